@@ -35,6 +35,8 @@ def head_with(seed: int = 0, **changes: Any) -> Head:
         context=given["context"],
         buckets=given["buckets"],
         rotary=NO_ROTATION,
+        window=given.get("window"),
+        chunks=given.get("chunks", False),
     )
 
 
@@ -85,11 +87,22 @@ def one_pair(head: Head, own: list[int], w: np.ndarray, m: float, v: float, esti
 
 def eligible(head: Head, i: int, j: int, b: int, bins: int, tau: float, pairs: str, bucket: list[int]) -> bool:
     first = b * head.buckets // bins
+    if not all(sees(head, tau, int(head.key_positions[key])) for key in (i, j)):
+        return False
     if pairs == "earlier":
         return bool(head.key_positions[i] < tau and head.key_positions[j] < tau)
     if pairs == "earlier_bucket":
         return bucket[i] < first and bucket[j] < first
     return bucket[i] == bucket[j] < first
+
+
+def sees(head: Head, tau: float, position: int) -> bool:
+    """Whether a query at tau sees a key before it, by the head's window or chunks."""
+    if head.window is None:
+        return True
+    if head.chunks:
+        return position // head.window >= tau // head.window
+    return tau - position < head.window
 
 
 def law(head: Head, own: list[int], tau: float, estimator: str) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """Sums over the pairs of keys that compete for a bin's queries: all pairs by Gram matrices, or a sample one by one."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.linalg import blas
@@ -354,6 +355,13 @@ def sampled_pairs(
         error=error,
         precision="double",
     )
+
+
+def joined(parts: Sequence[Sums]) -> Sums:
+    """Give the sums over all pairs of several parts, of which no two hold pairs of one bin; at least one part."""
+    arrays = [field.name for field in fields(Sums) if field.name != "precision"]
+    least = "single" if all(part.precision == "single" for part in parts) else "double"
+    return Sums(**{name: sum(getattr(part, name) for part in parts) for name in arrays}, precision=least)
 
 
 def _runs(laws: dict[int, Law]) -> list[tuple[Law, IntArray]]:

@@ -177,12 +177,13 @@ def exchanged_pairs(
         raise ValueError(UNKNOWN)
     chosen = replace(options or PlasticityOptions(), estimator="aligned_full", cap=None)
     known = given or prepared(head, chosen)
-    shared, keys = known.shared, known.shared.keys
+    shared = known.shared
     middles = centres(head.context, shared.queries.counts.size)
     parts: list[tuple[NDArray[Any], ...]] = []
     for place, law in known.laws.items():
         generator = np.random.default_rng([chosen.seed, place])
-        later, earlier, _ = drawn_pairs(keys, shared.counts[place], pairs_per_bin, generator)
+        keys, counts = shared.competing(place)
+        later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
         nearer, farther = keys.positions[later], keys.positions[earlier]
         near, far = (keys.vectors[rows].astype(np.float64) for rows in (later, earlier))
         if across_documents:

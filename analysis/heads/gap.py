@@ -77,11 +77,12 @@ def gaps_to_empirical(
         }
         for place in known.laws:
             generator = np.random.default_rng([chosen.seed, place])
-            later, earlier, _ = drawn_pairs(shared.keys, shared.counts[place], pairs_per_bin, generator)
-            counted, without = counted_pairs(shared.keys, later, earlier, shared.queries, place)
+            keys, counts = shared.competing(place)
+            later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
+            counted, without = counted_pairs(keys, later, earlier, shared.queries, place)
             for name in names:
                 law = laws[name][place]
-                model = listed_pairs(shared.keys, later, earlier, law, shared.queries, place, precision=precision)
+                model = listed_pairs(keys, later, earlier, law, shared.queries, place, precision=precision)
                 use = ~(without | model.same_key | model.no_variance)
                 if use.any():
                     apart[name].append((model.plasticity - counted)[use])

@@ -37,12 +37,18 @@ class Head:
     rotary : Rotary, optional
         How positions turn queries and keys, `NO_ROTATION` where they do not; None where that is not known, which
         leaves the estimators of queries as they were captured.
+    window : int, optional
+        Tokens that a query sees: its own and those before it, or, with `chunks`, those of its chunk up to its own;
+        None where it sees all that come before. Keys outside do not compete.
+    chunks : bool
+        The context is cut into chunks of `window` tokens, in place of a window that slides.
 
     Raises
     ------
     ValueError
-        If shapes do not match, a vector is not finite, a position lies outside the context, the rotation turns more
-        dimensions than there are, or there are fewer than three queries or three keys, or all at one position.
+        If shapes do not match, a vector is not finite, a position lies outside the context, a window is empty, the
+        rotation turns more dimensions than there are, or there are fewer than three queries or three keys, or all at
+        one position.
     """
 
     queries: FloatArray
@@ -54,8 +60,14 @@ class Head:
     context: int
     buckets: int = 16
     rotary: Rotary | None = None
+    window: int | None = None
+    chunks: bool = False
 
     def __post_init__(self) -> None:
+        if self.window is not None and self.window < 1:
+            raise ValueError(f"a window of {self.window} tokens; give at least its own")
+        if self.chunks and self.window is None:
+            raise ValueError("chunks without a window; give the tokens of a chunk as window")
         if self.context < 1 or not 1 <= self.buckets <= self.context:
             raise ValueError(
                 f"{self.buckets} buckets of a context of {self.context} tokens; give 1 <= buckets <= context"

@@ -1,5 +1,7 @@
 """Which keys compete: groups of keys, how many of each are eligible for a query bin, and a sample of their pairs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -53,6 +55,25 @@ class Keys:
         first = np.arange(self.starts.size - 1, dtype=np.int64) * span
         ends = np.clip(np.ceil(limits), 0, span).astype(np.int64)
         return np.searchsorted(line, first + ends[:, None]) - self.starts[:-1]
+
+    def between(self, first: float, limit: float) -> Keys:
+        """Give the keys at positions from `first` on and below `limit` (tokens), without groups that one of them is in.
+
+        Parameters
+        ----------
+        first, limit : float
+            Bounds on positions.
+        """
+        rows = np.flatnonzero((self.positions >= first) & (self.positions < limit))
+        rows = rows[np.bincount(self.groups[rows], minlength=self.starts.size - 1)[self.groups[rows]] > 1]
+        _, groups, sizes = np.unique(self.groups[rows], return_inverse=True, return_counts=True)
+        return Keys(
+            vectors=self.vectors[rows],
+            shift=self.shift,
+            positions=self.positions[rows],
+            groups=groups,
+            starts=np.r_[0, np.cumsum(sizes)].astype(np.int64),
+        )
 
     def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, int]]:
         """Cut the groups into runs of about `size` keys: first group, and the group after the last."""
@@ -111,6 +132,23 @@ def limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64
         return np.where(np.isfinite(taus), taus, 0.0)
     bucket = np.arange(bins, dtype=np.int64) * head.buckets // bins
     return np.ceil(bucket * head.context / head.buckets)
+
+
+def first_seen(head: Head, taus: Float64Array) -> Float64Array | None:
+    """Give the first position that a query at the mean position of each bin sees, shape (bins,); None: all see all.
+
+    Parameters
+    ----------
+    head : Head
+        Its window or chunks say what a query sees.
+    taus : ndarray, shape (bins,)
+        Mean positions of the bins' queries in tokens; NaN for a bin without queries.
+    """
+    if head.window is None or head.window >= head.context:
+        return None
+    known = np.where(np.isfinite(taus), taus, 0.0)
+    first = np.floor(known / head.window) * head.window if head.chunks else np.floor(known - head.window) + 1
+    return np.asarray(np.maximum(first, 0.0))
 
 
 def pair_counts(counts: IntArray) -> IntArray:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.heads import laws as describe
-from analysis.heads.competition import Sums, all_pairs, sampled_pairs
+from analysis.heads.competition import Sums, all_pairs, joined, sampled_pairs
 from analysis.heads.head import Float64Array, Head, IntArray
 from analysis.heads.laws import ALIGNED, ESTIMATORS, POOLED, Binned, Estimator, Law
 from analysis.heads.missing import Row
 from analysis.heads.moments import PRECISIONS, Moments, Precision
-from analysis.heads.pairs import PAIR_MODES, Keys, PairMode, competing, limits, pair_counts
+from analysis.heads.pairs import PAIR_MODES, Keys, PairMode, competing, first_seen, limits, pair_counts
 from analysis.heads.rotation import SEPARATIONS, Separation
 
 MIN_QUERIES = 30
@@ -141,12 +141,34 @@ class Plasticity:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the estimators of a head share: keys in groups, eligible counts, queries in bins."""
+    """What the estimators of a head share.
+
+    Parameters
+    ----------
+    keys : Keys
+        Keys in groups.
+    counts : ndarray of int, shape (bins, groups)
+        Eligible keys of each group: its leading ones, without those that lie before what a query sees.
+    queries : Binned
+        Queries by bin.
+    enough : tuple of int
+        Bins with enough queries.
+    seen : ndarray, shape (bins, 2), or None
+        Bounds on the positions of each bin's eligible keys, in tokens; None where a query sees all before it.
+    """
 
     keys: Keys
     counts: IntArray
     queries: Binned
     enough: tuple[int, ...]
+    seen: Float64Array | None = None
+
+    def competing(self, place: int) -> tuple[Keys, IntArray]:
+        """Give the keys that compete for a bin's queries, and how many leading ones of each group are eligible."""
+        if self.seen is None:
+            return self.keys, self.counts[place]
+        keys = self.keys.between(*self.seen[place])
+        return keys, np.diff(keys.starts)
 
 
 @dataclass(frozen=True)
@@ -193,24 +215,28 @@ def plasticity(
     chosen = options or PlasticityOptions()
     known = given or prepared(head, chosen, queries)
     shared, laws = known.shared, known.laws
-    counted = chosen.estimator == "empirical"
-    if chosen.cap is None:
-        sums = all_pairs(
-            shared.keys, shared.counts, laws, shared.queries, head.context, chosen.cells, chosen.precision, counted
-        )
-    else:
-        sums = sampled_pairs(
-            shared.keys,
-            shared.counts,
-            laws,
-            shared.queries,
-            head.context,
-            chosen.cells,
-            chosen.cap,
-            chosen.seed,
-            counted,
-        )
-    return _result(head, chosen, shared, sums)
+    if shared.seen is None:
+        return _result(head, chosen, shared, _sums(head, chosen, shared, shared.keys, shared.counts, laws))
+    parts = []
+    for place, law in laws.items():  # each bin has keys of its own
+        keys, eligible = shared.competing(place)
+        counts = np.zeros((len(shared.counts), eligible.size), dtype=np.int64)
+        counts[place] = eligible
+        parts.append(_sums(head, chosen, shared, keys, counts, {place: law}))
+    nothing = _sums(head, chosen, shared, shared.keys, np.zeros_like(shared.counts), {})
+    return _result(head, chosen, shared, joined(parts or [nothing]))
+
+
+def _sums(
+    head: Head, options: PlasticityOptions, shared: Setting, keys: Keys, counts: IntArray, laws: dict[int, Law]
+) -> Sums:
+    """Evaluate the pairs of the eligible keys under the laws of some bins: all of them, or a sample."""
+    counted = options.estimator == "empirical"
+    if options.cap is None:
+        return all_pairs(keys, counts, laws, shared.queries, head.context, options.cells, options.precision, counted)
+    return sampled_pairs(
+        keys, counts, laws, shared.queries, head.context, options.cells, options.cap, options.seed, counted
+    )
 
 
 def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> Setting:
@@ -221,7 +247,12 @@ def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) ->
         head.keys, head.key_positions, head.key_documents, head.context, head.buckets, options.pairs
     )
     enough = tuple(int(place) for place in np.flatnonzero(queries.counts >= options.min_queries))
-    return Setting(groups, groups.eligible(limits(head, options.pairs, bins, queries.taus)), queries, enough)
+    ends = limits(head, options.pairs, bins, queries.taus)
+    counts, first = groups.eligible(ends), first_seen(head, queries.taus)
+    if first is None:
+        return Setting(groups, counts, queries, enough)
+    counts = np.maximum(counts - groups.eligible(first), 0)
+    return Setting(groups, counts, queries, enough, np.column_stack([first, ends]))
 
 
 def laws_of(

@@ -163,6 +163,8 @@ def place(
     asked["vectors"] = vectors
     if options.estimator in ALIGNED:
         asked["rotation"] = capture.rotation(head.layer)
+    if (window := capture.window(head.layer)) != (None, False):
+        asked["window"] = window
     if capture.only is not None:
         asked["documents"] = capture.documents
     return folder / f"{cache_name(analyse, asked)}{FINDING.suffix}", vectors
@@ -197,6 +199,7 @@ def analyse(
     """
     queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
     rotation = capture.rotation(head.layer)
+    window, chunks = capture.window(head.layer)
     finding = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
     try:
         data = Head(
@@ -209,6 +212,8 @@ def analyse(
             context=capture.context,
             buckets=capture.buckets,
             rotary=rotation if isinstance(rotation, Rotary) else None,
+            window=window,
+            chunks=chunks,
         )
     except ValueError as error:
         finding.without((*METRICS, *DECILES, *LENGTHS), str(error))

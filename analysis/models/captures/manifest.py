@@ -64,6 +64,10 @@ def _wrong(found: Mapping[str, Any]) -> str:
     layers = settings.get("layers", [])
     if not isinstance(layers, list) or not all(isinstance(row, dict) for row in layers):
         return "`layers` is no list of mappings"
+    if not all(_count(row.get("index", 0), 0) for row in layers):
+        return "the `index` of a layer is no whole number from 0"
+    if not all(row.get("window") is None or _count(row["window"], 1) for row in layers):
+        return "the `window` of a layer is no whole number above 0"
     if not isinstance(found.get("versions", {}), dict):
         return "`versions` is no mapping"
     if not isinstance(found.get("documents", []), list):

@@ -81,6 +81,28 @@ class Capture:
             return UNTOLD
         return self.rotations.get(layer, f"the capture does not say how layer {layer} turns its queries")
 
+    def window(self, layer: int) -> tuple[int | None, bool]:
+        """How many tokens a query of a layer sees, None for all before it; and whether they are those of its chunk.
+
+        By the manifest, or without one by the column `sliding_window` of a file of the layer.
+
+        Raises
+        ------
+        DataError
+            When the column holds several numbers.
+        """
+        rows = (self.manifest or {}).get("settings", {}).get("layers", ())
+        known = {int(row["index"]): row for row in rows if "index" in row}
+        if layer in known:
+            window = known[layer].get("window")
+            return None if window is None else int(window), known[layer].get("kind") == "chunked"
+        path = next(
+            self.root / layout.folder(layer, head.query, "q") / layout.FILE
+            for head in self.heads
+            if head.layer == layer
+        )
+        return _column_window(path), False
+
     def queries(self, head: Head) -> Vectors:
         """Queries of a head."""
         return self._kept(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
@@ -165,6 +187,20 @@ def _vectors(path: Path, table: Any) -> NDArray[np.float32]:
     if not (np.isfinite(values.min()) and np.isfinite(values.max())):
         raise DataError(f"{path}: vectors with NaN or infinity; capture this model again")
     return values.reshape(rows, -1)
+
+
+def _column_window(path: Path) -> int | None:
+    """The one number of the column `sliding_window` of a file; None where it has no such column or no number."""
+    parquet = need("pyarrow.parquet", "to read captures")
+    try:
+        if "sliding_window" not in parquet.read_schema(path).names:
+            return None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from error
+    held = sorted({each for each in _table(path, ["sliding_window"])["sliding_window"].unique().to_pylist() if each})
+    if len(held) > 1:
+        raise DataError(f"{path}: `sliding_window` holds {held}; a layer has one window")
+    return int(held[0]) if held else None
 
 
 def open_capture(

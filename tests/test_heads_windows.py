@@ -1,0 +1,120 @@
+"""Heads that see a window or a chunk: keys outside of it compete for no query."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.heads.exchange import exchanged_pairs
+from analysis.heads.gap import gaps_to_empirical
+from analysis.heads.laws import ESTIMATORS
+from analysis.heads.pairs import PAIR_MODES
+from analysis.heads.plasticity import PlasticityOptions, plasticity
+from heads_reference import head_with, reference
+
+SEEN = [(150, False), (37, False), (200, True), (130, True), (799, False)]
+
+
+def options(**changes) -> PlasticityOptions:
+    return PlasticityOptions(**({"precision": "double", "min_queries": 10} | changes))
+
+
+@pytest.mark.parametrize(("window", "chunks"), SEEN)
+@pytest.mark.parametrize("pairs", PAIR_MODES)
+def test_pairs_lie_within_what_a_query_sees(window: int, chunks: bool, pairs: str) -> None:
+    head = head_with(seed=3, keys=160, window=window, chunks=chunks)
+    for estimator in ESTIMATORS:
+        found = plasticity(head, options(estimator=estimator, pairs=pairs))
+        wanted = reference(head, estimator, pairs, bins=8, least=10)
+        assert found.profile.counts.tolist() == wanted["counts"], estimator
+        assert (found.eligible - found.same_key - found.no_variance).tolist() == wanted["counts"]
+        np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+
+
+def test_a_window_leaves_pairs_and_a_long_one_leaves_all() -> None:
+    head = head_with(seed=3, keys=160)
+    counts = {
+        window: plasticity(replace(head, window=window), options()).profile.counts.sum() for window in (37, 150, 800)
+    }
+    assert 0 < counts[37] < counts[150] < counts[800]
+    assert counts[800] == plasticity(head, options()).profile.counts.sum()
+
+
+def test_maps_and_competition_hold_the_same_pairs() -> None:
+    head = head_with(seed=6, keys=160, window=150)
+    found = plasticity(head, options(cells=(16, 16)))
+    assert found.sums.count.sum() == found.sums.map_count.sum() == found.profile.counts.sum()
+    far = 150 * 16 // 800 + 1
+    assert found.sums.count[:, far:].sum() == 0
+    assert found.sums.map_count[far:].sum() == found.sums.map_count[:, far:].sum() == 0
+    wanted = reference(head, "aligned_full", "earlier", 8, 10)["records"]
+    for place, (_, kept) in enumerate(wanted):
+        gaps = sum(abs(pair[2]) for pair in kept)
+        assert found.sums.mean_gap[place].sum() == pytest.approx(gaps, rel=1e-9)
+
+
+def test_a_sample_of_all_pairs_is_all_pairs() -> None:
+    head = head_with(seed=6, keys=160, window=150)
+    whole, drawn = plasticity(head, options()), plasticity(head, options(cap=10**6))
+    np.testing.assert_allclose(whole.profile.values, drawn.profile.values, atol=1e-9)
+    some = plasticity(head, options(cap=20))
+    assert some.profile.counts.max() == 20
+    assert some.eligible.tolist() == whole.eligible.tolist()
+
+
+def test_pairs_of_other_estimates_lie_within_it_as_well() -> None:
+    head = head_with(seed=6, keys=160, window=150)
+    pairs = exchanged_pairs(head, PlasticityOptions(min_queries=10), 10**6)
+    assert pairs.gap.size == plasticity(head, options()).profile.counts.sum()
+    assert (pairs.nearer - pairs.farther).max() < 150
+    assert all(gap.by_pair.value is not None for gap in gaps_to_empirical(head, options(), given=None))
+
+
+def test_a_window_that_no_two_keys_share_leaves_a_reason() -> None:
+    found = plasticity(head_with(seed=6, keys=30, window=2), options())
+    assert set(found.profile.reasons) == {"no eligible pair of keys"}
+
+
+@pytest.mark.parametrize(("window", "chunks", "words"), [(0, False, "a window of 0"), (None, True, "without a window")])
+def test_windows_that_are_none(window: int | None, chunks: bool, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        head_with(window=window, chunks=chunks)
+
+
+@pytest.mark.models
+def test_a_captured_window_is_heeded(tmp_path: Path) -> None:
+    """Sliding layers and layers of full attention of one model are captured and analysed, each as it sees."""
+    pytest.importorskip("torch")
+    import json
+
+    from analysis.measure.heads.finding import analyse
+    from analysis.models.captures import capture as capturing
+    from analysis.models.captures.options import CaptureOptions
+    from analysis.models.captures.reading import open_capture
+    from analysis.models.checkpoints.loading import ModelSource
+    from analysis.models.texts import Source
+    from models_tiny import saved, text
+
+    (tmp_path / "t.jsonl").write_text("\n".join(json.dumps({"text": text(70, seed)}) for seed in range(12)))
+    asked = CaptureOptions(
+        model=ModelSource(str(saved("ministral", tmp_path / "model")), device="cpu"),
+        texts=Source(str(tmp_path / "t.jsonl")),
+        context=64,
+        buckets=4,
+        rate=16.0,
+        sliding=True,
+        out=tmp_path / "out",
+    )
+    held = open_capture(capturing.capture(asked))
+    assert [held.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
+    chosen = PlasticityOptions(bins=4, min_queries=10)
+    pairs = {head.layer: sum(row["pairs"] for row in analyse(held, head, chosen).bins) for head in held.heads}
+    # 12 texts, 4 bins around 7.5, 23.5, 39.5 and 55.5; of the window of 5 tokens that ends there all 5 are before
+    assert pairs[0] == pairs[2] == 12 * 4 * (5 * 4 // 2)
+    assert pairs[1] == 12 * sum(n * (n - 1) // 2 for n in (8, 24, 40, 56))
+    (held.root / "manifest.json").unlink()
+    bare = open_capture(held.root)
+    assert [bare.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
