@@ -207,6 +207,8 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
 
     # optimized: constants would be finalized at compile time, where an error has no line
     environment = templates.environment(optimized=False, finalize=finalize)
+    # what a macro returns was written value by value and is no data any more
+    environment.concat = lambda parts: Latex("".join(parts))  # type: ignore[method-assign]
     environment.globals.clear()
     environment.globals.update(
         n=n,

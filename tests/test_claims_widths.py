@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis.training import thesis_bins_finer_than_buckets, thesis_buckets_by_phase
+from analysis.studies.population._retrained import WIDTH
 from artifacts.store.reader import read
 from conftest import ROOT
 
@@ -26,6 +27,7 @@ def test_the_small_models_are_read_in_bins_and_pairs_of_the_code() -> None:
 
     assert settings()["population_bin"] * geometry.BUCKETS == Recipe().length
     assert settings()["reach_pairs"] == reach.FIRST_PAIRS
+    assert settings()["second_bin"] == reach.WIDEST == WIDTH
 
 
 @pytest.mark.parametrize("setting", MODELS)

@@ -240,3 +240,14 @@ ESCAPES = [
 @pytest.mark.parametrize("body", ESCAPES)
 def test_a_template_reaches_nothing_but_what_it_is_given(body: str) -> None:
     assert fault(body).startswith(f"{FILE}:1: a chapter may not do that: ")
+
+
+def test_a_macro_gives_what_it_set_and_escapes_data_once():
+    body = (
+        "<% macro found(name) %>$r$ of << n('lbp', comparison=name, test='pearson', value='estimate') | fixed(2) >>, "
+        "<< n('lbp', comparison='bias', value='reason') >> & more<% endmacro %><< found('ap_drop') >>."
+    )
+    assert render(body) == "$r$ of $-$0.88, one arm has no variance & more."
+    assert "50\\%" in render(
+        "<% macro said() %><< n('claims', claim='dip', value='statement') >><% endmacro %><< said() >>"
+    )

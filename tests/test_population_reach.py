@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,7 @@ from analysis.claims.thesis.population import reach as claims
 from analysis.studies.population.reach import population_reach_levels, population_reach_tests
 
 SEEDS = (1, 2, 3, 4)
-NOISE = dict(zip(SEEDS, (0.0, 0.01, -0.01, 0.02), strict=True))
+NOISE = {seed: noise * (1 + seed // 5) for seed, noise in enumerate(2 * (0.0, 0.01, -0.01, 0.02), start=1)}
 
 
 def made(b=(0.8, 0.8), c=(0.5, 0.6), seeds=SEEDS):
@@ -36,29 +38,33 @@ def test_levels_are_means_over_heads_and_seeds():
     table = population_reach_levels(*made()).set_index(["arm", "low"])
     assert table.loc[("B", 0), ["value", "least", "most", "seeds"]].tolist() == pytest.approx([0.8, 0.8, 0.8, 4])
     assert table.loc[("C", 384), ["value", "least", "most"]].tolist() == pytest.approx([0.605, 0.59, 0.62])
-    low, high = stats.t.interval(0.95, 3, 0.605, np.std(list(NOISE.values()), ddof=1) / 2)
+    low, high = stats.t.interval(0.95, 3, 0.605, np.std([NOISE[seed] for seed in SEEDS], ddof=1) / 2)
     assert table.loc[("C", 384), ["ci_low", "ci_high"]].tolist() == pytest.approx([low, high])
 
 
-def test_tests_are_students_over_seeds_with_holms_correction():
-    table = population_reach_tests(*made(b=(0.8, 0.79), c=(0.5, 0.6))).set_index("item")
-    noise = np.array(list(NOISE.values()))
-    for item, given in (("B_change", noise - 0.01), ("C_change", noise + 0.1)):
-        known = stats.ttest_1samp(given, 0)
-        assert table.loc[item, "difference"] == pytest.approx(given.mean())
-        assert table.loc[item, "p"] == pytest.approx(known.pvalue)
+def test_tests_are_exact_flips_over_seeds_with_holms_correction():
+    table = population_reach_tests(*made(b=(0.8, 0.79), c=(0.5, 0.6), seeds=NOISE)).set_index("item")
+    given = np.array(list(NOISE.values())) - 0.01
+    flips = [abs(np.mean(given * signs)) for signs in itertools.product((1, -1), repeat=8)]
+    assert table.loc["B_change", "difference"] == pytest.approx(given.mean())
+    assert table.loc["B_change", "p"] == pytest.approx(np.mean(np.array(flips) >= abs(given.mean()) - 1e-12))
+    assert table.loc["C_change", "p"] == pytest.approx(2 / 256)
     assert table.loc["C_less_B", "difference"] == pytest.approx(-0.19)
-    assert np.isnan(table.loc["C_less_B", "p"])  # the seeds' noise is the same in both arms
-    assert table.loc["C_change", "p_holm"] == pytest.approx(2 * table.loc["C_change", "p"])
+    assert table["p_holm_least"].unique() == pytest.approx([6 / 256])
+    assert table.loc["C_change", "p_holm"] == pytest.approx(6 / 256)
 
 
 @pytest.mark.parametrize(
-    ("b", "expected"), [((0.8, 0.5), "holds"), ((0.5, 0.8), "contradicted"), ((0.8, 0.793), "not significant")]
+    ("b", "expected"), [((0.8, 0.5), "holds"), ((0.5, 0.8), "contradicted"), ((0.8, 0.785), "not significant")]
 )
 def test_the_fall_of_plasticity_is_judged_both_ways(b, expected):
-    verdicts = {each.key: each for each in claims.thesis_population_reach(population_reach_tests(*made(b=b)))}
+    verdicts = {
+        each.key: each for each in claims.thesis_population_reach(population_reach_tests(*made(b=b, seeds=NOISE)))
+    }
     assert verdicts["B_change"].verdict == expected
     assert verdicts["C_change"].verdict == "contradicted"  # it rises
+    few = claims.thesis_population_reach(population_reach_tests(*made(b=b)))
+    assert {each.verdict for each in few} == {"not testable"}  # four seeds reach no corrected .05
 
 
 def test_one_seed_decides_nothing():

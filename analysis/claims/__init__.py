@@ -15,7 +15,7 @@ verdict that breaks its meaning cannot be made.
 
 from analysis.claims._verdicts.copies import Copies, Repeats
 from analysis.claims._verdicts.effects import directed, equivalent
-from analysis.claims._verdicts.judge import Quoted, about, compare, judge, quote, untestable
+from analysis.claims._verdicts.judge import Quoted, about, candidate, compare, judge, quote, untestable
 from analysis.claims._verdicts.relations import Cells, Relation
 from analysis.claims._verdicts.terms import Artifact
 from analysis.claims._verdicts.verdict import ALPHA, EQUIVALENT, FAILURES, MEANINGS, SEVERITIES, VERDICTS, Verdict
@@ -36,6 +36,7 @@ __all__ = [
     "Repeats",
     "Verdict",
     "about",
+    "candidate",
     "compare",
     "directed",
     "equivalent",

@@ -54,6 +54,10 @@ class Held(Capture):
         """Keys of a head."""
         return self.files[head.layer, head.key, "k"]
 
+    def window(self, layer: int) -> tuple[int | None, bool]:
+        """No window and no chunk: a query of these models sees all before it."""
+        return None, False
+
 
 def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     """Rows `estimator, layer, head`: all metrics of the head geometry, those of plasticity by estimator, and sinks.

@@ -224,3 +224,21 @@ def judge(
 def untestable(reason: str, reported: str = "", key: str = "", statement: str = "") -> Verdict:
     """The verdict `not testable`; the reason names what would decide the claim."""
     return Verdict(verdict="not testable", reason=reason, reported=reported, key=key, statement=statement)
+
+
+def candidate(excluded: bool, reason: tuple[str, str], *, recomputed: str = "", n: int | None = None) -> Verdict:
+    """The verdict on a cause that a source names as a candidate and does not assert.
+
+    It is contradicted where the data exclude it and not testable elsewhere: that nothing excludes a cause does not
+    make it the one.
+
+    Parameters
+    ----------
+    excluded : bool
+        What the artifacts say.
+    reason : pair of str
+        What to say where it is excluded; and where it is not, with what would decide it.
+    """
+    if not excluded:
+        return untestable(reason[1])
+    return Verdict(verdict="contradicted", reason=reason[0], recomputed=recomputed, n=n)

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims import Verdict, candidate, judge, pick, quote, untestable
 from analysis.claims._verdicts.words import listed
 from analysis.statistics import wilson_interval
 
@@ -58,22 +58,20 @@ def c000_hypotheses_frequency(
         if same
         else "No model with the same base and head dimension fails to recover"
     )
-    if excluded:
-        return judge(
-            not excluded,
+    scaled = (
+        f"; but the long wavelengths are scaled otherwise there ({factor[recovering[0]]} where the profile recovers, "
+        f"{factor[same[0]]} there), so that its frequencies are not the same"
+        if same
+        else ""
+    )
+    return candidate(
+        excluded,
+        (
             f"{told}, and the scaling of the long wavelengths is the same too ({factor[recovering[0]]}).",
-            recomputed=f"{len(same)} model with the same frequencies falls",
-            n=len(rows),
-        )
-    return untestable(
-        told
-        + (
-            f"; but the long wavelengths are scaled otherwise there ({factor[recovering[0]]} where the profile "
-            f"recovers, {factor[same[0]]} there), so that its frequencies are not the same"
-            if same
-            else ""
-        )
-        + ". A capture of one model with its scaling changed would decide it.",
+            f"{told}{scaled}. A capture of one model with its scaling changed would decide it.",
+        ),
+        recomputed=f"{len(same)} model with the same frequencies falls",
+        n=len(rows),
     )
 
 

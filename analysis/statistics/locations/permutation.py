@@ -168,7 +168,12 @@ def permutation_p(
 
 
 def sign_flip_p(
-    differences: FloatArray, *, size: float | None = None, draws: int = DRAWS, seed: int = SEED
+    differences: FloatArray,
+    *,
+    size: float | None = None,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    alternative: Alternative = "two-sided",
 ) -> PermutationP:
     """Test a mean difference of pairs against all flips of the differences' signs (Fisher 1935).
 
@@ -180,24 +185,36 @@ def sign_flip_p(
         Largest size of what the differences were taken from, whose rounding they carry; default their own.
     draws, seed : int
         Used above n = 15; up to there all 2^n flips are counted.
+    alternative : {"two-sided", "greater", "less"}
+        Which flips reach the observed mean: those of as large a size, as large, or as small a mean.
+
+    Raises
+    ------
+    ValueError
+        If there is no such alternative.
     """
+    check_alternative(alternative, "sign_flip_p")
+
+    def sized(means: FloatArray) -> FloatArray:
+        return np.abs(means) if alternative == "two-sided" else means if alternative == "greater" else -means
+
     n = differences.size
     scale = float(np.max(np.abs(differences))) or 1.0
     unit = differences / scale
-    observed = abs(float(unit.mean()))
     # flips that tie in exact arithmetic differ by the rounding of what was subtracted
     tie = max(TIE, 4 * float(np.finfo(np.float64).eps) * (size or scale) / scale)
+    least = float(sized(np.array([unit.mean()]))[0]) - tie
     if n <= EXACT_SIGNS_UP_TO:
         bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-        null = np.abs((1.0 - 2.0 * bits) @ unit) / n
-        reached = int(np.count_nonzero(null >= observed - tie))
+        null = sized((1.0 - 2.0 * bits) @ unit / n)
+        reached = int(np.count_nonzero(null >= least))
         best = int(np.count_nonzero(null >= null.max() - tie))
         return PermutationP(reached / 2**n, best / 2**n, f"exact p over {2**n} sign flips")
     generator = np.random.default_rng(seed)
     reached = 0
-    for size in chunk_sizes(draws, n):
-        signs = np.where(generator.random((size, n)) < 0.5, -1.0, 1.0)
-        reached += int(np.count_nonzero(np.abs(signs @ unit) / n >= observed - tie))
+    for count in chunk_sizes(draws, n):
+        signs = np.where(generator.random((count, n)) < 0.5, -1.0, 1.0)
+        reached += int(np.count_nonzero(sized(signs @ unit / n) >= least))
     return PermutationP(
         (reached + 1) / (draws + 1), 1 / (draws + 1), f"Monte-Carlo p over {draws} sign flips with seed {seed}"
     )

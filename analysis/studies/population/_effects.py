@@ -11,6 +11,7 @@ from analysis.statistics.locations.permutation import sign_flip_p
 from analysis.statistics.locations.student import student_interval
 
 FloatArray = npt.NDArray[np.float64]
+LEVEL = 0.05  # of the plan, after the correction of a family
 
 
 def over_seeds(seeds: FloatArray) -> tuple[float | None, float | None]:
@@ -39,6 +40,34 @@ def effect(seeds: FloatArray) -> dict[str, float | None]:
     told: dict[str, float | None] = {"difference": float(seeds.mean()), "low": low, "high": high}
     told |= {"least": float(seeds.min()), "most": float(seeds.max())}
     return told | {"p": flips.p_value, "p_least": 2.0 / 2 ** len(seeds)}
+
+
+def equivalence(seeds: FloatArray, margin: float) -> tuple[float | None, float | None]:
+    """The p of exact one-sided sign flips against either end of a margin, and the least that so many seeds can give.
+
+    Seeds are held against each end of -margin to margin, and the larger p counts: both have to be rejected before a
+    difference is said to be less than the margin (Schuirmann 1987). Without a seed both are None.
+    """
+    if not len(seeds):
+        return None, None
+    above = sign_flip_p(seeds + margin, alternative="greater").p_value
+    below = sign_flip_p(seeds - margin, alternative="less").p_value
+    return max(above, below), 1.0 / 2 ** len(seeds)
+
+
+def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
+    """Holm's p within families that are as large as planned: a test that has no p yet counts as one that shows nothing.
+
+    Returns
+    -------
+    Series
+        Of the index of `p`; empty where p is.
+    """
+    made = pd.Series(np.nan, index=p.index, dtype=float)
+    for _, part in p.groupby(family):
+        adjusted = pd.Series(holm_p(part.fillna(1.0).tolist()), index=part.index)
+        made.loc[part.index] = adjusted.where(part.notna())
+    return made
 
 
 def corrected(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import holm_p
-from analysis.studies.population._effects import over_seeds
+from analysis.studies.population._effects import corrected, effect, over_seeds
 
 BASE = 400  # the rotary base of the arms that the plan contrasts
 TESTED = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}
@@ -44,8 +43,8 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
 def population_reach_tests(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
     """Three comparisons over seeds, Holm-corrected together: how plasticity changes from the first to the last length.
 
-    `B_change` and `C_change` are last less first of an arm, `C_less_B` the arms at the last length. Student's t over
-    seeds.
+    `B_change` and `C_change` are last less first of an arm, `C_less_B` the arms at the last length. Exact sign
+    flips over seeds, with Student's interval beside them.
     """
     wide = _by_seed(population_reach, population_models).pivot_table(
         index="seed", columns=["arm", "low"], values="plasticity"
@@ -57,22 +56,9 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
             (wide[one][lows[-1]], wide[two][lows[0 if change else -1]]) if lows and two in wide else (None, None)
         )
         given = (first - last).dropna().to_numpy(dtype=np.float64) if first is not None else np.empty(0)
-        ends = over_seeds(given)
-        row = {"item": item, "difference": float(given.mean()) if len(given) else None, "low": ends[0], "high": ends[1]}
-        row |= {"least": float(given.min()) if len(given) else None, "most": float(given.max()) if len(given) else None}
-        row |= {"seeds": len(given), "p": _p(given), "note": "" if len(given) > 1 else "fewer than two seeds have both"}
-        rows.append(row)
-    table = pd.DataFrame(rows).assign(p_holm=np.nan)
-    table["p"] = table["p"].astype(float)
-    tested = table["p"].notna()
-    table.loc[tested, "p_holm"] = holm_p(table.loc[tested, "p"].tolist())
-    return table
-
-
-def _p(given: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
-    from scipy import stats
-
-    return float(stats.ttest_1samp(given, 0.0).pvalue) if len(given) > 1 and given.std() else None
+        note = "" if len(given) > 1 else "fewer than two seeds have both"
+        rows.append({"item": item, **effect(given), "seeds": len(given), "note": note})
+    return corrected(pd.DataFrame(rows).assign(family="reach"), "family").drop(columns="family")
 
 
 def _by_seed(reach: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:

@@ -7,20 +7,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.locations.permutation import sign_flip_p
-from analysis.studies.population._effects import over_seeds
+from analysis.studies.population._effects import corrected, effect
 
 OUTCOME = "keys_far_extended"  # far keys of the first questions, which all encodings were asked
 WITHOUT = ("own", "temperature")  # how the model without rotation is asked
 YARN = "yarn"
+COLUMNS = (
+    *("base", "multiple", "encoding", "dropped", "stretched", "difference", "low", "high", "seeds", "p", "p_least"),
+    "note",
+)
 
 
 def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
     """Far keys of C, as it is and with its temperature, less those of B under YaRN: by base and length of the prompt.
 
     `dropped` and `stretched` are means over seeds that have both, `difference` that of C less B with Student's
-    interval, `p` exact sign flips over seeds, not corrected. C's temperature is that of the plan, half of YaRN's in
-    the exponent.
+    interval, `p` exact sign flips over seeds, `p_holm` with Holm's correction over the lengths of a base and way of
+    asking C. C's temperature is that of the plan, half of YaRN's in the exponent.
     """
     far = population_outcomes[population_outcomes["outcome"] == OUTCOME]
     rows: list[dict[str, Any]] = []
@@ -34,7 +37,7 @@ def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
             values = (both.iloc[:, 0] - both.iloc[:, 1]).to_numpy(dtype=np.float64)
             if not len(values):
                 continue
-            low, high = over_seeds(values)
+            found = effect(values)
             rows.append(
                 {
                     "base": base,
@@ -42,25 +45,10 @@ def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
                     "encoding": encoding,
                     "dropped": float(both.iloc[:, 0].mean()),
                     "stretched": float(both.iloc[:, 1].mean()),
-                    "difference": float(values.mean()),
-                    "low": low,
-                    "high": high,
+                    **{name: found[name] for name in ("difference", "low", "high")},
                     "seeds": len(values),
-                    "p": sign_flip_p(values).p_value,
-                    "note": "" if low is not None else "low, high: one seed has no interval",
+                    **{name: found[name] for name in ("p", "p_least")},
+                    "note": "" if found["low"] is not None else "low, high: one seed has no interval",
                 }
             )
-    columns = [
-        "base",
-        "multiple",
-        "encoding",
-        "dropped",
-        "stretched",
-        "difference",
-        "low",
-        "high",
-        "seeds",
-        "p",
-        "note",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    return corrected(pd.DataFrame(rows, columns=list(COLUMNS)), ["base", "encoding"])

@@ -22,6 +22,38 @@ def judged(row: pd.Series, value: str, sign: int, key: str, statement: str, unit
     return left_open(verdict) if row.get("item") in POOLED else verdict
 
 
+def same(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
+    """That nothing differs by more than the margin of a row: by the exact test against it, corrected.
+
+    It holds where that test says so, is contradicted where every seed lies beyond the margin on one side, and
+    is not supported where a larger difference is left open.
+    """
+    if pd.isna(row["value"]):
+        return untestable(f"Not measured yet: {row['note']}.", key=key, statement=statement)
+    size, margin, least = float(row["value"]), float(row["margin"]), float(row["p_same_holm_least"])
+    told = f"value {size:+.3g} over {units}, margin {margin:g}"
+    if least >= ALPHA or pd.isna(row["low"]):
+        return untestable(
+            f"Open: {told}; so few give no corrected p below {least:.3g}, and the other seeds of the "
+            "plan would decide it.",
+            key=key,
+            statement=statement,
+        )
+    low, high = float(row["low"]), float(row["high"])
+    within = bool(row["p_same_holm"] < ALPHA)
+    beyond = row["least"] > margin or row["most"] < -margin
+    return Verdict(
+        verdict="holds" if within else "contradicted" if beyond else "not supported",
+        reason=f"{told} [{low:+.3g}, {high:+.3g}]; against it the Holm-corrected p is {row['p_same_holm']:.3g}.",
+        recomputed=f"{size:+.3g}",
+        n=int(row["seeds"]),
+        p_value=float(row["p_same"]),
+        p_adjusted=float(row["p_same_holm"]),
+        key=key,
+        statement=statement,
+    )
+
+
 def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
     if pd.isna(row[value]):
         return untestable(
@@ -31,19 +63,22 @@ def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, uni
         )
     size, least = float(row[value]), float(row["p_holm_least"])
     told = f"{value} {size:+.3g} over {units}"
-    if least > ALPHA or pd.isna(row["low"]):
+    if least >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"{told}; so few give no corrected p below {least:.3g}, whatever they show, and the other seeds of the "
-            "plan would decide it.",
+            f"Open: {told}; so few give no corrected p below {least:.3g}, whatever they show, and the other seeds "
+            "of the plan would decide it.",
             key=key,
             statement=statement,
         )
     low, high = float(row["low"]), float(row["high"])
     told = f"{told} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
-    if row["p_holm"] < ALPHA and low <= 0 <= high:
+    decided, includes, against = row["p_holm"] < ALPHA, low <= 0 <= high, max(sign * low, sign * high) < 0
+    if (decided and includes) or (against and not decided):
+        where = "includes zero" if includes else "lies on the other side"
+        does = "decides" if decided else "decides nothing"
         return Verdict(
-            verdict="holds" if sign * size > 0 else "contradicted",
-            reason=f"{told} The exact test of the plan decides; Student's interval, given beside it, includes zero.",
+            verdict="not supported" if not decided else "holds" if sign * size > 0 else "contradicted",
+            reason=f"{told} The exact test of the plan {does}; Student's interval, given beside it, {where}.",
             recomputed=f"{size:+.3g}",
             n=int(row["seeds"]),
             p_value=float(row["p"]),

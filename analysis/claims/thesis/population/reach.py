@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed, pick, untestable
+from analysis.claims import Verdict, pick
 from analysis.claims.thesis._open import left_open
+from analysis.claims.thesis.population._judged import judged
 
 STATEMENTS = {
     "B_change": (-1, "With rotation kept, plasticity is lower beyond the training length than within it."),
@@ -24,28 +25,5 @@ def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdic
     verdicts = []
     for item, (sign, statement) in STATEMENTS.items():
         row = pick(population_reach_tests, item=item)
-        if pd.isna(row["p"]):
-            verdicts.append(
-                untestable(
-                    f"{row['note'] or 'The seeds do not differ'}; other seeds of the plan would decide it.",
-                    key=item,
-                    statement=statement,
-                )
-            )
-            continue
-        verdicts.append(
-            directed(
-                float(row["difference"]),
-                (float(row["low"]), float(row["high"])),
-                sign,
-                f"The difference is {row['difference']:+.3f} over {int(row['seeds'])} seeds, {row['least']:+.3f} to "
-                f"{row['most']:+.3f} in single ones (post hoc).",
-                recomputed=f"{row['difference']:+.3f}",
-                n=int(row["seeds"]),
-                p_value=float(row["p"]),
-                p_adjusted=float(row["p_holm"]),
-                key=item,
-                statement=statement,
-            )
-        )
+        verdicts.append(judged(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds (post hoc)"))
     return [left_open(verdict) for verdict in verdicts]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed
-from analysis.statistics.multiplicity import holm_p
+from analysis.claims import Verdict
+from analysis.claims.thesis.population._judged import judged
 
 SIGNS = {2.0: (1, "two"), 4.0: (-1, "four"), 8.0: (-1, "eight")}
 """By training lengths of the prompt: what was seen at the primary base, and how the length is said."""
@@ -22,26 +22,18 @@ def thesis_population_yarn(population_yarn: pd.DataFrame) -> list[Verdict]:
     """
     verdicts = []
     for (base, encoding), rows in population_yarn.groupby(["base", "encoding"]):
-        known = rows[rows["multiple"].isin(list(SIGNS)) & rows["low"].notna()]
-        for adjusted, (_, row) in zip(holm_p(known["p"].tolist()), known.iterrows(), strict=True):
+        for _, row in rows[rows["multiple"].isin(list(SIGNS))].iterrows():
             sign, length = SIGNS[float(row["multiple"])]
+            told = f"{'more' if sign > 0 else 'fewer'} far keys than its control under YaRN (post hoc)."
             verdicts.append(
-                directed(
-                    float(row["difference"]),
-                    (float(row["low"]), float(row["high"])),
+                judged(
+                    row,
+                    "difference",
                     sign,
-                    f"C finds {row['dropped']:.0%}, B under YaRN {row['stretched']:.0%}: "
-                    f"{100 * row['difference']:+.0f} points over {int(row['seeds'])} seeds.",
-                    recomputed=f"{100 * row['difference']:+.0f}",
-                    n=int(row["seeds"]),
-                    p_value=float(row["p"]),
-                    p_adjusted=float(adjusted),
-                    key=f"{base}-{encoding}-{row['multiple']:g}x",
-                    statement=(
-                        f"At base {base:,} and {length} training lengths the model without rotation"
-                        f"{ASKED[str(encoding)]} finds {'more' if sign > 0 else 'fewer'} far keys than its control "
-                        "under YaRN (post hoc)."
-                    ),
+                    f"{base}-{encoding}-{row['multiple']:g}x",
+                    f"At base {base:,} and {length} training lengths the model without rotation{ASKED[str(encoding)]} "
+                    f"finds {told}",
+                    f"{int(row['seeds'])} seeds",
                 )
             )
     return verdicts

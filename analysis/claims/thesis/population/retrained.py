@@ -1,0 +1,139 @@
+"""The second run: the items of the amendment, each by the exact test and the margin that were fixed before it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, pick
+from analysis.claims.thesis.population._judged import judged, models, same
+
+LARGER = "_10000"
+REACH = {
+    "B_change": (-1, "With rotation kept, plasticity at one position falls from the trained length to the fourth."),
+    "A_change": (-1, "In the rotary model that the others start from, plasticity at one position falls as well."),
+    "C_change": (1, "With rotation dropped, plasticity rises from the trained length to the fourth."),
+    "C_less_B_within": (-1, "Within the trained length, models without rotation are less plastic at one position."),
+    "C_less_B": (-1, "Beyond the trained length, models without rotation are less plastic at one position."),
+}
+EXCHANGE = {
+    "B_sway_change": (1, "With rotation kept, position decides more pairs of keys beyond the trained length."),
+    "B_position_within": (1, "Within the trained length, rotary models prefer the position of the nearer key."),
+    "B_position_beyond": (-1, "Beyond the trained length, rotary models prefer the position of the farther key."),
+    "B_content_change": (
+        -1,
+        "With rotation kept, what the mean query prefers of content is smaller beyond the trained length.",
+    ),
+    "C_nearer": (1, "Without rotation the nearer key wins more often than not, beyond the trained length."),
+    "C_less_B_linear": (1, "The distance between two keys explains more of the mean gap without rotation."),
+}
+WEIGHTED = {
+    f"weighted_{item}": (sign, f"Of the heads that retrieval needs: {statement[0].lower()}{statement[1:]}")
+    for item, (sign, statement) in {**REACH, **EXCHANGE}.items()
+    if item in ("B_change", "C_less_B_within", "C_less_B", "B_sway_change")
+}
+LENGTHS = {2: (1, "two"), 4: (-1, "four"), 8: (-1, "eight")}
+"""By training lengths of the prompt: the sign that the first run had at the primary base, and the word."""
+
+LIKE = {
+    f"{key}_{length}x": (
+        sign,
+        f"At {word} training lengths dropping finds {'more' if sign > 0 else 'fewer'} far keys than YaRN on the "
+        f"control, both {how} a temperature.",
+    )
+    for length, (sign, word) in LENGTHS.items()
+    for key, how in (("C_less_yarn_plain", "without"), ("C_heated_less_yarn", "with"))
+}
+RELATIONS = {
+    "h1_aligned": (-1, "Models whose late plasticity at one position is higher lose fewer keys with length."),
+    "drop_aligned": (1, "Models whose plasticity at one position drops more within the window lose more keys."),
+}
+HEADS = {
+    "damage_aligned": (1, "Within a layer, the more plastic a head is at one position, the more its removal costs."),
+    "damage_aligned_late": (
+        1,
+        "Within a layer, the more plastic a head is for late queries, the more its removal costs.",
+    ),
+}
+WIDTHS = {
+    "B_width_within": "Within the trained length, a bin of 16 words is as plastic as one position.",
+    "B_width_beyond": "Beyond the trained length, a bin of 16 words is as plastic as one position.",
+    "C_width_within": "Without rotation, within the trained length, a bin of 16 words is as plastic as one position.",
+    "C_width_beyond": "Without rotation, beyond the trained length, a bin of 16 words is as plastic as one position.",
+}
+Items = dict[str, tuple[int, str]]
+
+
+def thesis_retrained_reach(retrained_tests: pd.DataFrame) -> list[Verdict]:
+    """Plasticity at one position, within the trained length and beyond it: planned in the amendment.
+
+    Source: thesis, A population of small models.
+    """
+    return _items(retrained_tests, REACH)
+
+
+def thesis_retrained_exchange(retrained_tests: pd.DataFrame) -> list[Verdict]:
+    """What position decides, by the exchange of two keys' positions: planned in the amendment.
+
+    Source: thesis, A population of small models.
+    """
+    return _items(retrained_tests, EXCHANGE)
+
+
+def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
+    """Aligned plasticity does not depend on the width of its bins: planned in the amendment, at the primary base.
+
+    Source: thesis, A population of small models.
+    """
+    return [
+        same(pick(retrained_tests, item=item), item, statement, _seeds(pick(retrained_tests, item=item)))
+        for item, statement in WIDTHS.items()
+    ]
+
+
+def thesis_retrained_weighted(retrained_tests: pd.DataFrame) -> list[Verdict]:
+    """The same of heads weighted by what their removal costs keys: secondary items of the amendment.
+
+    Source: thesis, A population of small models.
+    """
+    return _items(retrained_tests, WEIGHTED)
+
+
+def thesis_retrained_yarn(retrained_tests: pd.DataFrame) -> list[Verdict]:
+    """Dropping the rotation beside YaRN, like for like: secondary items of the amendment.
+
+    Source: thesis, A population of small models.
+    """
+    return _items(retrained_tests, LIKE)
+
+
+def thesis_retrained_relations(retrained_tests: pd.DataFrame) -> list[Verdict]:
+    """What goes with the loss of keys over length, at one position: secondary items of the amendment.
+
+    Source: thesis, A population of small models.
+    """
+    return _items(retrained_tests, RELATIONS)
+
+
+def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
+    """What a head's removal costs and its plasticity at one position: secondary items of the amendment.
+
+    Source: thesis, A population of small models.
+    """
+    return _items(retrained_tests, HEADS)
+
+
+def _items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
+    """A verdict an item and base; where the difference is less than the margin too, the statement says so."""
+    verdicts = []
+    for end, where in (("", "At base 400"), (LARGER, "At base 10,000")):
+        for item, (sign, statement) in items.items():
+            row = pick(tests, item=f"{item}{end}")
+            units = models(row) if row["models"] else _seeds(row)
+            told = f"{where}: {statement[0].lower()}{statement[1:]}"
+            verdicts.append(judged(row, "value", sign, f"{item}{end}", told, units))
+    return verdicts
+
+
+def _seeds(row: pd.Series) -> str:
+    """The units of a contrast, in words."""
+    return f"{int(row['seeds'])} of {int(row['planned'])} seeds"

@@ -1,0 +1,154 @@
+"""Values of the second run by model, and what the words of an item of the amendment ask for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.studies.population._outcomes import FAR, TRAINED, each
+from artifacts.errors import DataError
+
+ALIGNED = "aligned_full"
+POOLED = "bucket_full"
+QUARTERS = 4  # training lengths of a text
+WIDTH = 16  # words of a bin where an item names no width: bins lie as far apart
+SINGLE = 1  # a single position
+ALL, COST, COST_LONG = "all", "cost", "cost_4x"  # how the heads of a model are averaged
+COSTS = {COST: "nats_1x", COST_LONG: "nats_4x"}
+PLASTICITY = "plasticity"
+EXCHANGED = (
+    "sway",
+    "probability_change",
+    "nearer_wins",
+    "position_part",
+    "content_part",
+    "gap",
+    "spread",
+    "linear_share",
+)
+"""Quantities of the exchange of positions."""
+
+KEYS_FAR = "keys_far"
+OWN = "own"
+YARN_POWER = 2  # of 1 + .1 ln s on the scores: YaRN's own temperature
+PLACE = ["model", "layer", "head"]
+CELL = ["quantity", "estimator", "width", "texts", "low", "high", "apart_low", "apart_high", "away_low", "away_high"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of an item: an arm at a quarter, width or extension; or a number, which is the same for every seed."""
+
+    arm: str = ""
+    number: float | None = None
+    quarter: int | None = None
+    width: int | None = None
+    encoding: str = OWN
+    temperature: int = 0
+
+
+_SIDES: dict[str, dict[str, Any]] = {
+    r"(?P<arm>[A-E])": {},
+    r"(?P<arm>[A-E]) (?P<quarter>first|last) quarter": {},
+    r"(?P<arm>[A-E]) in bins of (?P<width>\d+)": {},
+    r"(?P<arm>[A-E]) under YaRN": {"encoding": "yarn", "temperature": YARN_POWER},
+    r"(?P<arm>[A-E]) under YaRN without its temperature": {"encoding": "yarn"},
+    r"(?P<arm>[A-E]) with YaRN's temperature": {"temperature": YARN_POWER},
+}
+
+
+def side(words: str, item: str) -> Side:
+    """What the words of a side say.
+
+    Raises
+    ------
+    DataError
+        When they are none of those that an amendment may use.
+    """
+    if re.fullmatch(r"\d+(\.\d+)?", words):
+        return Side(number=float(words))
+    for pattern, more in _SIDES.items():
+        if found := re.fullmatch(pattern, words):
+            told = found.groupdict()
+            quarter = {"first": 1, "last": QUARTERS}.get(told.get("quarter") or "")
+            width = int(told["width"]) if told.get("width") else None
+            return Side(arm=told["arm"], quarter=quarter, width=width, **more)
+    raise DataError(f"population_amendment, item {item}: {words!r} names no arm, quarter, width or extension; mend it")
+
+
+def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
+    """One row a head, quantity and cell: `model, layer, head`, the columns of `CELL`, and `value`.
+
+    Plasticity is over all distances, as a cell of exchange without limits is. Heads without a value have no row.
+    """
+    reach = QUARTERS * TRAINED
+    every = {"apart_low": 0, "apart_high": reach, "away_low": 0, "away_high": reach}
+    profile = aligned.assign(quantity=PLASTICITY, texts="one", value=aligned[PLASTICITY].astype(float), **every)
+    parts = [profile[[*PLACE, *CELL, "value"]]]
+    for quantity in EXCHANGED:
+        part = exchange.assign(quantity=quantity, estimator=ALIGNED, value=exchange[quantity].astype(float))
+        parts.append(part[[*PLACE, *CELL, "value"]])
+    return pd.concat(parts, ignore_index=True).dropna(subset="value")
+
+
+def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
+    """What the removal of each head costs keys, never less than 0: `model, layer, head` and a column a kind of cost."""
+    heads = ablation[ablation["layer"] >= 0].copy()
+    for kind, column in COSTS.items():
+        whole = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)
+        heads[kind] = (heads[column].astype(float) - heads["model"].map(whole)).clip(lower=0.0)
+    return heads[[*PLACE, *COSTS]]
+
+
+def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.DataFrame:
+    """Means over the heads of a model: `model`, the columns of `CELL`, and `value`.
+
+    Parameters
+    ----------
+    heads, costs : DataFrame
+        Of `head_values` and `head_costs`.
+    weights : str
+        `ALL` weighs heads alike, a kind of cost by what their removal costs; a model whose heads cost nothing has no
+        weighted mean.
+    """
+    if weights == ALL:
+        return heads.groupby(["model", *CELL])[["value"]].mean().reset_index()
+    weighed = heads.merge(costs[[*PLACE, weights]], on=PLACE)
+    weighed["value"] *= weighed[weights]
+    sums = weighed.groupby(["model", *CELL], as_index=False)[["value", weights]].sum()
+    sums = sums[sums[weights] > 0].reset_index(drop=True)
+    return sums.assign(value=sums["value"] / sums[weights]).drop(columns=weights)
+
+
+def quarters(values: pd.DataFrame) -> pd.DataFrame:
+    """Rows of whole training lengths and all distances, with the `quarter` from 1."""
+    reach = QUARTERS * TRAINED
+    whole = (values["high"] - values["low"] == TRAINED) & (values["apart_low"] == 0) & (values["away_low"] == 0)
+    whole &= (values["apart_high"] == reach) & (values["away_high"] == reach)
+    return values[whole].assign(quarter=values["low"] // TRAINED + 1).reset_index(drop=True)
+
+
+def far_keys(extensions: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Share of far keys: rows `model, encoding, temperature, multiple, value`.
+
+    Raises
+    ------
+    DataError
+        When a model has more letters than its seed has prompts.
+    """
+    seeds = dict(zip(models["model"], models["seed"], strict=True))
+    listed = {name: part.sort_values("item")["distance"] for name, part in prompts.groupby(["seed", "multiple"])}
+    rows = []
+    for row in each(extensions):
+        distance = listed[seeds[row.model], row.multiple].to_numpy(dtype=float)
+        if len(row.letters) > len(distance):
+            raise DataError(f"{row.model}, {row.encoding} at {row.multiple:g}x: more answers than prompts of its seed")
+        far = distance[: len(row.letters)] > FAR * TRAINED
+        if far.any():
+            right = np.array([letter == "e" for letter in row.letters])
+            rows.append((row.model, row.encoding, row.temperature, row.multiple, float(right[far].mean())))
+    return pd.DataFrame(rows, columns=["model", "encoding", "temperature", "multiple", "value"])

@@ -1,0 +1,355 @@
+"""The second run: every item of the amendment, its exact tests and its margin of equivalence, by base.
+
+Complete with the seeds that are there: an item says how many of the planned ones those are, and what they cannot
+decide is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.studies.population._effects import (
+    LEVEL,
+    FloatArray,
+    corrected_as_planned,
+    effect,
+    equivalence,
+    over_seeds,
+)
+from analysis.studies.population._outcomes import counted, each, outcomes, questions
+from analysis.studies.population._ranks import BLOCKED, OF_HEADS, damages, damaging, related
+from analysis.studies.population._retrained import (
+    ALIGNED,
+    ALL,
+    CELL,
+    COST,
+    COST_LONG,
+    KEYS_FAR,
+    PLASTICITY,
+    POOLED,
+    SINGLE,
+    WIDTH,
+    Side,
+    far_keys,
+    head_costs,
+    head_values,
+    model_values,
+    quarters,
+    side,
+)
+from artifacts.errors import DataError
+
+WEIGHTS = {"": ALL, "all heads alike": ALL, "nats of keys at the training length that a head's removal costs": COST}
+SEEN = 1  # the seed of base 400 that was looked at before the amendment
+SEEN_AT = "400"
+TESTED = ("planned", "secondary")
+DISTANCES = ("gap", "spread", "sway", "position_part", "content_part", "nearer_wins")
+Values = dict[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Tables of the second run, of the models that are asked."""
+
+    models: pd.DataFrame
+    by_weights: Values
+    extensions: pd.DataFrame
+    related: Callable[[pd.DataFrame, int], pd.DataFrame]
+    damaging: Callable[[pd.DataFrame, int], pd.DataFrame]
+
+
+def retrained_tests(
+    population_amendment: pd.DataFrame,
+    population_members: pd.DataFrame,
+    population_prompts: pd.DataFrame,
+    retrained_models: pd.DataFrame,
+    retrained_aligned: pd.DataFrame,
+    retrained_exchange: pd.DataFrame,
+    retrained_ablation: pd.DataFrame,
+    retrained_extensions: pd.DataFrame,
+    retrained_heads: pd.DataFrame,
+    retrained_keys: pd.DataFrame,
+    retrained_tasks: pd.DataFrame,
+    retrained_losses: pd.DataFrame,
+) -> pd.DataFrame:
+    """Every item of the amendment that has a test, over all trained models.
+
+    `value` is the mean over seeds of first less second, or the rank correlation within seeds; `p` of exact sign flips
+    or permutations, `p_same` of the test against the margin; both with Holm over the family as planned, in which an
+    item without a seed counts as one that shows nothing. `outcome` is `different`, `equivalent`, `different within the
+    margin`, or `open`, and `reachable` whether so many seeds could have decided it. `single_*` is the same at single
+    positions, `unseen_*` without the seed that was seen before the amendment, `counted_*` over models that met the
+    criterion; these decide nothing.
+    """
+    values = head_values(retrained_aligned, retrained_exchange)
+    costs = head_costs(retrained_ablation)
+    by_weights = {kind: quarters(model_values(values, costs, kind)) for kind in (ALL, COST)}
+    keys = far_keys(retrained_extensions, population_prompts, retrained_models)
+    aligned = retrained_heads[retrained_heads["estimator"] == ALIGNED]
+
+    def run(models: pd.DataFrame) -> Run:
+        asked = questions(retrained_keys, population_prompts, models)
+        found = outcomes(models, asked, retrained_tasks, retrained_losses, aligned)
+        heads = damages(models, aligned, retrained_ablation)
+        return Run(
+            models[models["model"].map(counted(models)).astype(bool)],
+            by_weights,
+            keys,
+            lambda plan, base: related(plan, found, [base]),
+            lambda plan, base: damaging(plan, heads[heads["base"] == base]),
+        )
+
+    every, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
+    plans = population_amendment[population_amendment["role"].isin(TESTED)]
+    rows = [_row(plan, every, criterion, _planned_seeds(population_members, str(plan.base))) for plan in each(plans)]
+    return _decided(pd.DataFrame(rows))
+
+
+def retrained_levels(
+    population_members: pd.DataFrame,
+    retrained_models: pd.DataFrame,
+    retrained_aligned: pd.DataFrame,
+    retrained_exchange: pd.DataFrame,
+    retrained_ablation: pd.DataFrame,
+) -> pd.DataFrame:
+    """Quantities by base, arm and quarter of the texts: mean over seeds, Student's interval, least and most.
+
+    `weights` says how heads are averaged, `width` from how many words the queries of a bin come, `texts` whether the
+    two keys are of one text or of two, which is a null.
+    """
+    values = head_values(retrained_aligned, retrained_exchange)
+    costs = head_costs(retrained_ablation)
+    parts = []
+    for kind in (ALL, COST, COST_LONG):
+        part = quarters(model_values(values, costs, kind)).assign(weights=kind)
+        parts.append(part[_shown(part, kind)])
+    return _over_seeds(
+        pd.concat(parts, ignore_index=True),
+        retrained_models,
+        population_members,
+        ["quantity", "estimator", "width", "texts", "weights", "low", "high"],
+    )
+
+
+def retrained_distances(
+    population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
+) -> pd.DataFrame:
+    """Gap, spread and exchange by the distance between the two keys in each quarter, and by that from the query.
+
+    Means over the heads of a model, then over seeds, with Student's interval.
+    """
+    made = []
+    for quantity in DISTANCES:
+        part = retrained_exchange.assign(quantity=quantity, estimator=ALIGNED)
+        made.append(part.assign(value=part[quantity].astype(float)))
+    values = pd.concat(made, ignore_index=True).dropna(subset="value")
+    values = values[(values["width"] == WIDTH) & (values["texts"] == "one")]
+    values = values.groupby(["model", *CELL])[["value"]].mean().reset_index()
+    limited = (values["apart_high"] - values["apart_low"] < values["high"].max()) | (
+        values["away_high"] - values["away_low"] < values["high"].max()
+    )
+    cells = ["quantity", "low", "high", "apart_low", "apart_high", "away_low", "away_high"]
+    return _over_seeds(values[limited], retrained_models, population_members, cells)
+
+
+def retrained_points(
+    population_prompts: pd.DataFrame,
+    retrained_models: pd.DataFrame,
+    retrained_aligned: pd.DataFrame,
+    retrained_exchange: pd.DataFrame,
+    retrained_ablation: pd.DataFrame,
+    retrained_extensions: pd.DataFrame,
+) -> pd.DataFrame:
+    """One row a model and quantity of the main result: plasticity and exchange by quarter, and far keys by length.
+
+    `estimator` and `weights` are `none` for keys; `place` is the quarter of the texts, or the length of the prompts.
+    """
+    values = head_values(retrained_aligned, retrained_exchange)
+    costs = head_costs(retrained_ablation)
+    rows = []
+    for kind in (ALL, COST):
+        part = quarters(model_values(values, costs, kind)).assign(weights=kind)
+        part = part[(part["texts"] == "one") & part["quantity"].isin([PLASTICITY, "sway", "position_part"])]
+        at = (part["width"] == WIDTH) & (part["estimator"] == ALIGNED)
+        pooled = (part["width"] == 8) & (part["estimator"] == POOLED) & (part["quantity"] == PLASTICITY)
+        rows.append(part[at | pooled].rename(columns={"quarter": "place"}))
+    far = far_keys(retrained_extensions, population_prompts, retrained_models)
+    own = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
+    rows.append(own.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
+    table = pd.concat(rows, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
+    joined = table.merge(retrained_models[["model", "arm", "base", "seed"]], on="model")
+    joined["place"] = joined["place"].astype(int)
+    order = ["base", "arm", "seed", "quantity", "estimator", "weights", "place"]
+    made: pd.DataFrame = joined.sort_values(order, ignore_index=True)[["model", *order, "value"]]
+    return made
+
+
+def _shown(part: pd.DataFrame, kind: str) -> pd.Series:
+    """Rows that the table of levels keeps: all with heads alike, and the aligned bins of others."""
+    if kind == ALL:
+        return pd.Series(True, index=part.index)
+    bins = (part["width"] == WIDTH) & (part["texts"] == "one") & (part["estimator"] == ALIGNED)
+    return bins if kind == COST else bins & part["quantity"].isin([PLASTICITY, "sway"])
+
+
+def _planned_seeds(members: pd.DataFrame, base: str) -> int:
+    """Seeds that the plan has of a base."""
+    return int(members.loc[members["base"].astype(str) == base, "seed"].nunique())
+
+
+def _row(plan: Any, every: Run, criterion: Run, planned: int) -> dict[str, Any]:
+    told = {name: getattr(plan, name) for name in ("item", "family", "role", "quantity", "first", "second", "base")}
+    told |= {"place": plan.place, "margin": None if pd.isna(plan.margin) else float(plan.margin)}
+    if plan.unit in (BLOCKED, OF_HEADS):
+        found, beside = _relation(plan, every), _relation(plan, criterion)
+        more = {"value": found["rho"], **{name: found[name] for name in ("low", "high", "p", "p_least")}}
+        more |= {"least": found.get("least"), "most": found.get("most"), "models": int(found["models"])}
+        more |= {"p_same": None, "p_same_least": None, "mean_first": None, "mean_second": None}
+        more |= {"counted_value": beside["rho"], "counted_p": beside["p"], "counted_seeds": int(beside["seeds"])}
+        more |= dict.fromkeys(("single_value", "single_p", "unseen_value", "unseen_p"))
+        return {**told, "seeds": int(found["seeds"]), "planned": planned, **more}
+    one, two = _pair(plan, every)
+    given = (one - two).to_numpy(dtype=np.float64)
+    found = effect(given)
+    same = equivalence(given, told["margin"]) if told["margin"] is not None else (None, None)
+    seen = (one - two).drop(index=SEEN, errors="ignore").to_numpy(dtype=np.float64)
+    unseen = effect(seen if str(plan.base) == SEEN_AT else np.empty(0))
+    counts = effect(_less(*_pair(plan, criterion)))
+    single = effect(_less(*_pair(plan, every, SINGLE)) if _has_width(plan) else np.empty(0))
+    return {
+        **told,
+        "seeds": len(given),
+        "planned": planned,
+        "models": 0,
+        "mean_first": float(one.mean()) if len(given) else None,
+        "mean_second": float(two.mean()) if len(given) else None,
+        "value": found["difference"],
+        **{name: found[name] for name in ("low", "high", "least", "most", "p", "p_least")},
+        "p_same": same[0],
+        "p_same_least": same[1],
+        "single_value": single["difference"],
+        "single_p": single["p"],
+        "unseen_value": unseen["difference"],
+        "unseen_p": unseen["p"],
+        "counted_value": counts["difference"],
+        "counted_p": counts["p"],
+        "counted_seeds": len(_less(*_pair(plan, criterion))),
+    }
+
+
+def _less(one: pd.Series, two: pd.Series) -> FloatArray:
+    return (one - two).to_numpy(dtype=np.float64)
+
+
+def _has_width(plan: Any) -> bool:
+    """Whether an item is of bins whose width it does not name itself."""
+    return plan.estimator == ALIGNED and "bins of" not in str(plan.first)
+
+
+def _pair(plan: Any, run: Run, width: int = WIDTH) -> tuple[pd.Series, pd.Series]:
+    """Both sides of an item by seed, of the seeds that have both."""
+    sides = [side(str(words), plan.item) for words in (plan.first, plan.second)]
+    known = [_by_seed(plan, each, run, width) for each in sides if each.number is None]
+    made = [
+        pd.Series(each.number, index=known[0].index) if each.number is not None else _by_seed(plan, each, run, width)
+        for each in sides
+    ]
+    both = pd.concat(made, axis=1, join="inner", keys=["first", "second"]).sort_index()
+    return both["first"], both["second"]
+
+
+def _by_seed(plan: Any, asked: Side, run: Run, width: int) -> pd.Series:
+    base = 0 if asked.arm == "E" else int(plan.base)
+    models = run.models[(run.models["arm"] == asked.arm) & (run.models["base"] == base)].set_index("model")["seed"]
+    if plan.quantity == KEYS_FAR:
+        table = run.extensions
+        table = table[(table["encoding"] == asked.encoding) & (table["temperature"] == asked.temperature)]
+        table = table[table["multiple"] == _length(plan)]
+    else:
+        table = run.by_weights[WEIGHTS["" if pd.isna(plan.weights) else str(plan.weights)]]
+        table = table[(table["quantity"] == plan.quantity) & (table["texts"] == "one")]
+        table = table[(table["estimator"] == plan.estimator) & (table["width"] == (asked.width or width))]
+        table = table[table["quarter"] == (asked.quarter or _quarter(plan))]
+    held = table[table["model"].isin(models.index)]
+    return pd.Series(held["value"].to_numpy(dtype=float), index=held["model"].map(models).to_numpy(dtype=int))
+
+
+def _quarter(plan: Any) -> int:
+    words = str(plan.place).split()
+    if len(words) == 2 and words[0] == "quarter":
+        return int(words[1])
+    raise DataError(f"population_amendment, item {plan.item}: {plan.place!r} names no quarter; mend it")
+
+
+def _length(plan: Any) -> float:
+    words = str(plan.place).split(" ", 1)
+    if len(words) == 2 and words[1] == "training lengths":
+        return float(words[0])
+    raise DataError(f"population_amendment, item {plan.item}: {plan.place!r} names no length of prompts; mend it")
+
+
+def _relation(plan: Any, run: Run) -> dict[str, Any]:
+    row = {"item": plan.item, "family": plan.family, "unit": plan.unit, "outcome": plan.quantity}
+    one = pd.DataFrame([{**row, "first": plan.quantity}])
+    made = run.related if plan.unit == BLOCKED else run.damaging
+    return dict(made(one, int(plan.base)).iloc[0])
+
+
+def _decided(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with corrected p, the least that they can be, the outcome, and why a cell is empty."""
+    numbers = ["value", "low", "high", "least", "most", "p", "p_least", "p_same", "p_same_least", "mean_first"]
+    numbers += ["mean_second", "single_value", "single_p", "unseen_value", "unseen_p", "counted_value", "counted_p"]
+    made = table.astype(dict.fromkeys([*numbers, "margin"], float))
+    sizes = made.groupby("family")["item"].transform("size")
+    widths = made["family"] == "widths"  # a family that asks for equivalence alone
+    made.loc[widths, ["p", "p_least", "unseen_p", "counted_p"]] = np.nan
+    made["p_holm"] = corrected_as_planned(made["p"], made["family"])
+    made["p_holm_least"] = (sizes * made["p_least"]).clip(upper=1.0)
+    margins = made[made["margin"].notna()]
+    made["p_same_holm"] = corrected_as_planned(margins["p_same"], margins["family"])
+    held = margins.groupby("family")["item"].transform("size")
+    made["p_same_holm_least"] = (held * margins["p_same_least"]).clip(upper=1.0)
+    least = made[["p_holm_least", "p_same_holm_least"]].min(axis=1)
+    different, same = made["p_holm"] < LEVEL, made["p_same_holm"] < LEVEL
+    made["outcome"] = np.select(
+        [different & same, different, same], ["different within the margin", "different", "equivalent"], "open"
+    )
+    made["reachable"] = least.fillna(1.0) < LEVEL
+    made["note"] = [_note(row) for row in each(made)]
+    return made
+
+
+def _note(row: Any) -> str:
+    if not row.seeds:
+        return f"0 of {row.planned} seeds measured"
+    told = [f"{row.seeds} of {row.planned} seeds"] if row.seeds < row.planned else []
+    if row.p_holm_least >= LEVEL:
+        told.append("so few cannot show a difference at .05 with the family's correction")
+    if row.p_same_holm_least >= LEVEL:
+        told.append("so few cannot show that it is within the margin")
+    if row.seeds == 1:
+        told.append("one seed has no interval")
+    if pd.isna(row.p) and row.family != "widths":
+        told.append("no test")
+    return "; ".join(told) or "cells are empty where the amendment asks for no such value"
+
+
+def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
+    """Means over seeds by base, arm and cell, with Student's interval and how many of the planned seeds are there."""
+    joined = values.merge(models[["model", "arm", "base", "seed"]], on="model")
+    rows = []
+    for key, part in joined.groupby(["base", "arm", *cells]):
+        seeds = part.sort_values("seed")["value"].to_numpy(dtype=np.float64)
+        low, high = over_seeds(seeds)
+        row = dict(zip(["base", "arm", *cells], key if isinstance(key, tuple) else (key,), strict=True))
+        row |= {"value": float(seeds.mean()), "ci_low": low, "ci_high": high}
+        row |= {"least": float(seeds.min()), "most": float(seeds.max()), "seeds": len(seeds)}
+        row |= {"planned": _planned_seeds(members, str(row["base"]))}
+        rows.append(row | {"note": "" if low is not None else "one seed has no interval"})
+    names = ["base", "arm", *cells, "value", "ci_low", "ci_high", "least", "most", "seeds", "planned", "note"]
+    return pd.DataFrame(rows, columns=names)

@@ -1,0 +1,49 @@
+"""What figures of the second run share: lines of seeds, and how many of the planned seeds are there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from figures import Bundle
+from figures.population._arms import ARMS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from figures._press.series import Series
+
+
+def bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:
+    """One bundle an arm, a line a seed, across `place`."""
+    series: list[Series] = []
+    for arm, part in rows.groupby("arm"):
+        wide = part.pivot(index="seed", columns="place", values="value")
+        name = str(arm)
+        series.append(
+            Bundle(
+                entity=name,
+                label=f"{name}: {ARMS[name]}",
+                legend=legend,
+                x=list(wide.columns),
+                lines=factor * wide,
+                band=False,
+                origin="measured",
+            )
+        )
+    return series
+
+
+def measured(rows: pd.DataFrame, members: pd.DataFrame) -> str:
+    """How many of the planned seeds each arm has, by base."""
+    told = []
+    for base in sorted({int(base) for base in rows["base"]}):
+        part = rows[rows["base"] == base]
+        planned = members.loc[members["base"] == base, "seed"].nunique()
+        arms = [str(arm) for arm in sorted(part["arm"].unique())]
+        counts = {arm: part.loc[part["arm"] == arm, "seed"].nunique() for arm in arms}
+        if len(set(counts.values())) == 1:
+            said = f"{next(iter(counts.values()))} of {planned} seeds of each arm"
+        else:
+            said = ", ".join(f"{count} of {planned} seeds of {arm}" for arm, count in counts.items())
+        told.append(f"At base {base:,}: {said}." if base else f"Without a base: {said}.")
+    return " ".join(told)

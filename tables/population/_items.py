@@ -1,0 +1,103 @@
+"""A table of items of the amendment: what is asked, of how many seeds, and what the exact tests decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from tables import Column, Table, fixed, pvalue
+
+DIGITS = {"keys_far": 2, "linear_share": 2, "content_part": 2, "position_part": 2}
+QUANTITIES = {
+    "plasticity": "plasticity",
+    "sway": "sway",
+    "position_part": "position part",
+    "content_part": "content part",
+    "nearer_wins": "nearer key wins",
+    "linear_share": "linear share",
+    "keys_far": "far keys",
+    "ap_last_20": "late plasticity and loss",
+    "ap_drop": "drop and loss",
+}
+SHORTER = {
+    "B under YaRN without its temperature": "B, YaRN plain",
+    "B under YaRN": "B, YaRN",
+    "C with YaRN's temperature": "C, heated",
+}
+
+
+def items(
+    tests: pd.DataFrame, amendment: pd.DataFrame, families: Sequence[str], caption: str, short: str, note: str
+) -> Table:
+    """One row an item, by base: difference over seeds, seeds there of those planned, corrected p, and the outcome."""
+    asked = amendment[["item", "weights"]].fillna("")
+    rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
+    rows["what"] = [_what(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
+    rows["sides"] = [_sides(*each) for each in zip(rows["first"], rows["second"], rows["family"], strict=True)]
+    rows["at"] = rows["place"].replace({"quarter 4 less quarter 1": "4 − 1"}).str.replace("quarter ", "")
+    rows["at"] = (
+        rows["at"]
+        .str.replace(" training lengths", "×")
+        .str.replace("training length", "1×")
+        .replace({"within layers": "1×"})
+    )
+    rows["there"] = [f"{seeds} of {planned}" for seeds, planned in zip(rows["seeds"], rows["planned"], strict=True)]
+    rows["shown"] = [f"base {int(base):,}" for base in rows["base"].astype(str)]
+    rows["order"] = rows["base"].astype(int)
+    rows = rows.sort_values("order", kind="stable", ignore_index=True)
+    asked_items, measured = len(rows), rows["seeds"] > 0
+    closed = int((rows["outcome"] != "open").sum())
+    waiting = [name for name, part in measured.groupby(rows["shown"]) if not part.any()]
+    rows = rows[~rows["shown"].isin(waiting)].reset_index(drop=True)
+    left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
+    return Table(
+        rows=rows,
+        columns=[
+            Column("what", "Quantity"),
+            Column("sides", "First less second"),
+            Column("at", "At"),
+            Column("there", "Seeds"),
+            Column("value", "Difference", fixed(2), ci=("low", "high"), reason="note"),
+            Column("p_holm", "differs", pvalue(), group="p", blank=True),
+            Column("p_same_holm", "within", pvalue(), group="p", blank=True),
+            Column("outcome", "Outcome"),
+        ],
+        groups="shown",
+        size="footnotesize",
+        column_space=2.0,
+        caption=(
+            f"{caption}; {int(measured.sum())} of {asked_items} have a seed, {closed} are decided. "
+            "Unit: one training seed; means over all trained models with Student's intervals, which decide nothing."
+        ),
+        short=short,
+        note=(
+            "p: exact sign flips over seeds (permutations within seeds of a relation), and the exact test against the "
+            "margin of equivalence, each with Holm over the family as planned. Open: the seeds that are there decide "
+            f"neither; so few may not be able to. {note}{left_out}"
+        ),
+    )
+
+
+def _what(quantity: str, family: str) -> str:
+    """The quantity in words; of heads, what their cost is held against."""
+    if family.startswith("heads"):
+        return "cost and late plasticity" if quantity == "ap_last_20" else "cost and plasticity"
+    return QUANTITIES[quantity] + (", by cost" if family.startswith("weighted") else "")
+
+
+def _sides(first: str, second: str, family: str) -> str:
+    """The two sides in short; of a relation and of heads, nothing is taken from each other."""
+    if family.startswith(("relations", "heads")):
+        return "rank correlation" + (", by layer" if family.startswith("heads") else "")
+    one, two = (_side(str(words)) for words in (first, second))
+    return one if two == "0" else f"{one} − {two}"
+
+
+def _side(words: str) -> str:
+    if words in SHORTER:
+        return SHORTER[words]
+    arm, _, rest = words.partition(" ")
+    return {"first quarter": f"{arm}, first", "last quarter": f"{arm}, last"}.get(
+        rest, words.replace(" in bins of", ", bins of")
+    )

@@ -1,0 +1,20 @@
+"""The planned items of the amendment, asked of the second run."""
+
+import pandas as pd
+
+from tables import Table
+from tables.population._items import items
+
+FAMILIES = ("reach_aligned", "exchange", "widths")
+
+
+def table(retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame) -> Table:
+    """One row an item and base of the rotation."""
+    return items(
+        retrained_tests,
+        population_amendment,
+        FAMILIES,
+        "What position decides, asked of the second run: planned items of the amendment",
+        "Planned items of the amendment",
+        "Aligned queries in bins of 16 words, of which an item that names no width is.",
+    )

@@ -1,0 +1,20 @@
+"""The secondary items of the amendment, asked of the second run."""
+
+import pandas as pd
+
+from tables import Table
+from tables.population._items import items
+
+FAMILIES = ("weighted", "like_for_like", "relations_aligned", "heads_aligned")
+
+
+def table(retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame) -> Table:
+    """One row an item and base of the rotation."""
+    return items(
+        retrained_tests,
+        population_amendment,
+        FAMILIES,
+        "Heads by what they cost, YaRN like for like, and relations at one position: secondary items of the amendment",
+        "Secondary items of the amendment",
+        "Of relations and heads the difference is a mean rank correlation.",
+    )

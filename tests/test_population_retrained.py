@@ -1,0 +1,176 @@
+"""Items of the amendment on a made-up second run whose effects are known: both directions, few seeds, both margins."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis.population import retrained as claims
+from analysis.claims.thesis.population._judged import judged, same
+from analysis.statistics.locations.permutation import sign_flip_p
+from analysis.studies.population import retrained as studies
+from analysis.studies.population._effects import corrected_as_planned, equivalence
+from analysis.studies.population._retrained import head_costs, head_values, model_values, quarters, side
+from artifacts.errors import DataError
+from artifacts.store.reader import read
+from conftest import ROOT
+from retrained_made import PLASTICITY, SWAY, retrained
+
+CLAIMS = [value for name, value in vars(claims).items() if name.startswith("thesis_retrained")]
+
+
+def run(study=studies.retrained_tests, bases=(400,), **options):
+    tables = retrained(bases=bases, **options)
+    tables |= {name: read(ROOT, name) for name in ("population_amendment", "population_members")}
+    return study(**{name: tables[name] for name in inspect.signature(study).parameters})
+
+
+@pytest.fixture(scope="module")
+def eight():
+    return run(bases=(400, 10_000)).set_index("item", drop=False)
+
+
+def verdicts(table):
+    return {each.key: each for claim in CLAIMS for each in claim(table)}
+
+
+def test_every_item_with_a_test_has_a_row_and_a_claim(eight):
+    amendment = read(ROOT, "population_amendment")
+    assert list(eight["item"]) == list(amendment.loc[amendment["role"] != "exploratory", "item"])
+    assert set(verdicts(eight.reset_index(drop=True))) == set(eight["item"])
+
+
+def test_effects_are_those_that_were_made_and_their_p_exact(eight):
+    assert eight.loc["B_change", "value"] == pytest.approx(-0.06, abs=0.003)
+    assert eight.loc["C_less_B_within", "value"] == pytest.approx(-0.16, abs=0.003)
+    assert eight.loc["B_position_beyond", ["mean_first", "mean_second"]].tolist() == pytest.approx([-0.3, 0.0])
+    assert eight.loc["C_nearer", "value"] == pytest.approx(0.2)
+    assert eight.loc[["B_change", "B_sway_change"], "p"].tolist() == [2 / 256] * 2
+    assert eight.loc["B_change", "p_holm"] == pytest.approx(10 / 256)  # five items of the family
+    assert eight.loc["B_change", "p_same"] == 1.0
+    assert eight.loc["C_less_B", "outcome"] == "different within the margin"
+    assert eight.loc["B_width_within", "outcome"] == "equivalent"
+    assert eight.loc["drop_aligned", "outcome"] == "open"
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2, 3), range(1, 8)])
+def test_too_few_seeds_leave_items_open_by_name(seeds):
+    table = run(seeds=seeds).set_index("item", drop=False)
+    row = table.loc["B_change"]
+    assert row["outcome"] == "open"
+    assert row["note"].startswith(f"{len(seeds)} of 8 seeds; so few cannot show a difference")
+    assert ("within the margin" in row["note"]) == (len(seeds) < 6)
+    told = verdicts(table.reset_index(drop=True))
+    assert told["B_change"].verdict == "not testable"
+    assert f"{len(seeds)} of 8 seeds" in told["B_change"].reason
+    assert told["B_change_10000"].reason.startswith("Not measured yet: 0 of 8 seeds")
+
+
+def test_claims_turn_with_what_was_made(eight):
+    turned = {**PLASTICITY, "B": (0.55, 0.65), "C": (0.6, 0.5)}
+    back = verdicts(run(plasticity=turned, sway={**SWAY, "B": (0.3, 0.2)}))
+    there = verdicts(eight.reset_index(drop=True))
+    for item in ("B_change", "C_change", "C_less_B_within", "weighted_B_change", "B_sway_change"):
+        assert (there[item].verdict, back[item].verdict) == ("holds", "contradicted"), item
+    wide = verdicts(run(width_adds=0.05))
+    assert (there["B_width_within"].verdict, wide["B_width_within"].verdict) == ("holds", "contradicted")
+
+
+def test_seeds_that_were_seen_or_do_not_count_stand_beside():
+    missed = [f"b400-s{seed}-B" for seed in (1, 2, 3)]
+    table = run(missed=missed).set_index("item")
+    row = table.loc["B_change"]
+    assert row[["seeds", "counted_seeds"]].tolist() == [8, 5]
+    assert row["counted_p"] == 2 / 32
+    assert row["unseen_p"] == 2 / 128
+    assert np.isnan(table.loc["B_change_10000", "unseen_p"])
+
+
+def test_heads_weigh_what_their_removal_costs():
+    heads = pd.DataFrame({"model": "m", "layer": 0, "head": [0, 1, 2], "plasticity": [0.2, 0.4, 0.9]})
+    aligned = heads.assign(estimator="aligned_full", width=16, low=0, high=128)
+    ablation = pd.DataFrame({"model": "m", "layer": [-1, 0, 0, 0], "head": [-1, 0, 1, 2]})
+    ablation = ablation.assign(nats_1x=[0.1, 0.4, 0.2, 0.05], nats_4x=0.1)
+    costs = head_costs(ablation)
+    assert costs["cost"].tolist() == pytest.approx([0.3, 0.1, 0.0])
+    values = head_values(aligned, run_exchange())
+    weighed = quarters(model_values(values, costs, "cost"))
+    assert weighed["value"].tolist() == pytest.approx([(0.3 * 0.2 + 0.1 * 0.4) / 0.4])
+    assert quarters(model_values(values, costs, "all"))["value"].tolist() == pytest.approx([0.5])
+    assert model_values(values, costs, "cost_4x").empty  # no head's removal costs anything there
+
+
+def run_exchange():
+    return retrained(seeds=(1,), bases=(400,))["retrained_exchange"].iloc[:0]
+
+
+def test_words_of_a_side_that_mean_nothing_are_refused():
+    assert side("B last quarter", "x").quarter == 4
+    assert side("C with YaRN's temperature", "x").temperature == 2
+    assert side("B in bins of 16", "x").width == 16
+    for words in ("B next quarter", "F", "C under NTK", "B in bins of few"):
+        with pytest.raises(DataError, match="item x"):
+            side(words, "x")
+
+
+@pytest.mark.parametrize("margin", [0.02, 0.05])
+def test_equivalence_is_two_one_sided_exact_tests(margin):
+    seeds = np.array([0.01, -0.012, 0.004, 0.015, 0.03, -0.006])
+    flips = np.array(list(itertools.product((1, -1), repeat=6)))
+    above = np.mean((flips * (seeds + margin)).mean(1) >= (seeds + margin).mean() - 1e-12)
+    below = np.mean((flips * (seeds - margin)).mean(1) <= (seeds - margin).mean() + 1e-12)
+    assert equivalence(seeds, margin) == (pytest.approx(max(above, below)), 1 / 64)
+    assert equivalence(np.array([]), margin) == (None, None)
+    assert equivalence(np.full(8, 0.5), margin)[0] == 1.0
+
+
+def test_one_sided_flips_are_shares_of_all_flips():
+    given = np.array([0.5, -0.1, 0.2])
+    flips = np.array([(np.array(signs) * given).mean() for signs in itertools.product((1, -1), repeat=3)])
+    assert sign_flip_p(given, alternative="greater").p_value == np.mean(flips >= given.mean() - 1e-12)
+    assert sign_flip_p(given, alternative="less").p_value == np.mean(flips <= given.mean() + 1e-12)
+    with pytest.raises(ValueError, match="sideways"):
+        sign_flip_p(given, alternative="sideways")
+
+
+def test_what_is_not_measured_counts_in_its_family():
+    p = pd.Series([0.01, np.nan, 0.02])
+    family = pd.Series(["a"] * 3)
+    assert corrected_as_planned(p, family).tolist() == pytest.approx([0.03, np.nan, 0.04], nan_ok=True)
+
+
+def test_an_interval_on_the_other_side_decides_nothing_that_the_exact_test_leaves_open():
+    row = pd.Series({"value": 0.1, "low": 0.02, "high": 0.18, "p": 0.02, "p_holm": 0.08, "p_holm_least": 0.03})
+    row = pd.concat([row, pd.Series({"seeds": 8, "note": ""})])
+    assert judged(row, "value", -1, "k", "s", "8 seeds").verdict == "not supported"
+    assert judged(row, "value", 1, "k", "s", "8 seeds").verdict == "not supported"
+    row["p_holm"] = 0.03
+    assert judged(row, "value", -1, "k", "s", "8 seeds").verdict == "contradicted"
+
+
+def test_equivalence_is_judged_by_its_own_test():
+    row = {"value": 0.001, "margin": 0.02, "low": -0.03, "high": 0.03, "least": -0.02, "most": 0.03, "seeds": 8}
+    row |= {"p_same": 0.004, "p_same_holm": 0.016, "p_same_holm_least": 0.016, "note": ""}
+    assert same(pd.Series(row), "k", "s", "8").verdict == "holds"
+    assert same(pd.Series(row | {"p_same_holm": 0.2}), "k", "s", "8").verdict == "not supported"
+    assert same(pd.Series(row | {"p_same_holm": 0.9, "least": 0.03}), "k", "s", "8").verdict == "contradicted"
+    assert same(pd.Series(row | {"p_same_holm_least": 0.06}), "k", "s", "8").verdict == "not testable"
+
+
+def test_levels_say_how_many_of_the_planned_seeds_are_there():
+    levels = run(studies.retrained_levels, seeds=(1, 2, 3))
+    at = levels.query("arm == 'B' and quantity == 'plasticity' and estimator == 'aligned_full' and width == 16")
+    assert set(at["weights"]) == {"all", "cost", "cost_4x"}
+    assert set(at["seeds"]) == {3}
+    assert set(at["planned"]) == {8}
+    first = at.query("weights == 'all' and low == 0")["value"].item()
+    assert first == pytest.approx(0.63, abs=0.003)
+    distances = run(studies.retrained_distances, seeds=(1,))
+    assert set(distances["apart_high"]) == {32, 64, 512}
+    assert set(distances["note"]) == {"one seed has no interval"}
+    points = run(studies.retrained_points, seeds=(1, 2))
+    assert points.query("quantity == 'keys_far' and arm == 'C' and place == 4")["seed"].tolist() == [1, 2]
