@@ -174,3 +174,20 @@ def test_levels_say_how_many_of_the_planned_seeds_are_there():
     assert set(distances["note"]) == {"one seed has no interval"}
     points = run(studies.retrained_points, seeds=(1, 2))
     assert points.query("quantity == 'keys_far' and arm == 'C' and place == 4")["seed"].tolist() == [1, 2]
+
+
+def test_heads_of_a_small_model_are_analysed_from_memory():
+    pytest.importorskip("torch")
+    from transformers import AutoModelForCausalLM
+
+    from analysis.heads.plasticity import PlasticityOptions
+    from analysis.measure.heads.finding import analyse
+    from analysis.population import geometry
+
+    model = AutoModelForCausalLM.from_pretrained(
+        ROOT / "artifacts/models/tiny-rope", attn_implementation="eager"
+    ).eval()
+    held = geometry.capture_vectors(model, 128, geometry.mixed(128)[: geometry.PASS])
+    assert held.window(0) == (None, False)  # no file says it, and none is looked for
+    finding = analyse(held, held.heads[0], PlasticityOptions(min_queries=8))
+    assert 0 < finding.metrics["ap_overall"] < 1
