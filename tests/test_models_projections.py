@@ -28,7 +28,7 @@ def unrotated(model: Any, tokens: int) -> tuple[list[Call], list[tuple[Any, Any]
     calls: list[Call] = []
     pairs: list[tuple[Any, Any]] = []
     ids = torch.randint(4, 64, (1, tokens), generator=torch.Generator().manual_seed(3))
-    with projecting(model) as held:
+    with projecting(model, tokens) as held:
 
         def see(call: Call) -> None:
             calls.append(call)
@@ -89,8 +89,8 @@ def test_fused_projection() -> None:
     made: list[Any] = []
     model.model.layers[0].self_attn.qkv_proj.register_forward_hook(lambda *given: made.append(given[2]))
     _, pairs = unrotated(model, 12)
-    query = made[0][..., :32].view(1, 12, 4, 8).transpose(1, 2)
-    key = made[0][..., 32:48].view(1, 12, 2, 8).transpose(1, 2)
+    query = made[-1][..., :32].view(1, 12, 4, 8).transpose(1, 2)
+    key = made[-1][..., 32:48].view(1, 12, 2, 8).transpose(1, 2)
     torch.testing.assert_close(pairs[0][0], query, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(pairs[0][1], key, rtol=1e-4, atol=1e-5)
 
@@ -106,36 +106,99 @@ def test_scaled_rotation_of_half_the_dimensions() -> None:
     made: list[Any] = []
     model.gpt_neox.layers[0].attention.query_key_value.register_forward_hook(lambda *given: made.append(given[2]))
     _, pairs = unrotated(model, 12)
-    query, key, _ = made[0].view(1, 12, 4, 24).transpose(1, 2).chunk(3, dim=-1)
+    query, key, _ = made[-1].view(1, 12, 4, 24).transpose(1, 2).chunk(3, dim=-1)
     torch.testing.assert_close(pairs[0][0], query, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(pairs[0][1], key, rtol=1e-4, atol=1e-5)
 
 
-def test_as_many_tokens_as_heads_is_not_guessed() -> None:
-    with pytest.raises(ModelError, match="as many tokens as heads"):
-        unrotated(built("gemma3"), 4)
+def test_as_many_tokens_as_heads_are_told_apart() -> None:
+    calls, pairs = unrotated(built("gemma3"), 4)
+    _, longer = unrotated(built("gemma3"), 12)
+    torch.testing.assert_close(pairs[0][0], longer[0][0][:, :, :4], rtol=1e-5, atol=1e-6)
+    assert not torch.allclose(calls[0].query, pairs[0][0])
 
 
-def test_a_norm_after_the_rotation_is_refused() -> None:
-    """Llama 4 normalises after rotating, so its projections are not what was rotated."""
+def llama4(**more: Any) -> Any:
     torch.manual_seed(0)
     config = transformers.Llama4TextConfig(
         **HEADS_OF_8,
         intermediate_size_mlp=48,
         num_local_experts=2,
         num_experts_per_tok=1,
-        use_qk_norm=True,
         rope_parameters=ROPE,
-        no_rope_layers=[1, 1, 1],
+        no_rope_layers=[1, 1, 0],
         attention_chunk_size=16,
+        **more,
     )
-    with pytest.raises(ModelError, match="cannot be had; an experiment that reads them"):
-        unrotated(transformers.Llama4ForCausalLM(config).eval(), 12)
+    return transformers.Llama4ForCausalLM(config).eval()
+
+
+@pytest.mark.parametrize("norm", [False, True])
+def test_a_rotation_by_complex_numbers_and_a_norm_after_it(norm: bool) -> None:
+    """Llama 4 turns neighbours by complex numbers, may normalise after that, and scales queries without positions."""
+    model = llama4(use_qk_norm=norm, attn_temperature_tuning=True, floor_scale=4, attn_scale=0.5)
+    made: dict[int, Any] = {}
+    for layer in (0, 2):
+        part = model.model.layers[layer].self_attn.q_proj
+        part.register_forward_hook(lambda module, given, out, layer=layer: made.setdefault(layer, out))
+    calls: list[Call] = []
+    pairs: list[Any] = []
+    ids = torch.randint(4, 64, (1, 12), generator=torch.Generator().manual_seed(3))
+    with projecting(model, 12) as held:
+        made.clear()
+        forward(model, ids, lambda call: calls.append(call) or pairs.append(held.before(call)[0]))
+    for layer in (0, 2):
+        query = made[layer].view(1, 12, 4, 8).transpose(1, 2)
+        if norm and layer == 0:
+            query = query / query.pow(2).mean(dim=-1, keepdim=True).add(1e-5).sqrt()
+        torch.testing.assert_close(pairs[layer], query, rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(calls[2].query, pairs[2])
+
+
+LATENT = {
+    "num_key_value_heads": 4,
+    "kv_lora_rank": 16,
+    "qk_nope_head_dim": 8,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 8,
+    "n_routed_experts": 2,
+    "num_experts_per_tok": 1,
+    "n_group": 1,
+    "topk_group": 1,
+    "moe_intermediate_size": 16,
+    "first_k_dense_replace": 3,
+}
+
+
+@pytest.mark.parametrize("kind", ["DeepseekV2", "DeepseekV3"])
+@pytest.mark.parametrize("rank", [None, 12])
+def test_latent_attention(kind: str, rank: int | None) -> None:
+    """Of latent attention the decoupled part turns alone: scores of tokens at one position are those before it."""
+    torch.manual_seed(0)
+    sizes = {**SIZES, **LATENT, "q_lora_rank": rank, "rope_parameters": ROPE}
+    config = getattr(transformers, f"{kind}Config")(**sizes)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    calls, pairs = unrotated(model, 12)
+    still: list[Call] = []
+    tokens = torch.randint(4, 64, (1, 12), generator=torch.Generator().manual_seed(3))
+    forward(model, tokens, still.append, position_ids=torch.zeros_like(tokens), attention_mask=torch.ones_like(tokens))
+    assert calls[0].query.shape[-1] == 12
+    assert not torch.allclose(calls[0].query, pairs[0][0])
+    torch.testing.assert_close(pairs[0][0], still[0].query, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(pairs[0][1], still[0].key, rtol=1e-4, atol=1e-5)
+
+
+def test_a_norm_that_forgets_the_rotation_is_refused() -> None:
+    """NanoChat's norms behind the rotation hand on rotated vectors, which are not taken for those before it."""
+    torch.manual_seed(0)
+    model = transformers.AutoModelForCausalLM.from_config(transformers.NanoChatConfig(**SIZES)).eval()
+    with pytest.raises(ModelError, match=r"NanoChatAttention: .* cannot be had in layer 0; an experiment that reads"):
+        unrotated(model, 12)
 
 
 def test_hooks_are_removed() -> None:
     model = built("llama")
-    with pytest.raises(KeyboardInterrupt), projecting(model):
+    with pytest.raises(KeyboardInterrupt), projecting(model, 8):
         raise KeyboardInterrupt
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 

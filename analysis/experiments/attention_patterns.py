@@ -140,7 +140,7 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
     for text in texts:
         seen: dict[int, AttentionStatistics] = {}
         with ExitStack() as stack:
-            held = stack.enter_context(projecting(subject.model))
+            held = stack.enter_context(projecting(subject.model, text.tokens.shape[1]))
 
             def see(call: Call, held: Projections = held, seen: dict[int, AttentionStatistics] = seen) -> None:
                 if call.layer is not None and not call.cross:

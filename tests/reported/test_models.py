@@ -449,7 +449,7 @@ def test_models_that_rotate_nothing(kind: str) -> None:
     model = causal(getattr(transformers, f"{kind}Config")(**sizes))
     assert positional(model) == "none"
     seen: list[bool] = []
-    with projecting(model) as held:
+    with projecting(model, 8) as held:
         forward(model, torch.arange(8)[None], lambda call: seen.append(held.before(call)[0] is call.query))
     assert seen == [True] * 3
     with pytest.raises(ModelError, match="rotates nothing, so there is no rotation to change"):

@@ -1,20 +1,22 @@
-"""Queries and keys before the rotary embedding, from the modules that make them.
+"""Queries and keys before the rotary embedding.
 
-Where an attention module has its own query and key projections, their output (after a q/k norm, where there is one) is
-caught by a forward hook and is exact. Where one projection makes queries, keys and values together, the rotation is
-undone with the architecture's own function and the opposite angle, which is exact up to rounding.
+Each vector is turned back to position 0 by the rotation that was read from the model and checked on it (`rotations`),
+which is exact up to rounding, whatever makes the vectors: projections of their own or one for all, latent attention, a
+norm behind the rotation. Where the output of a module is the same but for that rounding, it is taken, and is exact.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from analysis.models.architecture import query_scale
 from analysis.models.attention.calls import Call
 from analysis.models.attention.positions import rotates
+from analysis.models.attention.rotations import Rotations, rotations
 from analysis.models.libraries import need
+from analysis.rotary import Rotary
 from artifacts.errors import ModelError
 
 if TYPE_CHECKING:
@@ -22,16 +24,25 @@ if TYPE_CHECKING:
     from torch.nn import Module
     from transformers import PreTrainedModel
 
-TOLERANCE = 2e-2  # relative spread of norms that half precision leaves; a q/k norm after the rotation is far above it
+TOLERANCE = 2e-2  # of their length: what half precision leaves; other vectors are far above it
 
 
 class Projections:
-    """What the projections of each attention module gave last; `before(call)` takes it out."""
+    """Turns back what attention modules hand on; `before(call)` gives it out.
 
-    def __init__(self, rotates: bool = True, mend: str = "") -> None:
-        self._rotates, self._mend = rotates, mend
+    Parameters
+    ----------
+    rotates : bool
+        Whether the model rotates anything; else queries and keys are taken as they are.
+    turning : mapping of int to Rotary or str
+        By layer, its rotation, or why it is not known.
+    mend : str
+        The end of the error where they cannot be had.
+    """
+
+    def __init__(self, rotates: bool = True, turning: Rotations | None = None, mend: str = "") -> None:
+        self._rotates, self._turning, self._mend = rotates, turning or {}, mend
         self._made: dict[tuple[int, str], Tensor] = {}
-        self._angles: dict[int, Any] = {}
 
     def before(self, call: Call) -> tuple[Tensor, Tensor]:
         """Queries and keys of a call before rotation, shapes (B, H_q, T, d) and (B, H_kv, T, d).
@@ -39,27 +50,25 @@ class Projections:
         Raises
         ------
         ModelError
-            When the architecture does not show them.
+            When the rotation of the layer is not known, saying why.
         """
         if not self._rotates:
             return call.query, call.key
         owner = id(call.module)
-        query, key = self._made.pop((owner, "q"), None), self._made.pop((owner, "k"), None)
-        angles = self._angles.pop(owner, None)
-        if query is not None and key is not None:
-            return _shaped(query, call.query, call, self._mend), _shaped(key, call.key, call, self._mend)
-        rotate = getattr(sys.modules[type(call.module).__module__], "apply_rotary_pos_emb", None)
-        if rotate is None or not isinstance(angles, tuple) or not getattr(call.module, "use_rope", True):
+        made = [self._made.pop((owner, side), None) for side in ("q", "k")]
+        turning = self._turning.get(-1 if call.layer is None else call.layer, "its rotation was not looked at")
+        if isinstance(turning, str):
             raise ModelError(
-                f"{type(call.module).__name__} shows neither its query and key projections nor its rotation, so "
-                f"queries and keys before the rotary embedding cannot be had{self._mend}"
+                f"{turning}, so queries and keys before the rotary embedding cannot be had in layer "
+                f"{call.layer}{self._mend}"
             )
-        return _unrotated(call, rotate, *angles)
+        query, key = _unturned(call, turning)
+        return _exact(made[0], query), _exact(made[1], key)
 
 
 @contextmanager
 def projecting(
-    model: PreTrainedModel, mend: str = "; an experiment that reads them needs another model"
+    model: PreTrainedModel, context: int, mend: str = "; an experiment that reads them needs another model"
 ) -> Iterator[Projections]:
     """Hooks on every attention module of `model`, removed when the block is left.
 
@@ -67,13 +76,16 @@ def projecting(
     ----------
     model : PreTrainedModel
         A model that rotates nothing has its queries and keys before rotation as they are.
+    context : int
+        Tokens of the texts that are run: frequencies of some rotations depend on it.
     mend : str
         The end of the error where they cannot be had.
     """
-    held = Projections(rotates(model), mend)
+    turns = rotates(model)
+    held = Projections(turns, rotations(model, max(2, context)) if turns else None, mend)
     hooks = []
     try:
-        for module in model.modules():
+        for module in model.modules() if turns else ():
             if getattr(module, "layer_idx", None) is None:
                 continue
             for side in ("q", "k"):
@@ -81,8 +93,6 @@ def projecting(
                 source = next((part for name in named if (part := getattr(module, name, None)) is not None), None)
                 if source is not None:
                     hooks.append(source.register_forward_hook(_catch(held, id(module), side)))
-            if not hasattr(module, "q_proj"):
-                hooks.append(module.register_forward_pre_hook(_angles(held, id(module)), with_kwargs=True))
         yield held
     finally:
         for hook in hooks:
@@ -96,52 +106,51 @@ def _catch(held: Projections, owner: int, side: str) -> Any:
     return hook
 
 
-def _angles(held: Projections, owner: int) -> Any:
-    def hook(module: Module, inputs: Any, options: dict[str, Any]) -> None:
-        held._angles[owner] = options.get("position_embeddings")
-
-    return hook
-
-
-def _shaped(made: Tensor, rotated: Tensor, call: Call, mend: str) -> Tensor:
-    """A projection's output as (B, H, T, d); rotation must have left its norms alone."""
-    batch, heads, tokens, dims = rotated.shape
+def _exact(made: Tensor | None, turned_back: Tensor) -> Tensor:
+    """What a module gave, as (B, H, T, d), where it is what was turned back but for rounding; else the latter."""
+    batch, heads, tokens, dims = turned_back.shape
+    if made is None or made.numel() != turned_back.numel():
+        return turned_back
     readings = []
-    if made.ndim == 3 and made.numel() == rotated.numel():  # heads side by side, be they one or many
+    if made.ndim == 3:  # heads side by side, be they one or many
         readings.append(made.reshape(batch, tokens, heads, dims).transpose(1, 2))
     if made.shape == (batch, tokens, heads, dims):
         readings.append(made.transpose(1, 2))
-    if made.shape == rotated.shape:
+    if made.shape == turned_back.shape:
         readings.append(made)
-    fitting = []
-    for reading in readings:
-        norms = reading.float().norm(dim=-1)
-        ratio = rotated.float().norm(dim=-1) / norms.clamp(min=1e-20)
-        # One factor per position is allowed: scaled rotary embeddings (YaRN) and query scales put it there. A single
-        # head has no other to agree with, so its factor must be the same at all positions.
-        ratio = ratio.where(norms > 0, ratio[norms > 0].median()) if heads == 1 and bool((norms > 0).any()) else ratio
-        per_position = ratio.mean(dim=1, keepdim=True) if heads > 1 else ratio.median()
-        if bool(((ratio - per_position).abs() <= TOLERANCE * per_position).all()):  # vectors of zeros fit too
-            fitting.append(reading)
-    if len(fitting) == 1:
-        return fitting[0]
-    what = (
-        "has as many tokens as heads, which cannot be told apart"
-        if fitting
-        else "is not what enters the rotary embedding"
-    )
-    raise ModelError(
-        f"{type(call.module).__name__}: the output of its projections {what}, so queries and keys before the rotary "
-        f"embedding cannot be had{mend}"
-    )
+    size = float(turned_back.norm())
+    near = (each for each in readings if float((each.float() - turned_back).norm()) <= TOLERANCE * size)
+    return next(near, turned_back)
 
 
-def _unrotated(call: Call, rotate: Any, cosine: Tensor, sine: Tensor) -> tuple[Tensor, Tensor]:
+def _unturned(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
+    """Queries and keys turned back to position 0, without the rotation's factor and the queries' scale."""
     torch = need("torch")
-    query, key = call.query.float(), call.key.float()
-    cosine, sine = cosine.float(), sine.float()
-    query, key = rotate(query, key, cosine, -sine)
-    size = (cosine[0, 0] ** 2 + sine[0, 0] ** 2).mean()  # 1, or the square of YaRN's factor
-    turned = torch.arange(query.shape[-1], device=query.device) < cosine.shape[-1]
-    scale = torch.where(turned, 1 / size, torch.ones_like(size))
-    return query * scale, key * scale
+    scale = query_scale(call.module)
+    positions = call.positions()
+    query, key = (
+        _at_zero(part.float(), places, rotary) for part, places in zip((call.query, call.key), positions, strict=True)
+    )
+    if scale is not None:
+        grown = torch.from_numpy(scale.at(positions[0].cpu().numpy())).to(query.device)
+        query = query / grown[:, None, :, None]
+    return query, key
+
+
+def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
+    """R(-t) v over the factor, for vectors (B, H, T, d) at positions (B or 1, T)."""
+    torch = need("torch")
+    if rotary.still:
+        return vectors
+    frequencies = torch.tensor(rotary.frequencies, dtype=torch.float64)
+    angles = positions.cpu().double()[..., None] * frequencies
+    cosine, sine = (each.float().to(vectors.device)[:, None] / rotary.factor for each in (angles.cos(), angles.sin()))
+    turned = vectors[..., rotary.start : rotary.end]
+    if rotary.layout == "half":
+        one, other = turned.chunk(2, dim=-1)
+    else:
+        one, other = turned[..., 0::2], turned[..., 1::2]
+    back = one * cosine + other * sine, other * cosine - one * sine
+    whole = torch.cat(back, dim=-1) if rotary.layout == "half" else torch.stack(back, dim=-1).flatten(-2)
+    result: Tensor = torch.cat([vectors[..., : rotary.start], whole, vectors[..., rotary.end :]], dim=-1)
+    return result

@@ -376,4 +376,5 @@ def _apart(before: Array, plain: Array) -> tuple[float, float]:
 def _normalised(query: Array, slack: float) -> bool:
     """Whether all queries of a layer have one length: they were normalised, and a rotation before that is theirs."""
     lengths = np.linalg.norm(query, axis=-1)
+    lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # of a token whose embedding is zero nothing is left
     return bool(np.ptp(lengths) <= max(slack, EQUAL) * lengths.mean())

@@ -101,7 +101,9 @@ def record(
     clock = Clock(options.context, progress, total, shard, tuple(notes))
     with ExitStack() as stack:
         projections = (
-            stack.enter_context(projecting(loaded.model, "; leave --pre-rope out")) if options.pre_rope else None
+            stack.enter_context(projecting(loaded.model, options.context, "; leave --pre-rope out"))
+            if options.pre_rope
+            else None
         )
         why = partial(undefined, loaded.model)
         recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, why)

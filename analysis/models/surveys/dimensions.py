@@ -60,7 +60,7 @@ def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["
         raise DataError("no texts to find dimensions on; give --texts 1 or more")
     sums: dict[tuple[str, str, int], Any] = {}
     with ExitStack() as stack:
-        held = stack.enter_context(projecting(model)) if where == "pre" else None
+        held = stack.enter_context(projecting(model, max(text.shape[1] for text in texts))) if where == "pre" else None
 
         def see(call: Call) -> None:
             if call.layer is None or call.cross:

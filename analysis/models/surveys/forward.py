@@ -83,7 +83,7 @@ def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT
     watch = _Watch(parts, options)
     with ExitStack() as stack:
         if options.where == "pre":
-            watch.projections = stack.enter_context(projecting(model))
+            watch.projections = stack.enter_context(projecting(model, tokens.shape[1]))
         for block in parts:
             for hook in watch.hooks(block):
                 stack.callback(hook.remove)
