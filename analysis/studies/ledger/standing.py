@@ -1,0 +1,51 @@
+"""What standing the statements of the ledger have: planned, post hoc or exploratory, with their verdicts counted."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+import pandas as pd
+
+from artifacts.errors import DataError
+
+GOOD = ("holds", "holds after rounding")
+AGAINST = ("contradicted",)
+OPEN = ("not testable", "not significant", "not supported")
+
+
+def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
+    """One row a group of results: its standing, when it was decided, and how many of its claims hold, fail or are open.
+
+    Every claim of the ledger belongs to one row, by the patterns of its function.
+
+    Raises
+    ------
+    DataError
+        When a claim belongs to no row or to several, or a row to no claim.
+    """
+    rows = [(name, str(patterns).split()) for name, patterns in standing["results"].items()]
+    found: dict[object, list[str]] = {name: [] for name, _ in rows}
+    for claim, verdict in zip(claims["claim"].astype(str), claims["verdict"], strict=True):
+        function = claim.partition(".")[0]
+        of = [name for name, patterns in rows if any(fnmatchcase(function, pattern) for pattern in patterns)]
+        if len(of) != 1:
+            told = "no row" if not of else f"{len(of)} rows"
+            raise DataError(
+                f"standing: {told} for claim {claim}; name its function in the column `results` of one row, "
+                "so that a reader knows whether it was planned"
+            )
+        found[of[0]].append(str(verdict))
+    empty = [str(standing["what"][name]) for name, verdicts in found.items() if not verdicts]
+    if empty:
+        raise DataError(f"standing: no claim of the ledger is of {empty[0]!r}; mend its patterns, or take the row out")
+    counts = [
+        {
+            "claims": len(verdicts),
+            "hold": sum(verdict in GOOD for verdict in verdicts),
+            "contradicted": sum(verdict in AGAINST for verdict in verdicts),
+            "undecided": sum(verdict in OPEN for verdict in verdicts),
+        }
+        for verdicts in found.values()
+    ]
+    shown = standing[["part", "what", "standing", "decided"]].reset_index(drop=True)
+    return pd.concat([shown, pd.DataFrame(counts)], axis=1)

@@ -1,0 +1,38 @@
+"""What was planned, what was decided after looking, and what was explored: of all results."""
+
+import pandas as pd
+
+from tables import Column, Table, integer, text
+
+PARTS = {"other chapters": "Documents, captures and pretrained models", "population": "Population of small models"}
+
+
+def table(standing_counts: pd.DataFrame) -> Table:
+    """One row a group of results."""
+    rows = standing_counts.assign(shown=standing_counts["part"].map(PARTS))
+    planned = int(rows.loc[rows["standing"] == "planned", "claims"].sum())
+    return Table(
+        rows=rows,
+        columns=[
+            Column("what", "Results", text, width=0.27),
+            Column("standing", "Standing", text, width=0.15),
+            Column("decided", "Decided", text, width=0.3),
+            Column("claims", "all", integer(), group="Claims"),
+            Column("hold", "hold", integer(), group="Claims"),
+            Column("contradicted", "fail", integer(), group="Claims"),
+            Column("undecided", "open", integer(), group="Claims"),
+        ],
+        groups="shown",
+        long=True,
+        size="footnotesize",
+        caption=(
+            f"Standing of all {int(rows['claims'].sum()):,} claims of the ledger; {planned} of them are of tests that "
+            "were planned before a reported model was trained. Unit: one claim."
+        ),
+        short="Planned, post hoc and exploratory results",
+        note=(
+            "Planned: by the plan of the population. In the amendment: fixed after the first run and before the "
+            "second. Post hoc: decided after data of the same kind were seen. Exploratory: without a plan. Open: not "
+            "significant, not supported or not testable; of what documents state, not supported is a judgement."
+        ),
+    )
