@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import jinja2
 import pytest
 from click.testing import CliRunner
 
@@ -16,6 +17,7 @@ from artifacts.errors import SpecError, ThesisError
 from artifacts.store import files
 from artifacts.store.json_lines import values
 from artifacts.store.text_file import json_of, text_of, yaml_of
+from artifacts.typeset.templates import environment
 from conftest import ROOT
 from paper import lint
 
@@ -138,6 +140,39 @@ def test_texts_that_cannot_be_read_are_named(tmp_path):
         yaml_of(tmp_path, "bytes", SpecError)
     with pytest.raises(FileNotFoundError):
         json_of(tmp_path, "absent")
+
+
+def test_a_nul_is_told_with_its_line(tmp_path):
+    """LaTeX passes over it in silence."""
+    (tmp_path / "a.tex.j2").write_bytes(b"one\ntwo\x00\n")
+    with pytest.raises(SpecError, match=r"a\.tex\.j2:2: a NUL byte"):
+        text_of(tmp_path, "a.tex.j2", SpecError)
+    with pytest.raises(jinja2.TemplateSyntaxError, match="a NUL byte"):
+        environment(tmp_path).get_template("a.tex.j2")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("def measure(:\n", "experiments/odd_{}.py:1: invalid syntax"),
+        ("x = 1\0\n", "experiments/odd_{}.py:1: source code"),
+        ("import os\nSETTINGS = nothing\n", "NameError: name 'nothing' is not defined"),
+        ("SETTINGS = {{}}\n", "experiments/odd_{}.py: has no `measure`"),
+        ("def measure(subject, options): ...\n", "experiments/odd_{}.py: has no `SETTINGS`"),
+    ],
+)
+def test_an_experiment_that_is_written_wrongly_is_named(content, words, tmp_path, monkeypatch, request):
+    from analysis import experiments
+    from analysis.measure.run import experiment
+
+    number = request.node.callspec.indices["content"]
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / f"experiments/odd_{number}.py").write_text(content.replace("{{}}", "{}"))
+    monkeypatch.setattr(experiments, "__path__", [str(tmp_path / "experiments")])
+    with pytest.raises(SpecError) as told:
+        experiment(f"odd_{number}")
+    assert words.format(number) in str(told.value)
+    assert f"odd_{number}.py" in str(told.value)
 
 
 def test_an_unbroken_word_is_read_once():

@@ -25,11 +25,12 @@ from analysis.measure.subject import Options, Subject, open_subject
 from analysis.models.checkpoints.loading import ModelSource
 from analysis.models.checkpoints.memory import exhausted
 from analysis.models.libraries import need
-from artifacts.errors import DataError, ModelError, ThesisError
+from artifacts.errors import DataError, ModelError, SpecError, ThesisError
 from artifacts.store.files import FULL, digest, without_room, write
 from artifacts.store.measurement import path_of
 
 KEPT = "out/experiments"
+HOME = Path("analysis.experiments".replace(".", "/"))  # where experiments are
 SMALL = 20_000_000  # parameters
 
 
@@ -116,9 +117,12 @@ def unforeseen(error: Exception) -> ModelError:
     """An error that is none of ours, in our words: it ends what it is in, and nothing else."""
     if isinstance(error, OSError) and error.errno in FULL:
         return ModelError(without_room(error))
-    place = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] == HOME.parts]
+    place = (own or frames)[-1]
+    file = HOME / Path(place.filename).name if own else Path(place.filename).name
     said = " ".join(str(error).split())
-    return ModelError(f"{type(error).__name__}: {said} ({Path(place.filename).name}:{place.lineno})")
+    return ModelError(f"{type(error).__name__}: {said} ({file}:{place.lineno})")
 
 
 def _open(plan: Plan, tell: Callable[[str], None]) -> Subject:
@@ -207,8 +211,25 @@ def experiment(name: str) -> ModuleType:
 
     It has `SETTINGS`, its thresholds, and `measure(subject, options) -> rows`; or, where it writes tables of
     another form, `write(root, subject, options, replace=)`.
+
+    Raises
+    ------
+    SpecError
+        When the file cannot be imported, or lacks one of these.
     """
-    return importlib.import_module(f"analysis.experiments.{name}")
+    file = HOME / f"{name}.py"
+    try:
+        module = importlib.import_module(f"analysis.experiments.{name}")
+    except (ThesisError, ModuleNotFoundError):
+        raise
+    except SyntaxError as error:
+        raise SpecError(f"{file}:{error.lineno or 1}: {error.msg}") from None
+    except Exception as error:
+        raise SpecError(str(unforeseen(error))) from error
+    parts = () if hasattr(module, "write") else ("SETTINGS", "measure")
+    if missing := [each for each in parts if not hasattr(module, each)]:
+        raise SpecError(f"{file}: has no `{missing[0]}`; an experiment has `SETTINGS` and `measure(subject, options)`")
+    return module
 
 
 def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:

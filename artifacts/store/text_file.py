@@ -44,6 +44,9 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
     except UnicodeDecodeError as caught:
         line = content.count(b"\n", 0, caught.start) + 1
         raise error(f"{file}:{line}: not UTF-8 (byte {caught.start}); save the file in that encoding") from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise error(f"{file}:{line}: a NUL byte, which no text has; restore the file")
     if is_page(text) and not file.endswith(PAGES):
         raise error(f"{file}: is an HTML page; a download gives one where a login is asked for, or a file is not there")
     return text

@@ -26,8 +26,19 @@ def environment(*folders: Path, **options: Any) -> Environment:
     import jinja2
     from jinja2.sandbox import SandboxedEnvironment
 
+    class Loader(jinja2.FileSystemLoader):
+        def get_source(self, environment: Environment, template: str) -> Any:
+            """A template's text; a NUL, which LaTeX passes over in silence, is an error."""
+            source, path, current = super().get_source(environment, template)
+            if "\0" in source:
+                line = source.count("\n", 0, source.index("\0")) + 1
+                raise jinja2.TemplateSyntaxError(
+                    "a NUL byte, which no text has; restore the file", line, template, path
+                )
+            return source, path, current
+
     return SandboxedEnvironment(
-        loader=jinja2.FileSystemLoader(list(map(str, folders))) if folders else None,
+        loader=Loader(list(map(str, folders))) if folders else None,
         variable_start_string="<<",
         variable_end_string=">>",
         block_start_string="<%",

@@ -141,11 +141,11 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
             [paper / "tables/bean_heights.py", paper / "figures/bean_growth.py"],
             lambda path: (table,) if path.parent.name == "tables" else (figure,),
         ),
-        "claims": Kind(sorted((paper / "analysis/claims").glob("[a-z]*.py")), one(claims)),
+        "claims": Kind(sorted((paper / "analysis/claims").glob("[a-z]*.py")), one(claims), _of_folder),
         "experiments": Kind(
             [paper / "analysis/experiments/vocabulary.py"], one(("run", "--recipe", "recipe.yaml", "--replace"))
         ),
-        "copies of documents": Kind([paper / "copies/thesis.md"], one(("annotate", "copies")), annotated, share=0.6),
+        "copies of documents": Kind([paper / "copies/lamps.md"], one(("annotate", "copies")), annotated, share=0.6),
         "recipes": Kind([paper / "recipe.yaml"], one(("run", "--recipe", "recipe.yaml", "--replace"))),
         "state": Kind(
             [paper / f"out/state/{name}.json" for name in ("state", "facts", "unchanged")],

@@ -1,6 +1,8 @@
 """Every command killed at seeded moments in a small paper: the next one makes what an undisturbed one makes.
 
-Amiss are also drafts and temporary files that stay, and a traceback. The time is taken from a Ctrl-C to the end.
+Amiss are also drafts, temporary files, locks and processes that stay, a traceback, and an end that comes more than a
+second after a Ctrl-C. Commands run in processes forked from one that has imported what they need, so that moments fall
+into what they do; every fourth is a process of its own, whose moments fall into its imports as well.
 """
 
 from __future__ import annotations
@@ -16,30 +18,27 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.soak import frame
+from tests.soak.forks import Ended, Forks, Running, began, outliving
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-LATE = 5.0  # seconds from a Ctrl-C after which its end is late, on a machine that does other things as well
-ASIDE = (".git", ".jobs", "out/state", "out/logs", "out/aside")  # how something was made, not what
+LATE = 1.0  # seconds from a Ctrl-C after which its end is late
+ASIDE = (".git", ".jobs", "out/state", "out/logs", "out/aside", "out/population/jobs")  # how it was made, not what
+FRESH = 0.25  # of the kills, those of a process of its own
 _SECONDS = re.compile(rb'"(seconds|created|hash|blake2)": [^,}]*,?')
 _MADE = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE)
 _HEADS = ("heads", "capture", "--bins", "2", "--min-queries", "4", "--name", "own")
 _LBP = (
-    "bench",
-    "lbp",
-    "--model",
-    "own",
-    "--name",
-    "own",
-    "--predictions",
-    "predictions.jsonl",
-    "--data",
+    *("bench", "lbp", "--model", "own", "--name", "own", "--predictions", "predictions.jsonl", "--data"),
     "samples.jsonl",
 )
+_LAB = ("lab", "population", "--seed", "1", "--base", "400", "--arm", "A")
+WATCH = "watch"
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("check",),
     ("claims",),
@@ -54,6 +53,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("diff", "HEAD"),
     ("claims", "--check"),
     ("trace", "18.4"),
+    ("annotate", "copies"),
     ("new", "paper", "../begun"),
     (*_MADE, "--out", "made"),
     (*_MADE, "--jobs", "2", "--out", "made"),
@@ -62,7 +62,9 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("run", "vocabulary", "--model", "own-model", "--documents", "2", "--device", "cpu"),
     (*_LBP, "--lengths", "8k", "--partial"),
     ("bench", "ruler", "--model", "tiny-bytes", "--results", "results.json", "--lengths", "4k", "--partial"),
+    (WATCH, "table", "bean_heights"),
 )
+OF_THESIS: tuple[tuple[str, ...], ...] = (_LAB,)
 
 
 @dataclass
@@ -77,16 +79,55 @@ class Tally:
     wrong: list[str] = field(default_factory=list)
 
 
-def _begin(root: Path, command: Sequence[str], scratch: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "build.py", *command],
-        cwd=root,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(scratch), "HF_HUB_OFFLINE": "1"},
-        start_new_session=True,
-    )
+@dataclass
+class Place:
+    """A pristine project, the folder in which copies of it are worked on, and what forks for the commands."""
+
+    pristine: Path
+    work: Path
+    scratch: Path
+    forks: Forks
+
+    @property
+    def root(self) -> Path:
+        """The copy that commands run in; what they write lies in the folder that holds it."""
+        return self.work / "paper"
+
+    def fresh(self) -> None:
+        """Make the copy as it was, and leave nothing beside it."""
+        shutil.rmtree(self.work, ignore_errors=True)
+        shutil.copytree(self.pristine, self.root, symlinks=True)
+
+    @contextmanager
+    def running(self, command: Sequence[str], *, fresh: bool) -> Iterator[Running]:
+        """Begin a command, in a forked process or one of its own."""
+        if not fresh:
+            with self.forks.running(*command) as running:
+                yield running
+            return
+        printed = [self.scratch / f"{name}.printed" for name in ("out", "err")]
+        with printed[0].open("w") as output, printed[1].open("w") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "build.py", *command],
+                cwd=self.root,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+        since = began(process.pid)
+
+        def wait() -> dict[str, float]:
+            code = process.wait()
+            return {"code": code, "seconds": 0.0, "orphans": outliving(process.pid, self.work, since)}
+
+        running = Running(process.pid, printed, wait)
+        try:
+            yield running
+        finally:
+            if running.ended is None:
+                process.kill()
+                running.end()
 
 
 def _made(root: Path) -> dict[str, str]:
@@ -105,78 +146,136 @@ def _made(root: Path) -> dict[str, str]:
     return found
 
 
-def run(project: Path, iterations: int, seed: int, only: Sequence[str] = ()) -> Iterator[Tally]:
-    """For each command, or those whose words begin with one of `only`: what its kills did."""
-    chance = random.Random(seed)
+def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Iterator[Tally]:
+    """For each command, or those whose words begin with one of `only`: what so many kills of it did."""
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    os.environ |= {"TMPDIR": str(scratch), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    tempfile.tempdir = None
     try:
-        pristine = frame.paper(project, folder / "pristine")
-        warm = _begin(pristine, (*_MADE, "--out", "capture"), folder)
-        _, errors = warm.communicate()
-        if warm.returncode:
-            raise RuntimeError(f"capture fails undisturbed: {errors[-600:]}")
-        _begin(pristine, ("analyze",), folder).communicate()
-        frame.commit(
-            pristine
-        )  # with its results, or the edition of the paper would tell the second build from the first
-        for command in COMMANDS:
-            if not only or any(" ".join(command).startswith(word) for word in only):
-                yield _killed(pristine, folder, command, iterations, chance)
+        for make, commands in ((frame.paper, COMMANDS), (frame.thesis, OF_THESIS)):
+            wanted = [each for each in commands if not only or any(" ".join(each).startswith(word) for word in only)]
+            if wanted:
+                yield from _of(make, project, folder / make.__name__, scratch, wanted, kills, seed)
     finally:
         shutil.rmtree(folder)
 
 
-def _fresh(pristine: Path, folder: Path) -> Path:
-    """A copy of the paper, and nothing beside it."""
-    work = folder / "work"
-    shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(pristine, work / "paper", symlinks=True)
-    return work / "paper"
+def _of(
+    make: Callable[[Path, Path], Path],
+    project: Path,
+    folder: Path,
+    scratch: Path,
+    commands: Sequence[tuple[str, ...]],
+    kills: int,
+    seed: int,
+) -> Iterator[Tally]:
+    folder.mkdir()
+    place = Place(folder / "pristine", folder / "work", scratch, Forks(folder / "work/paper"))
+    make(project, place.pristine)
+    try:
+        if make is frame.paper:
+            place.fresh()
+            for command in (("analyze",), (*_MADE, "--out", "capture")):
+                _undisturbed(place.forks.run(*command), command)
+            shutil.rmtree(place.pristine)
+            shutil.copytree(place.root, place.pristine, symlinks=True)
+            frame.commit(place.pristine)  # or the edition of the paper would tell the second build from the first
+        for command in commands:
+            chance = random.Random(f"{seed} {' '.join(command)}")
+            yield (
+                _watched(place, command, kills, chance)
+                if command[0] == WATCH
+                else _killed(place, command, kills, chance)
+            )
+    finally:
+        place.forks.end()
 
 
-def _killed(pristine: Path, folder: Path, command: tuple[str, ...], iterations: int, chance: random.Random) -> Tally:
-    tally, scratch = Tally(" ".join(command)), folder / "scratch"
-    scratch.mkdir(exist_ok=True)
-    root = _fresh(pristine, folder)
+def _undisturbed(ended: Ended, command: Sequence[str]) -> None:
+    if ended.code or ended.orphans:
+        raise RuntimeError(f"{' '.join(command)} fails undisturbed, or leaves a process: {ended.errors[-600:]}")
+
+
+def _killed(place: Place, command: tuple[str, ...], kills: int, chance: random.Random) -> Tally:
+    tally = Tally(" ".join(command))
+    place.fresh()
     start = time.monotonic()
-    first = _begin(root, command, scratch)
-    _, errors = first.communicate()
-    whole, undisturbed = time.monotonic() - start, _made(root.parent)
-    known = {path.name for path in scratch.iterdir()}  # caches that libraries keep among the temporary files
-    if first.returncode:
-        raise RuntimeError(f"{tally.command} fails undisturbed: {errors[-600:]}")
-    for number in range(iterations):
-        root = _fresh(pristine, folder)
+    _undisturbed(place.forks.learn(*command), command)
+    whole = {True: time.monotonic() - start}  # seconds of a process of its own, with imports
+    place.fresh()
+    start = time.monotonic()
+    _undisturbed(place.forks.run(*command), command)
+    whole[False], undisturbed = time.monotonic() - start, _made(place.work)
+    known = {path.name for path in place.scratch.iterdir()}  # caches that libraries keep among the temporary files
+    while sum(tally.kills.values()) < kills and tally.iterations < 5 * kills:
+        place.fresh()
+        where = f"{tally.command}, iteration {tally.iterations}"
         for _ in range(chance.randrange(1, 3)):
-            running = _begin(root, command, scratch)
-            time.sleep(whole * chance.random())
-            how = chance.choice(SIGNALS)
-            if running.poll() is not None:
-                running.communicate()
-                continue
-            start = time.monotonic()
-            running.send_signal(how)
-            _, errors = running.communicate()
-            seconds = time.monotonic() - start
-            tally.kills[how] += 1
-            if how == signal.SIGINT:
-                tally.slowest = max(tally.slowest, seconds)
-                tally.late += seconds > LATE
-            if "Traceback (most recent call last)" in errors:
-                tally.wrong.append(f"{tally.command}, iteration {number}, {how.name}: {errors.strip()[-200:]}")
-        again = _begin(root, command, scratch)
-        _, errors = again.communicate()
+            fresh = chance.random() < FRESH
+            with place.running(command, fresh=fresh) as running:
+                time.sleep(whole[fresh] * chance.random())
+                _kill(tally, running, chance.choice(SIGNALS), where)
+        _again(tally, place, command, undisturbed, where)
         tally.iterations += 1
-        place = f"{tally.command}, iteration {number}"
-        if again.returncode and not (command[0] == "new" and (root.parent / "begun/build.py").exists()):
-            tally.wrong.append(f"{place}: {errors[-300:]}")
-        elif again.returncode == 0 and (after := _made(root.parent)) != undisturbed:
-            differing = sorted(name for name in {*after, *undisturbed} if after.get(name) != undisturbed.get(name))
-            tally.wrong.append(f"{place}: another outcome than undisturbed: {', '.join(differing[:4])}")
-        if left := [path.name for path in root.parent.rglob(".*.part")]:
-            tally.wrong.append(f"{place}: left {left}")
-    left = [path.name for path in scratch.iterdir() if path.name not in known]
-    if left:
+    if left := [path.name for path in place.scratch.iterdir() if path.name not in known and path.suffix != ".printed"]:
         tally.wrong.append(f"{tally.command}: left in the folder of temporary files: {', '.join(left[:4])}")
-        shutil.rmtree(scratch)
+    return tally
+
+
+def _kill(tally: Tally, running: Running, how: signal.Signals, where: str) -> None:
+    """Send a signal to a command that runs, and wait for its end."""
+    if not running.runs():
+        return
+    start = time.monotonic()
+    os.kill(running.pid, how)
+    while running.runs():
+        time.sleep(0.005)
+    seconds = time.monotonic() - start
+    ended = running.end()
+    tally.kills[how] += 1
+    if how == signal.SIGINT:
+        tally.slowest = max(tally.slowest, seconds)
+        tally.late += seconds > LATE
+    if "Traceback (most recent call last)" in ended.errors:
+        tally.wrong.append(f"{where}, {how.name}: {ended.errors.strip()[-300:]}")
+    if ended.orphans:
+        tally.wrong.append(f"{where}, {how.name}: {ended.orphans} processes outlive it")
+
+
+def _again(tally: Tally, place: Place, command: Sequence[str], undisturbed: dict[str, str], where: str) -> None:
+    """Run a killed command to its end, and hold what it makes against what an undisturbed one makes."""
+    ended = place.forks.run(*command)
+    if "another build" in ended.errors + ended.output:
+        tally.wrong.append(f"{where}: a lock is left: {ended.errors[-200:]}")
+    if ended.code and not (command[0] == "new" and (place.work / "begun/build.py").exists()):
+        tally.wrong.append(f"{where}: {ended.errors[-300:]}")
+    elif not ended.code and (after := _made(place.work)) != undisturbed:
+        differing = sorted(name for name in {*after, *undisturbed} if after.get(name) != undisturbed.get(name))
+        tally.wrong.append(f"{where}: another outcome than undisturbed: {', '.join(differing[:4])}")
+    if ended.orphans:
+        tally.wrong.append(f"{where}: {ended.orphans} processes outlive the command that ended by itself")
+    if left := [path.name for path in place.work.rglob(".*.part")]:
+        tally.wrong.append(f"{where}: left {left}")
+
+
+def _watched(place: Place, command: tuple[str, ...], kills: int, chance: random.Random) -> Tally:
+    """Kill a watch while it builds, at first or after a file was saved; what it watches is then built to its end."""
+    tally, built = Tally(" ".join(command)), command[1:]
+    place.fresh()
+    source = place.root / "artifacts/sources/bean_heights.csv"
+    _undisturbed(place.forks.learn(*built), built)
+    source.write_text(source.read_text().replace("12.1", "12.3"))
+    _undisturbed(place.forks.run(*built), built)
+    undisturbed = _made(place.work)
+    while sum(tally.kills.values()) < kills and tally.iterations < 5 * kills:
+        place.fresh()
+        with place.running(command, fresh=True) as running:
+            time.sleep(3 * chance.random())
+            source.write_text(source.read_text().replace("12.1", "12.3"))
+            time.sleep(2 * chance.random())
+            _kill(tally, running, chance.choice(SIGNALS), f"{tally.command}, iteration {tally.iterations}")
+        _again(tally, place, built, undisturbed, f"{tally.command}, iteration {tally.iterations}")
+        tally.iterations += 1
     return tally

@@ -21,8 +21,8 @@ import threading
 import time
 import traceback
 import types
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -48,7 +48,7 @@ class Ended:
     seconds : float
         Of the processor, its children's among them.
     orphans : int
-        Processes of its session that still ran half a second after it.
+        Processes of its session, or in its folder, that still ran half a second after it.
     """
 
     code: int
@@ -58,14 +58,36 @@ class Ended:
     orphans: int
 
 
+@dataclass
+class Running:
+    """A command that runs: its process, where its outputs go, and how it ended once it has."""
+
+    pid: int
+    printed: Sequence[Path]
+    waited: Callable[[], Any]
+    ended: Ended | None = None
+
+    def end(self) -> Ended:
+        """Wait for its end."""
+        if self.ended is None:
+            told = self.waited()
+            output, errors = (file.read_bytes().decode(errors="replace") for file in self.printed)
+            self.ended = Ended(told["code"], output, errors, told["seconds"], told["orphans"])
+        return self.ended
+
+    def runs(self) -> bool:
+        """Whether it has not ended."""
+        return state(self.pid) not in ("", "Z")
+
+
 class Forks:
     """A process that forks for every command of the paper in `root`; `damaged` are files that it does not import."""
 
     def __init__(self, root: Path, damaged: Iterable[Path] = ()) -> None:
         self.root, self.damaged, self.known = root, [str(path) for path in damaged], set[tuple[str, ...]]()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", __file__],
-            cwd=root,
+            [sys.executable, "-P", __file__, str(root)],
+            cwd="/",  # the folder may be made anew between two commands
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -82,15 +104,27 @@ class Forks:
         return ended
 
     def run(self, *command: str) -> Ended:
-        """Run a command."""
+        """Run a command to its end."""
         return self._asked(command)
 
     def _asked(self, command: tuple[str, ...], names: str = "") -> Ended:
+        with self.running(*command, names=names) as running:
+            return running.end()
+
+    @contextmanager
+    def running(self, *command: str, names: str = "") -> Iterator[Running]:
+        """Begin a command, of which one runs at a time; the block ends it where it has not ended."""
         with tempfile.TemporaryDirectory() as folder:
             printed = [Path(folder) / name for name in ("out", "err")]
             told = self._reply({"command": command, "printed": [str(file) for file in printed], "names": names})
-            output, errors = (file.read_bytes().decode(errors="replace") for file in printed)
-        return Ended(told["code"], output, errors, told["seconds"], told["orphans"])
+            running = Running(told["pid"], printed, lambda: self._reply({"wait": told["pid"]}))
+            try:
+                yield running
+            finally:
+                if running.ended is None:
+                    with suppress(ProcessLookupError):
+                        os.kill(running.pid, signal.SIGKILL)
+                    running.end()
 
     def _reply(self, request: dict[str, Any]) -> Any:
         assert self._process.stdin is not None
@@ -104,14 +138,37 @@ class Forks:
         self._process.communicate()
 
 
-def _session(leader: int) -> list[int]:
-    """The processes of a session that have not ended."""
+def _fields(pid: int) -> list[str]:
+    """State, parent, group, session and more of a process; empty when there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def state(pid: int) -> str:
+    """The letter of a process' state, "Z" of one that has ended; empty when there is none."""
+    return (_fields(pid) or [""])[0]
+
+
+def began(pid: int) -> int:
+    """When a process began, in the system's ticks."""
+    return int(_fields(pid)[19])
+
+
+def left(leader: int, root: Path, since: int) -> list[int]:
+    """The processes that have not ended and are of a session, or work below a folder and began after it did."""
     found = []
-    for place in Path("/proc").glob("[0-9]*/stat"):
+    for place in Path("/proc").glob("[0-9]*"):
+        pid = int(place.name)
+        fields = _fields(pid)
+        if not fields or fields[0] == "Z" or pid == os.getpid():
+            continue
         with suppress(OSError):
-            fields = place.read_text().rpartition(")")[2].split()  # state, parent, group, session, ...
-            if int(fields[3]) == leader and fields[0] != "Z":
-                found.append(int(place.parent.name))
+            if int(fields[3]) == leader or (
+                int(fields[19]) >= since and Path(os.readlink(place / "cwd")).is_relative_to(root)
+            ):
+                found.append(pid)
     return found
 
 
@@ -166,22 +223,29 @@ def _child(request: dict[str, Any]) -> NoReturn:
     os._exit(code)
 
 
-def _wait(child: int) -> dict[str, Any]:
-    """How a child ended, with what it leaves: processes that outlive it are counted, and ended."""
-    _, status, used = os.wait4(child, 0)
+def outliving(leader: int, root: Path, since: int) -> int:
+    """How many processes still run half a second after a session's leader, which began then; they are ended."""
     end = time.monotonic() + 0.5
-    while (orphans := _session(child)) and time.monotonic() < end:
+    while (orphans := left(leader, root, since)) and time.monotonic() < end:
         time.sleep(0.02)
     for orphan in orphans:
         with suppress(ProcessLookupError):
             os.kill(orphan, signal.SIGKILL)
+    return len(orphans)
+
+
+def _wait(child: int, root: Path) -> dict[str, Any]:
+    """How a child ended, and how many processes outlive it."""
+    since = began(child)
+    _, status, used = os.wait4(child, 0)
     seconds = used.ru_utime + used.ru_stime
-    return {"code": os.waitstatus_to_exitcode(status), "seconds": seconds, "orphans": len(orphans)}
+    orphans = outliving(child, root, since)
+    return {"code": os.waitstatus_to_exitcode(status), "seconds": seconds, "orphans": orphans}
 
 
-def main() -> None:
+def main(root: str) -> None:
     """Answer requests until there are no more."""
-    sys.path[0:0] = [str(Path.cwd())]
+    sys.path[0:0] = [root]
     for line in sys.stdin:
         request = json.loads(line)
         if "modules" in request:
@@ -189,12 +253,16 @@ def main() -> None:
             gc.collect()
             gc.freeze()
             told: Any = True
-        elif child := os.fork():
-            told = _wait(child)
+        elif "wait" in request:
+            told = _wait(request["wait"], Path(root))
         else:
-            _child(request)
+            child = os.fork()
+            if not child:
+                os.chdir(root)
+                _child(request)
+            told = {"pid": child}
         print(json.dumps(told), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -30,9 +30,21 @@ LINES = {
     },
     "texts.jsonl": lambda number: {"id": number, "text": "The lamp is in the hall, and nobody has the key. " * 20},
 }
-COPY = """# Beans
+CLAIM = '''"""What the report on lamps says."""
 
-Under the sun beans are higher on each day. A bean is 18.4 cm high after two weeks.
+from analysis.claims import Verdict, judge
+
+
+def lamps_three_lamps() -> Verdict:
+    """Three lamps were bought.
+
+    Source: lamps, Heights.
+    """
+    return judge(True, "The bill has 3 lamps.", n=3)
+'''
+COPY = """# Lamps
+
+Three lamps were bought. A bean is 18.4 cm high after two weeks.
 
 | lamp | height |
 |---|---|
@@ -90,7 +102,10 @@ def paper(project: Path, folder: Path) -> Path:
         ]
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
     (folder / "copies").mkdir()
-    (folder / "copies/thesis.md").write_text(COPY)
+    (folder / "analysis/claims/lamps_bought.py").write_text(CLAIM)
+    with (folder / "artifacts/sources/documents.csv").open("a") as stream:
+        stream.write("lamps,lamps,How Many Lamps There Are,beans2026,claims,\n")
+    (folder / "copies/lamps.md").write_text(COPY)
     (folder / "recipe.yaml").write_text(RECIPE)
     shutil.copy(project / "tests/ruler_results.json", folder / "results.json")
     subprocess.run([*GIT, "init", "-q"], cwd=folder, check=True)
@@ -108,3 +123,37 @@ def commit(folder: Path) -> None:
     """Commit all that lies in a folder."""
     for command in (("add", "-A"), ("commit", "-qm", "All")):
         subprocess.run([*GIT, *command], cwd=folder, check=True)
+
+
+TINY = {
+    "analysis/population/recipe.py": (
+        (r"first: Stage = Stage\(steps=2000", "first: Stage = Stage(steps=30"),
+        (r"first_more: Stage = Stage\(steps=500", "first_more: Stage = Stage(steps=6"),
+        (r"short_steps=300\)", "short_steps=3)"),
+        (r"average=100", "average=3"),
+        (r"layers: int = 5", "layers: int = 1"),
+        (r"width: int = 128", "width: int = 32"),
+        (r"heads: int = 4", "heads: int = 1"),
+        (r"inner: int = 256", "inner: int = 32"),
+        (r"held_out: int = 200", "held_out: int = 8"),
+        (r"(every|save): int = 100", r"\1: int = 5"),
+    ),
+}
+"""What makes the population's recipe one of seconds, by file."""
+
+
+def thesis(project: Path, folder: Path) -> Path:
+    """Copy the thesis without what it built to `folder`, its recipe of small models one of seconds; return it."""
+    ignored = shutil.ignore_patterns("out", ".*", "golden", "__pycache__")
+    shutil.copytree(project, folder, ignore=ignored)
+    for name, changes in TINY.items():
+        path = folder / name
+        text = path.read_text()
+        for pattern, put in changes:
+            text, count = re.subn(pattern, put, text)
+            if not count:
+                raise RuntimeError(f"{name}: nothing is {pattern!r} any more")
+        path.write_text(text)
+    for path in (folder / "artifacts/measurements").glob("population_*/*"):
+        path.unlink()
+    return folder
