@@ -35,7 +35,7 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
                 "so that a reader knows whether it was planned"
             )
         found[of[0]].append(str(verdict))
-    empty = [str(standing["what"][name]) for name, verdicts in found.items() if not verdicts]
+    empty = [str(what) for what, verdicts in zip(standing["what"], found.values(), strict=True) if not verdicts]
     if empty:
         raise DataError(f"standing: no claim of the ledger is of {empty[0]!r}; mend its patterns, or take the row out")
     counts = [
