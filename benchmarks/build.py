@@ -62,7 +62,7 @@ def call(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
 
 def monolith(project: Path, target: Path) -> None:
     """The thesis with all figures inlined, in a folder of its own."""
-    from paper import bibliography
+    from boundpaper.paper import bibliography
 
     out = project / "out"
     shutil.copytree(out, target, ignore=shutil.ignore_patterns("state", "logs", "checked", "claims", "*.pdf"))
@@ -109,9 +109,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to work [a temporary folder]")
     parser.add_argument("--built", action="store_true", help="begin from this project's out/ [build all anew]")
     options = parser.parse_args()
-    from paper import bibliography, document
-    from paper.tex import figure_pdf
-    from paper.tex.latex import environment
+    from boundpaper.paper import bibliography, document
+    from boundpaper.paper.tex import figure_pdf
+    from boundpaper.paper.tex.latex import environment
 
     with tempfile.TemporaryDirectory() as scratch:
         base = options.folder or Path(scratch)

@@ -64,9 +64,9 @@ def save_model(folder: Path) -> Path:
 
 def options(folder: Path, out: Path, context: int, documents: int) -> Any:
     """A capture of every head, one token a bucket, as published."""
-    from analysis.models.captures.options import CaptureOptions
-    from analysis.models.checkpoints.loading import ModelSource
-    from analysis.models.texts import Source
+    from keyquery.models.captures.options import CaptureOptions
+    from keyquery.models.checkpoints.loading import ModelSource
+    from keyquery.models.texts import Source
 
     texts = folder / f"texts-{context}-{documents}.jsonl"
     if not texts.exists():
@@ -89,12 +89,12 @@ def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
     """Wall and CPU seconds of plain and of captured forwards, taking turns after a warm-up."""
     import torch
 
-    from analysis.models.architecture import run, survey
-    from analysis.models.attention.calls import recording
-    from analysis.models.captures import parts
-    from analysis.models.captures.recorder import VectorRecorder
-    from analysis.models.captures.sampling import Buckets, draw_heads
-    from analysis.models.checkpoints.loading import load
+    from keyquery.models.architecture import run, survey
+    from keyquery.models.attention.calls import recording
+    from keyquery.models.captures import parts
+    from keyquery.models.captures.recorder import VectorRecorder
+    from keyquery.models.captures.sampling import Buckets, draw_heads
+    from keyquery.models.checkpoints.loading import load
 
     torch.set_num_threads(threads)
     asked = options(folder, folder / "unused", context, 1)
@@ -140,7 +140,7 @@ def run_one(folder: Path, documents: int) -> None:
     """Capture, and print this process's peak memory in bytes."""
     import torch
 
-    from analysis.models.captures.capture import capture
+    from keyquery.models.captures.capture import capture
 
     torch.set_num_threads(1)
     capture(options(folder, folder / f"out-{documents}", SHORT, documents))
@@ -152,11 +152,11 @@ def rise(context: int, captured: bool, folder: Path) -> None:
     import torch
     import transformers
 
-    from analysis.models.architecture import run, survey
-    from analysis.models.attention.calls import recording
-    from analysis.models.captures import parts
-    from analysis.models.captures.recorder import VectorRecorder
-    from analysis.models.captures.sampling import Buckets, draw_heads
+    from keyquery.models.architecture import run, survey
+    from keyquery.models.attention.calls import recording
+    from keyquery.models.captures import parts
+    from keyquery.models.captures.recorder import VectorRecorder
+    from keyquery.models.captures.sampling import Buckets, draw_heads
 
     def memory(name: str) -> float:
         lines = Path("/proc/self/status").read_text().splitlines()

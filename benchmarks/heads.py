@@ -43,18 +43,18 @@ import pyarrow.parquet as parquet
 from scipy import stats
 from scipy.linalg import blas
 
-from analysis.heads import kernel
-from analysis.heads.gap import PAIRS_PER_BIN
-from analysis.heads.head import Head
-from analysis.heads.pairs import competing, limits, pair_counts
-from analysis.heads.plasticity import PlasticityOptions, plasticity
-from analysis.measure.bar import Bar
-from analysis.measure.heads.analysis import analyse_heads
-from analysis.measure.heads.finding import attempts
-from analysis.models.captures import layout
-from analysis.models.captures.reading import Capture
-from analysis.models.captures.sampling import Head as Place
-from artifacts.store.files import digest
+from boundpaper.store.files import digest
+from keyquery.heads import kernel
+from keyquery.heads.gap import PAIRS_PER_BIN
+from keyquery.heads.head import Head
+from keyquery.heads.pairs import competing, limits, pair_counts
+from keyquery.heads.plasticity import PlasticityOptions, plasticity
+from keyquery.measure.bar import Bar
+from keyquery.measure.heads.analysis import analyse_heads
+from keyquery.measure.heads.finding import attempts
+from keyquery.models.captures import layout
+from keyquery.models.captures.reading import Capture
+from keyquery.models.captures.sampling import Head as Place
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30
 ESTIMATORS = ("pooled_full", "bucket_full")

@@ -206,7 +206,7 @@ def tests_of(mutated: str) -> list[str]:
 
 
 def _through_package(mutated: str, test: Path) -> bool:
-    """Whether a test takes a name of a file from its package (`from analysis.statistics import wilson_interval`)."""
+    """Whether a test takes a name of a file from its package (`from boundpaper.statistics import wilson_interval`)."""
     path = ROOT / mutated
     package = ".".join(path.parent.relative_to(ROOT).parts)
     own = {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}

@@ -32,24 +32,24 @@ sys.path.insert(0, str(ROOT))
 
 import torch
 
-from analysis.heads.plasticity import PlasticityOptions
-from analysis.measure.choices import EXPERIMENTS
-from analysis.measure.heads.analysis import measure
-from analysis.measure.run import Plan
-from analysis.measure.run import measure as measure_plan
-from analysis.measure.subject import Options
-from analysis.models.architecture import forward, run, survey
-from analysis.models.attention.calls import recording
-from analysis.models.attention.statistics import attention_statistics
-from analysis.models.captures import parts
-from analysis.models.captures.capture import capture
-from analysis.models.captures.options import CaptureOptions
-from analysis.models.captures.recorder import VectorRecorder
-from analysis.models.captures.sampling import Buckets, draw_heads
-from analysis.models.checkpoints.builtin import resolve
-from analysis.models.checkpoints.loading import ModelSource, load
-from analysis.models.texts import Source, texts
-from artifacts.store.paths import SCHEMA
+from boundpaper.store.paths import SCHEMA
+from keyquery.heads.plasticity import PlasticityOptions
+from keyquery.measure.choices import EXPERIMENTS
+from keyquery.measure.heads.analysis import measure
+from keyquery.measure.run import Plan
+from keyquery.measure.run import measure as measure_plan
+from keyquery.measure.subject import Options
+from keyquery.models.architecture import forward, run, survey
+from keyquery.models.attention.calls import recording
+from keyquery.models.attention.statistics import attention_statistics
+from keyquery.models.captures import parts
+from keyquery.models.captures.capture import capture
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures.recorder import VectorRecorder
+from keyquery.models.captures.sampling import Buckets, draw_heads
+from keyquery.models.checkpoints.builtin import resolve
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.texts import Source, texts
 
 WARM = 32  # tokens of the reading that is not timed
 DOCUMENTS, BUCKETS, RATE = 4, 8, 16.0  # of the capture that is analysed: 512 queries a head

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from artifacts.typeset.wording import tokens
+from boundpaper.typeset.wording import tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 import models_tiny  # keeps the Hub out
-from analysis.measure.subject import Subject
-from analysis.tasks.items import Item
+from keyquery.measure.subject import Subject
+from keyquery.tasks.items import Item
 
 SUBJECTS, OBJECTS, FILLERS = 48, 4, 20  # objects of each kind: true of one half, of the other, of none
 NAMES = [f"s{number}" for number in range(SUBJECTS)]

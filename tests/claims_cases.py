@@ -6,7 +6,7 @@ from functools import cache
 
 import pandas as pd
 
-from artifacts.store.frames import parsed
+from boundpaper.store.frames import parsed
 from conftest import ROOT
 
 

@@ -8,13 +8,13 @@ from functools import cache, lru_cache
 
 import pandas as pd
 
-from artifacts.build.facts import Reader
-from artifacts.build.graph import load
-from artifacts.store import reader as store
-from artifacts.store.descriptor import resource
-from artifacts.store.documents import STATED, THESIS, readers
-from artifacts.store.frames import parsed
-from artifacts.store.results import text
+from boundpaper.build.facts import Reader
+from boundpaper.build.graph import load
+from boundpaper.store import reader as store
+from boundpaper.store.descriptor import resource
+from boundpaper.store.documents import STATED, THESIS, readers
+from boundpaper.store.frames import parsed
+from boundpaper.store.results import text
 from conftest import ROOT
 
 

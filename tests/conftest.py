@@ -24,7 +24,7 @@ GOLDEN = ROOT / "tests/golden"
 os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
 os.environ["NUMBA_CACHE_DIR"] = ""  # beside the sources, from where copies of the project take it along
-ROOMS = ("analysis", "artifacts", "figures", "paper", "tables")
+ROOMS = ("analysis", "figures", "packages", "tables")
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 
@@ -104,6 +104,12 @@ def run(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess:
         return warmed.run(root, "build.py", *arguments)
     command = [sys.executable, "build.py", *arguments]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, **options)
+
+
+@pytest.fixture(autouse=True)
+def _opened(monkeypatch):
+    """Begin each test with this project open; a command of the test opens another one."""
+    monkeypatch.setenv("BOUNDPAPER_ROOT", str(ROOT))
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import html
 import re
 
-from artifacts.typeset.text import prose
-from tables._press.layout import body, label_text, note_text, titles
-from tables._press.notes import gather
+from boundpaper.tables.layout import body, label_text, note_text, titles
+from boundpaper.tables.notes import gather
+from boundpaper.typeset.text import prose
 
 MATH = re.compile(r'<span class="math">.*?</span>')
 CITED = re.compile(r'<span class="citation">.*?</span>')

@@ -10,7 +10,7 @@ import itertools
 import re
 from pathlib import Path
 
-PREAMBLE = Path(__file__).resolve().parent.parent / "figures/_press/templates/preamble.tex"
+PREAMBLE = Path(__file__).resolve().parent.parent / "packages/boundpaper/src/boundpaper/figures/templates/preamble.tex"
 MOST = 4  # lines of one form in a row that stand whole
 _NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
 
@@ -18,7 +18,9 @@ _NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
 def frozen(text: str) -> str:
     """A figure's source as its golden file has it: without the preamble, runs of lines of one form cut."""
     preamble = PREAMBLE.read_text()
-    assert text.startswith(preamble), "the figure does not begin with figures/_press/templates/preamble.tex"
+    assert text.startswith(preamble), (
+        "the figure does not begin with packages/boundpaper/src/boundpaper/figures/templates/preamble.tex"
+    )
     kept = []
     for _, run in itertools.groupby(text.removeprefix(preamble).splitlines(), key=lambda line: _NUMBER.sub("#", line)):
         first, *lines = run

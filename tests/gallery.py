@@ -47,12 +47,12 @@ def main() -> int:
     """Write the page."""
     import matplotlib
 
-    from artifacts.errors import SpecError
-    from artifacts.store.files import write
-    from figures import from_matplotlib
-    from figures._press.render import assets, tex
-    from paper.tex.figure_pdf import compile_figure
-    from paper.tex.pictures import convert
+    from boundpaper.errors import SpecError
+    from boundpaper.figures import from_matplotlib
+    from boundpaper.figures.render import assets, tex
+    from boundpaper.paper.tex.figure_pdf import compile_figure
+    from boundpaper.paper.tex.pictures import convert
+    from boundpaper.store.files import write
 
     matplotlib.use("Agg")
     target = ROOT / "out/gallery"

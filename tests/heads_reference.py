@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from analysis.heads.head import Head
-from analysis.rotary import NO_ROTATION
+from keyquery.heads.head import Head
+from keyquery.rotary import NO_ROTATION
 
 
 def head_with(seed: int = 0, **changes: Any) -> Head:

@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.jobs import report
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.jobs import report
 from waiting import until
 
 

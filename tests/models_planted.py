@@ -10,9 +10,9 @@ from typing import Any
 import torch
 import transformers
 
-from analysis.measure.subject import Subject
-from analysis.tasks.items import NO, YES, Item
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.measure.subject import Subject
+from keyquery.tasks.items import NO, YES, Item
 from models_tiny import SIZES
 
 WORDS = ("<pad>", "<s>", "</s>", "<unk>", YES, NO, "?", "key", *map(str, range(10)))

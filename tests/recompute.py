@@ -18,9 +18,9 @@ DUMPS = {"standing", "claims_failures", "claims_further", "claims_coverage", "ex
 
 def differences(root: Path) -> list[str]:
     """The names of steps whose output differs from the committed result or the golden file."""
-    from artifacts.build.facts import Reader
-    from artifacts.build.graph import load
-    from artifacts.build.job import Job
+    from boundpaper.build.facts import Reader
+    from boundpaper.build.graph import load
+    from boundpaper.build.job import Job
 
     steps = [step for step in load(root, Reader(root)).steps.values() if not step.fault]
     astray, verdicts = [], []
@@ -37,8 +37,8 @@ def differences(root: Path) -> list[str]:
 
 
 def _made(job) -> dict[str, str | bytes]:
-    from artifacts.build.facts import resolve
-    from artifacts.build.kinds import KINDS
+    from boundpaper.build.facts import resolve
+    from boundpaper.build.kinds import KINDS
 
     (builder,) = (kind.builder for kind in KINDS if kind.name == job.kind)
     made = resolve(builder)(job)
@@ -51,8 +51,8 @@ def _kept(path: str, text: str | bytes) -> str | bytes:
 
 
 def _ledger(root: Path, verdicts: list[dict]) -> list[str]:
-    from analysis.claims._verdicts.ledger import ordered, table
-    from artifacts.store.results import bytes_to_keep, text
+    from boundpaper.claims.ledger import ordered, table
+    from boundpaper.store.results import bytes_to_keep, text
 
     path = root / "artifacts/results/claims.csv"
     new = bytes_to_keep(path, text(table(ordered(verdicts)), "claims").encode())

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from analysis.scores.ruler import results as ruler_results
-from analysis.scores.ruler.scores import TASKS, length_tokens
 from build import main
+from keyquery.scores.ruler import results as ruler_results
+from keyquery.scores.ruler.scores import TASKS, length_tokens
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 REAL = Path(__file__).parent / "ruler_results.json"  # made by the harness itself, facts of the machine taken out

@@ -6,14 +6,14 @@ from decimal import Decimal
 import pytest
 
 import site_made as made
-from artifacts.errors import DataError
-from artifacts.store.sentences import sentences
+from boundpaper.errors import DataError
+from boundpaper.paper.annotate.copies import Copy, copies
+from boundpaper.paper.annotate.coverage import coverage
+from boundpaper.paper.annotate.lines import lines
+from boundpaper.paper.annotate.placing import place
+from boundpaper.paper.annotate.tokens import sizes, tokens
+from boundpaper.store.sentences import sentences
 from conftest import run
-from paper.annotate.copies import Copy, copies
-from paper.annotate.coverage import coverage
-from paper.annotate.lines import lines
-from paper.annotate.placing import place
-from paper.annotate.tokens import sizes, tokens
 from test_foreign import begin
 
 TEXT = """# Readers

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from paper import metadata
+from boundpaper.paper import metadata
 
 ROOT = Path(__file__).parents[1]
 CONTRAST = re.compile(r"'population_contrasts_every', item='(?P<item>[^']+)'")

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from artifacts.build.job import Job
-from artifacts.errors import DataError, SpecError
-from artifacts.store import reader as store
-from artifacts.typeset import armour
-from artifacts.typeset.text import escape, prose
+from boundpaper.build.job import Job
+from boundpaper.errors import DataError, SpecError
+from boundpaper.store import reader as store
+from boundpaper.typeset import armour
+from boundpaper.typeset.text import escape, prose
 from claims_memory import graph
 from conftest import ROOT
 
@@ -55,7 +55,7 @@ def attacked():
 
 @pytest.mark.parametrize("name", naming("table"))
 def test_a_table_prints_a_payload_as_text(name, attacked):
-    from tables._press.render import render
+    from boundpaper.tables.render import render
 
     table = attacked("table", name)
     latex = render(table, name, "latex")
@@ -68,7 +68,7 @@ def test_a_table_prints_a_payload_as_text(name, attacked):
 
 @pytest.mark.parametrize("name", naming("figure"))
 def test_a_figure_prints_a_payload_as_text(name, attacked):
-    from figures._press.render import float_tex, tex
+    from boundpaper.figures.render import float_tex, tex
 
     figure = replace(attacked("figure", name), columns=1)  # room for names that grew
     for latex in (tex(figure, name).partition(r"\begin{document}")[2], float_tex(figure, name)):
@@ -77,8 +77,8 @@ def test_a_figure_prints_a_payload_as_text(name, attacked):
 
 
 def test_the_payload_is_there_to_be_escaped(attacked):
-    from figures._press.render import tex
-    from tables._press.render import render
+    from boundpaper.figures.render import tex
+    from boundpaper.tables.render import render
 
     assert r"\$\textbackslash{}immediate\textbackslash{}pdfobj" in render(attacked("table", "ap_drop"), "ap_drop")
     assert r"\$\textbackslash{}pdfobj\$" in tex(attacked("figure", "ap_drop_lbp"), "ap_drop_lbp")
@@ -153,8 +153,8 @@ def test_unescaped_data_in_latex_are_refused():
 
 @pytest.mark.parametrize("cell", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(1)", "-2+3"])
 def test_a_spreadsheet_runs_no_cell(cell):
-    from tables import Column, Table
-    from tables._press.render import render
+    from boundpaper.tables import Column, Table
+    from boundpaper.tables.render import render
 
     made = Table(rows=pd.DataFrame({"a": [cell, "-39%"]}), columns=[Column("a", "A")], caption="A table.")
     lines = render(made, "t", "csv").splitlines()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.scores.lbp import command
-from analysis.scores.lbp.run import Settings
-from analysis.scores.ruler.results import read
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.scores.lbp import command
+from keyquery.scores.lbp.run import Settings
+from keyquery.scores.ruler.results import read
 
 GOOD = json.loads(Path(__file__).with_name("ruler_results.json").read_text())
 TASK = next(name for name in GOOD["configs"])

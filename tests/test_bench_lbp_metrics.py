@@ -9,15 +9,15 @@ from scipy import stats
 pytest.importorskip("sklearn", reason="the extra bench: sklearn, jieba")
 pytest.importorskip("jieba")
 
-from analysis.models.answers.thoughts import split_thoughts
-from analysis.scores.lbp import prompts as lbp_prompts
-from analysis.scores.lbp import rouge
-from analysis.scores.lbp import scores as lbp_scores
-from analysis.scores.lbp.answers import area, lines
-from analysis.scores.lbp.data import Sample
-from analysis.scores.lbp.metrics import score
-from analysis.scores.lbp.predictions import Prediction
-from analysis.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
+from keyquery.models.answers.thoughts import split_thoughts
+from keyquery.scores.lbp import prompts as lbp_prompts
+from keyquery.scores.lbp import rouge
+from keyquery.scores.lbp import scores as lbp_scores
+from keyquery.scores.lbp.answers import area, lines
+from keyquery.scores.lbp.data import Sample
+from keyquery.scores.lbp.metrics import score
+from keyquery.scores.lbp.predictions import Prediction
+from keyquery.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
 
 LOG2_3 = math.log2(3)
 

@@ -10,12 +10,12 @@ pytest.importorskip("sklearn", reason="the extra bench: sklearn, jieba")
 pytest.importorskip("jieba")
 pytest.importorskip("jieba")
 
-from analysis.scores.lbp import data as lbp_data
-from analysis.scores.lbp import prompts as lbp_prompts
-from analysis.scores.lbp import smoke as lbp_smoke
-from analysis.scores.lbp.tasks import LENGTHS, TASKS, is_summary
-from artifacts.errors import DataError, ModelError
+from boundpaper.errors import DataError, ModelError
 from build import main
+from keyquery.scores.lbp import data as lbp_data
+from keyquery.scores.lbp import prompts as lbp_prompts
+from keyquery.scores.lbp import smoke as lbp_smoke
+from keyquery.scores.lbp.tasks import LENGTHS, TASKS, is_summary
 
 FEW = ("T1.1", "T3.1", "T4.1", "T5.1")
 
@@ -335,7 +335,7 @@ def answered(tiny, *more):
 @pytest.mark.models
 def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, monkeypatch):
     pytest.importorskip("torch")
-    from analysis.models.answers import chat
+    from keyquery.models.answers import chat
 
     whole = answered(tiny, "--name", "whole")
     assert whole.exit_code == 0, whole.output
@@ -395,8 +395,8 @@ def test_a_context_above_the_model_is_refused_before_anything_is_made(lab, tiny)
 @pytest.mark.models
 def test_chat_templates_thoughts_and_sampling(tiny):
     pytest.importorskip("torch")
-    from analysis.models.answers import chat
-    from analysis.models.checkpoints.loading import ModelSource, load
+    from keyquery.models.answers import chat
+    from keyquery.models.checkpoints.loading import ModelSource, load
 
     loaded = load(ModelSource(str(tiny[0]), dtype="fp32", device="cpu"))
     words = loaded.tokenizer
@@ -427,7 +427,7 @@ def test_with_an_embedding_model_scores_carry_the_benchmarks_name(lab, data, tmp
         assert (name, device) == ("some/embedder", "cpu")
         return lambda gold, predicted: 0.5
 
-    monkeypatch.setattr("analysis.scores.lbp.command.similarity", similarity)
+    monkeypatch.setattr("keyquery.scores.lbp.command.similarity", similarity)
     path, samples = data
     file = written(tmp_path / "p.jsonl", lines(samples))
     done = bench("--data", path, "--predictions", file, "--embedder", "some/embedder", "--device", "cpu")

@@ -2,9 +2,10 @@
 
 import pytest
 
-from analysis.scores.ruler import needles as ruler_needles
-from analysis.scores.ruler.needles import DEPTHS, NEW_TOKENS, NOISE
-from analysis.scores.ruler.scores import (
+from boundpaper.errors import DataError
+from keyquery.scores.ruler import needles as ruler_needles
+from keyquery.scores.ruler.needles import DEPTHS, NEW_TOKENS, NOISE
+from keyquery.scores.ruler.scores import (
     MEAN,
     TASKS,
     Cell,
@@ -15,7 +16,6 @@ from analysis.scores.ruler.scores import (
     share_contained,
     tabulate,
 )
-from artifacts.errors import DataError
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 
@@ -117,7 +117,7 @@ def test_intervals_hold_the_mean_and_narrow_with_samples():
 @pytest.fixture(scope="module")
 def byte_level():
     pytest.importorskip("transformers")
-    from analysis.scores.ruler.smoke import byte_tokenizer
+    from keyquery.scores.ruler.smoke import byte_tokenizer
 
     return byte_tokenizer()
 

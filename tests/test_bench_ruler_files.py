@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from analysis.scores.ruler import results as ruler_results
-from analysis.scores.ruler.scores import MEAN, TASKS
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.scores.ruler import results as ruler_results
+from keyquery.scores.ruler.scores import MEAN, TASKS
 from ruler_made import (
     FULL,
     LENGTHS,

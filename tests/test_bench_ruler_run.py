@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from analysis.scores.ruler import needles as ruler_needles
-from analysis.scores.ruler.needles import NEW_TOKENS
-from analysis.scores.ruler.scores import MEAN
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.scores.ruler import needles as ruler_needles
+from keyquery.scores.ruler.needles import NEW_TOKENS
+from keyquery.scores.ruler.scores import MEAN
 from ruler_made import FULL, REAL, bench, results, table, value, without, written
 
 # --- the harness as a program
@@ -57,7 +57,7 @@ def harness(tmp_path):
 def tiny(tmp_path_factory):
     """A random model of 2048 positions that reads bytes."""
     pytest.importorskip("torch")
-    from analysis.scores.ruler.smoke import make
+    from keyquery.scores.ruler.smoke import make
 
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "max_position_embeddings": 2048}
     return make(tmp_path_factory.mktemp("models"), **sizes)
@@ -101,7 +101,7 @@ def test_the_harness_is_refused_what_it_cannot_do(lab, harness, tiny, monkeypatc
     done = bench("--run", "--harness", harness.parent / "absent", "--lengths", "1k", model=tiny)
     assert done.exit_code == 1
     assert "no program" in done.output
-    monkeypatch.setattr("analysis.scores.ruler.harness.find_spec", lambda name: None)
+    monkeypatch.setattr("keyquery.scores.ruler.harness.find_spec", lambda name: None)
     done = bench("--run", "--lengths", "1k", model=tiny)
     assert done.exit_code == 1
     assert ".[ruler]" in done.output
@@ -117,7 +117,7 @@ def needled(tiny, *more):
 
 @pytest.mark.models
 def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, monkeypatch):
-    from analysis.scores.ruler import run as ruler_run
+    from keyquery.scores.ruler import run as ruler_run
 
     monkeypatch.setattr(ruler_run, "NEW_TOKENS", 4)
     real, calls = ruler_run.greedy, []
@@ -152,7 +152,7 @@ def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, m
 
 @pytest.mark.models
 def test_predictions_that_are_right_score_100_and_both_blocks_stand_in_one_file(lab, tiny, tmp_path, monkeypatch):
-    from analysis.scores.ruler import run as ruler_run
+    from keyquery.scores.ruler import run as ruler_run
 
     def right(model, tokenizer, prompts, new_tokens, batch, **options):
         said = []
@@ -214,7 +214,7 @@ def test_a_word_level_model_that_cannot_write_numbers_is_refused(lab, tmp_path):
 
 
 def test_records_twice_or_damaged_are_refused(tmp_path):
-    from analysis.scores.ruler import run as ruler_run
+    from keyquery.scores.ruler import run as ruler_run
 
     settings = ruler_run.Settings(tasks=("noise_single",), lengths=("1k",), samples=1)
     good = {

@@ -4,9 +4,9 @@ import subprocess
 
 import pytest
 
-from artifacts.build.aside import RESULTS
-from artifacts.build.changes import Change, results, summary
-from artifacts.errors import DataError
+from boundpaper.build.aside import RESULTS
+from boundpaper.build.changes import Change, results, summary
+from boundpaper.errors import DataError
 
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
 

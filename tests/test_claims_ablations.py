@@ -7,8 +7,8 @@ import pytest
 
 from analysis.claims.thesis.ablations import thesis_ablations_both_sides
 from analysis.studies.drope_sinks.ablation_sides import ablation_sides
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 MLP, ATTENTION, BOTH, FIRST = "layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only"

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from analysis.claims._verdicts import anchor as _anchor
-from artifacts.store.sentences import Sentence, anchored, digest, normalised, printed, sentences, under
+from boundpaper.claims import anchor as _anchor
+from boundpaper.store.sentences import Sentence, anchored, digest, normalised, printed, sentences, under
 from conftest import ROOT
 
 DOCUMENT = """# A study

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from analysis.claims import Verdict, compare, judge, quote, untestable
-from analysis.claims._verdicts.mutate import both_ways, claims, flipped, inputs, main, moved, mutations
-from artifacts.store.frames import parsed
+from boundpaper.claims import Verdict, compare, judge, quote, untestable
+from boundpaper.claims.mutate import both_ways, claims, flipped, inputs, main, moved, mutations
+from boundpaper.store.frames import parsed
 from conftest import ROOT
 
 DOCUMENTS = ("c000", "c001", "c002", "c003", "c004", "thesis")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from analysis.claims._verdicts.by_p import refuse_by_p
-from artifacts.errors import SpecError
-from artifacts.typeset.plural import counted
+from boundpaper.claims.by_p import refuse_by_p
+from boundpaper.errors import SpecError
+from boundpaper.typeset.plural import counted
 
 CLAIM = '''"""A claim."""
 

@@ -5,14 +5,14 @@ import subprocess
 
 import pytest
 
-from analysis.claims._verdicts.changes import changes
-from analysis.claims._verdicts.places import build, places
-from artifacts.build.job import Job
+from boundpaper.build.job import Job
+from boundpaper.claims.changes import changes
+from boundpaper.claims.places import build, places
 from conftest import run
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
 LEDGER = "claim,n,verdict,reason,p_value\n"
-CLAIMS = '''from analysis.claims import Verdict, judge, pick
+CLAIMS = '''from boundpaper.claims import Verdict, judge, pick
 
 
 def c002_drop_is_large(captured_models) -> list[Verdict]:

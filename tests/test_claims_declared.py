@@ -5,22 +5,22 @@ import json
 import pandas as pd
 import pytest
 
-from analysis.claims._verdicts import build as _build
-from analysis.claims._verdicts.copies import Copies
-from analysis.claims._verdicts.mutate import claims
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import (
+from boundpaper.build.facts import Reader, of_python
+from boundpaper.build.graph import load
+from boundpaper.build.job import Job
+from boundpaper.claims import build as _build
+from boundpaper.claims.copies import Copies
+from boundpaper.claims.mutate import claims
+from boundpaper.claims.relations import Cells, Relation
+from boundpaper.claims.terms import (
     Artifact,
     mean,
     percent_change,
     percent_lost,
     percent_share,
 )
-from artifacts.build.facts import Reader, of_python
-from artifacts.build.graph import load
-from artifacts.build.job import Job
-from artifacts.errors import DataError, SpecError
-from artifacts.store.documents import DOCUMENTS
+from boundpaper.errors import DataError, SpecError
+from boundpaper.store.documents import DOCUMENTS
 from claims_cases import prints, rows
 from conftest import ROOT
 
@@ -141,9 +141,9 @@ def test_a_declaration_takes_its_frames_in_order_or_by_name_and_no_others():
 
 DECLARED = '''"""Declared."""
 
-from analysis.claims._verdicts.mutate import claims
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact
+from boundpaper.claims.mutate import claims
+from boundpaper.claims.relations import Cells, Relation
+from boundpaper.claims.terms import Artifact
 
 TABLE = Artifact("table")
 NAMES = {"a": "b"}

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 # What makes a statement one of a cause or of an absence, as far as words tell.

@@ -5,18 +5,18 @@ import json
 import pandas as pd
 import pytest
 
-from analysis.claims import VERDICTS, Quoted, Verdict, about, compare, judge, pick, quote, untestable
 from analysis.claims._shared import rising, tracks
-from analysis.claims._verdicts import build as _build
-from analysis.claims._verdicts import ledger as _ledger
-from analysis.claims._verdicts.copies import Copies, Repeats
-from analysis.claims._verdicts.terms import Artifact
-from analysis.claims._verdicts.words import listed
-from analysis.statistics.rounding import Interval
-from artifacts.build.job import Job
-from artifacts.errors import DataError, SpecError
-from artifacts.store.frames import parsed
-from artifacts.store.paths import DOCUMENTS
+from boundpaper.build.job import Job
+from boundpaper.claims import VERDICTS, Quoted, Verdict, about, compare, judge, pick, quote, untestable
+from boundpaper.claims import build as _build
+from boundpaper.claims import ledger as _ledger
+from boundpaper.claims.copies import Copies, Repeats
+from boundpaper.claims.terms import Artifact
+from boundpaper.claims.words import listed
+from boundpaper.errors import DataError, SpecError
+from boundpaper.statistics.rounding import Interval
+from boundpaper.store.frames import parsed
+from boundpaper.store.paths import DOCUMENTS
 from conftest import ROOT
 
 
@@ -259,7 +259,7 @@ def build(tmp_path, monkeypatch):
     def made(returned=ONE, docstring=STATEMENT):
         module = f"made_claims_{abs(hash((returned, docstring)))}"
         quotes = '"' * 3
-        text = f"from analysis.claims import Verdict\n\n\ndef c000_one():\n    {quotes}{docstring}{quotes}\n"
+        text = f"from boundpaper.claims import Verdict\n\n\ndef c000_one():\n    {quotes}{docstring}{quotes}\n"
         (tmp_path / f"{module}.py").write_text(f"{text}    return {returned}\n", encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
         job = Job(tmp_path, "claim", "c000_one", f"{module}.py", "c000_one", {}, ())
@@ -341,7 +341,7 @@ def test_the_ledger_is_ordered_by_document_file_and_line(tmp_path):
         ]
         (folder / f"{name}.json").write_text(json.dumps(rows), encoding="utf-8")
     inputs = tuple(f"out/claims/{name}.json" for name in sorted(places, reverse=True))
-    job = Job(tmp_path, "ledger", "claims", "analysis/claims/_verdicts/ledger.py", "build", {}, inputs)
+    job = Job(tmp_path, "ledger", "claims", "packages/boundpaper/src/boundpaper/claims/ledger.py", "build", {}, inputs)
     text = _ledger.build(job)["artifacts/results/claims.csv"].decode()
     lines = text.splitlines()
     assert lines[0] == ",".join(_ledger.COLUMNS)
@@ -355,7 +355,7 @@ def test_the_ledger_is_ordered_by_document_file_and_line(tmp_path):
 
 
 def test_an_empty_ledger_is_an_error(tmp_path):
-    job = Job(tmp_path, "ledger", "claims", "analysis/claims/_verdicts/ledger.py", "build", {}, ())
+    job = Job(tmp_path, "ledger", "claims", "packages/boundpaper/src/boundpaper/claims/ledger.py", "build", {}, ())
     with pytest.raises(SpecError, match="holds no claim"):
         _ledger.build(job)
 

@@ -7,9 +7,9 @@ import csv
 import pandas as pd
 import pytest
 
-from analysis.claims._verdicts import numbers
 from analysis.claims.thesis.coincidences import thesis_numbers_told_apart
-from artifacts.store.reader import read
+from boundpaper.claims import numbers
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 PLACE = ("document", "number", "table", "cell")
@@ -50,7 +50,7 @@ def test_every_repeated_number_is_listed_with_its_quantity():
         listed = list(csv.DictReader(stream))
     judged = numbers.keep_quantities(numbers.repeated(ROOT), listed)
     assert judged == [{name: row[name] for name in judged[0]} for row in listed], (
-        "run: python -m analysis.claims._verdicts.numbers"
+        "run: python -m boundpaper.claims.numbers"
     )
     assert [row for row in listed if not row["quantity"]] == []
 

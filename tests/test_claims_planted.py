@@ -4,12 +4,12 @@ import random
 
 import pytest
 
-from analysis.claims._verdicts import planted as module
-from analysis.claims._verdicts.planted import Project, Typo, detection, typo, typos
-from artifacts.errors import DataError
-from artifacts.store import reader as store
-from artifacts.store.documents import sources
-from artifacts.typeset.printed import parse
+from boundpaper.claims import planted as module
+from boundpaper.claims.planted import Project, Typo, detection, typo, typos
+from boundpaper.errors import DataError
+from boundpaper.store import reader as store
+from boundpaper.store.documents import sources
+from boundpaper.typeset.printed import parse
 from conftest import ROOT
 
 

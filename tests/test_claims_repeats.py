@@ -5,12 +5,12 @@ from dataclasses import asdict
 import pandas as pd
 import pytest
 
-from analysis.claims import Verdict
-from analysis.claims._verdicts.copies import Copies, Repeats
-from analysis.claims._verdicts.repeats import Repeat, inherited, repeating
-from analysis.claims._verdicts.terms import Artifact
-from artifacts.errors import SpecError
-from artifacts.store.frames import parsed
+from boundpaper.claims import Verdict
+from boundpaper.claims.copies import Copies, Repeats
+from boundpaper.claims.repeats import Repeat, inherited, repeating
+from boundpaper.claims.terms import Artifact
+from boundpaper.errors import SpecError
+from boundpaper.store.frames import parsed
 
 
 def row(claim, verdict, repeats="", **more):

@@ -5,7 +5,7 @@ import inspect
 import pandas as pd
 import pytest
 
-from artifacts.store.frames import parsed
+from boundpaper.store.frames import parsed
 from claims_cases import function, prints, rows, say, states, verdicts
 from claims_repeats import REPEATS, SUMMARY
 

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from analysis.claims._verdicts.said import said, spelled
-from artifacts.errors import DataError
-from artifacts.store import reader as store
+from boundpaper.claims.said import said, spelled
+from boundpaper.errors import DataError
+from boundpaper.store import reader as store
 from conftest import ROOT
 
 SOURCES = sorted(path.stem for path in (ROOT / "artifacts/sources").glob("*.csv"))

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from analysis.claims import Verdict
 from analysis.claims.s004.patterns.attention import c004_pat_routed_identically
 from analysis.claims.s004.sinks.bos_tasks import c004_no_valid_answers, c004_rope_fails_all_tasks
 from analysis.claims.s004.sinks.bos_write import c004_drope_writes_more
@@ -22,8 +21,9 @@ from analysis.studies.drope_sinks.layer1_ablation import layer1_task_shares, lay
 from analysis.studies.drope_values.knowledge import knowledge_tasks, knowledge_tests
 from analysis.studies.drope_values.removal import massive_removal
 from analysis.studies.overview.captures import capture_heads, recalibration_tokens, twin_heads
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.claims import Verdict
+from boundpaper.errors import DataError
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 Change = Callable[[pd.DataFrame], pd.DataFrame]

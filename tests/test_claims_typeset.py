@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.claims._verdicts.typeset import typeset
+from boundpaper.claims.typeset import typeset
 
 
 @pytest.mark.parametrize(

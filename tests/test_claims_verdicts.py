@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.claims import FAILURES, MEANINGS, VERDICTS, Verdict, directed, equivalent, judge, untestable
-from analysis.claims._verdicts.build import severity
+from boundpaper.claims import FAILURES, MEANINGS, VERDICTS, Verdict, directed, equivalent, judge, untestable
+from boundpaper.claims.build import severity
 
 
 @pytest.mark.parametrize(

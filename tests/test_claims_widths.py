@@ -9,7 +9,7 @@ import pytest
 
 from analysis.claims.thesis.training import thesis_bins_finer_than_buckets, thesis_buckets_by_phase
 from analysis.studies.population._retrained import WIDTH
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 MODELS = {"pretrained_bin": ("smollm2-135m", "gemma3-270m"), "null_bin": ("random-llama",)}

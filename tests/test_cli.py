@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 import build
-from artifacts.build.lock import lock
-from artifacts.errors import ThesisError
-from artifacts.store.files import write
+from boundpaper.build.lock import lock
+from boundpaper.errors import ThesisError
+from boundpaper.paper import commands
+from boundpaper.store.files import write
 from conftest import ROOT, run
-from paper import commands
 from waiting import until
 
-CLAIM = """from analysis.claims import judge
+CLAIM = """from boundpaper.claims import judge
 def c_one(captured_models):
     \'\'\'There are models.
 
@@ -132,7 +132,7 @@ def test_faults_elsewhere_are_warnings(warm):
 @pytest.mark.latex
 def test_a_latex_error_names_the_exhibit_and_latex_s_message(warm):
     (warm / "figures/oops.py").write_text(
-        "from figures import Figure\ndef figure(models):\n"
+        "from boundpaper.figures import Figure\ndef figure(models):\n"
         "    return Figure(caption='x', body=r'\\begin{tikzpicture}\\nonsense\\end{tikzpicture}')\n"
     )
     fails(run(warm, "figure", "oops"), "picture:oops", "out/figures/oops.tex", "Undefined control sequence")
@@ -214,7 +214,7 @@ def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
         "import click\n@click.command()\ndef greet():\n    click.echo('hello')\nCOMMANDS = (greet,)\n"
     )
     (tmp_path / "machinery_of_it.py").write_text("import click\n@click.command()\ndef unseen():\n    pass\n")
-    monkeypatch.setattr("paper.commands.__path__", [*commands.__path__, str(tmp_path)])
+    monkeypatch.setattr("boundpaper.cli.__path__", [*commands.__path__, str(tmp_path)])
     names = [command.name for command in commands.commands()]
     assert {"greet", "paper", "new", "list", "run", "lab"} <= set(names)
     assert "unseen" not in names
@@ -223,7 +223,7 @@ def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
 
 
 def test_a_shell_that_completes_names_finds_the_project():
-    from paper.commands.project import root
+    from boundpaper.cli.project import root
 
     assert root() == ROOT  # no command runs yet
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from artifacts.store.schema import check
+from boundpaper.store.schema import check
 from conftest import ROOT, copy_project, run
 
 pytestmark = pytest.mark.models

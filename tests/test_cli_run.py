@@ -20,20 +20,20 @@ from click.testing import CliRunner, Result  # noqa: E402
 
 import models_planted  # noqa: E402
 import models_tiny  # noqa: E402
-from analysis.experiments import crosslayer_balance, massive_values  # noqa: E402
-from analysis.language import tokenizer  # noqa: E402
-from analysis.measure.evaluation import answers  # noqa: E402
-from analysis.measure.scores import items_of  # noqa: E402
-from analysis.measure.subject import Options, open_subject  # noqa: E402
-from analysis.models import texts  # noqa: E402
-from analysis.models.checkpoints.loading import ModelSource  # noqa: E402
 from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
-from artifacts.errors import DataError  # noqa: E402
-from artifacts.store.measurement import path_of  # noqa: E402
-from artifacts.store.schema import check  # noqa: E402
-from artifacts.store.table_file import words  # noqa: E402
+from boundpaper.errors import DataError  # noqa: E402
+from boundpaper.store.measurement import path_of  # noqa: E402
+from boundpaper.store.schema import check  # noqa: E402
+from boundpaper.store.table_file import words  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
+from keyquery.experiments import crosslayer_balance, massive_values  # noqa: E402
+from keyquery.language import tokenizer  # noqa: E402
+from keyquery.measure.evaluation import answers  # noqa: E402
+from keyquery.measure.scores import items_of  # noqa: E402
+from keyquery.measure.subject import Options, open_subject  # noqa: E402
+from keyquery.models import texts  # noqa: E402
+from keyquery.models.checkpoints.loading import ModelSource  # noqa: E402
 
 pytestmark = pytest.mark.models
 MICRO = Recipe(layers=2, width=64, heads=2, inner=64, length=48)

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from artifacts.errors import DataError
-from artifacts.store.descriptor import package
-from artifacts.store.schema import check
+from boundpaper.errors import DataError
+from boundpaper.store.descriptor import package
+from boundpaper.store.schema import check
 from conftest import ROOT
 
 NEW = "ministral3-24b,Ministral-3-24B"

@@ -6,10 +6,10 @@ import os
 import frictionless
 import pytest
 
-from artifacts.errors import SpecError
-from artifacts.store.manifest import sealed
-from artifacts.store.measurement import put
-from paper import crate
+from boundpaper.errors import SpecError
+from boundpaper.paper import crate
+from boundpaper.store.manifest import sealed
+from boundpaper.store.measurement import put
 
 PACKAGE = """
 name: beans

@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
-from artifacts.errors import DataError
-from artifacts.store.descriptor import package, resource, standard
-from artifacts.store.positional import PAIR
-from artifacts.store.schema import check
+from boundpaper.errors import DataError
+from boundpaper.store.descriptor import package, resource, standard
+from boundpaper.store.positional import PAIR
+from boundpaper.store.schema import check
 from conftest import ROOT
 
 HEAD = """

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 import distil_made
-from artifacts.build.kinds import SCHEMA
-from artifacts.errors import DataError, ModelError, SpecError
-from artifacts.store.schema import check
+from boundpaper.build.kinds import SCHEMA
+from boundpaper.errors import DataError, ModelError, SpecError
+from boundpaper.store.schema import check
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")
@@ -19,9 +19,9 @@ pytest.importorskip("transformers")
 
 from analysis.distil import command, student, windows  # noqa: E402
 from analysis.distil.recipe import ARMS, RECIPES, Recipe, recipe_of  # noqa: E402
-from analysis.measure.recipes import load_recipe  # noqa: E402
-from analysis.measure.subject import open_subject  # noqa: E402
-from analysis.models.checkpoints.loading import ModelSource, load  # noqa: E402
+from keyquery.measure.recipes import load_recipe  # noqa: E402
+from keyquery.measure.subject import open_subject  # noqa: E402
+from keyquery.models.checkpoints.loading import ModelSource, load  # noqa: E402
 
 TINY = Recipe(steps=6, warm=2, rate=3e-3, rows=2, length=16, texts=("manual", "code"), held_out=2, every=2)
 

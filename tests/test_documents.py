@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from artifacts.build.job import Job
-from artifacts.errors import DataError
-from artifacts.store import reader as store
-from artifacts.store.documents import Readers, readers, sources
-from artifacts.store.paths import DOCUMENTS
+from boundpaper.build.job import Job
+from boundpaper.errors import DataError
+from boundpaper.store import reader as store
+from boundpaper.store.documents import Readers, readers, sources
+from boundpaper.store.paths import DOCUMENTS
 from claims_memory import Memory, edited, graph, measured, source
 from conftest import ROOT
 

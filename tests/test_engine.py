@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from artifacts.build.engine import Engine
-from artifacts.build.facts import Reader
-from artifacts.build.graph import Graph, Step
-from artifacts.build.kinds import Kind
-from artifacts.errors import DataError, ThesisError
+from boundpaper.build.engine import Engine
+from boundpaper.build.facts import Reader
+from boundpaper.build.graph import Graph, Step
+from boundpaper.build.kinds import Kind
+from boundpaper.errors import DataError, ThesisError
 
 
 class Project:
@@ -231,7 +231,7 @@ def test_the_state_holds_no_times_of_files(project):
 
 
 def test_a_device_is_never_replaced():
-    from artifacts.store.files import write
+    from boundpaper.store.files import write
 
     with pytest.raises(ThesisError, match="is no file"):
         write(Path("/dev/null"), b"x")

@@ -6,22 +6,22 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-import figures._press.view as view_of
-from artifacts.build.job import Job
-from artifacts.errors import DataError, SpecError
-from artifacts.typeset.wording import estimator, readable
+import boundpaper.figures.view as view_of
+from boundpaper.build.job import Job
+from boundpaper.errors import DataError, SpecError
+from boundpaper.figures import Axis, Bars, Bundle, Figure, Heatmap, Line, Panel, Points, Rule, Shade
+from boundpaper.figures.layout import lay_out
+from boundpaper.figures.legend import rows_of
+from boundpaper.figures.render import TEMPLATES, tex
+from boundpaper.paper import lint
+from boundpaper.tables import Column, Table, fixed, integer, printed, sentences
+from boundpaper.tables.layout import airy, separators
+from boundpaper.tables.read import read
+from boundpaper.tables.render import render
+from boundpaper.typeset.wording import estimator, readable
 from claims_memory import graph
 from conftest import ROOT
 from exhibit_lint import faults, figure_texts, table_texts
-from figures import Axis, Bars, Bundle, Figure, Heatmap, Line, Panel, Points, Rule, Shade
-from figures._press.layout import lay_out
-from figures._press.legend import rows_of
-from figures._press.render import TEMPLATES, tex
-from paper import lint
-from tables import Column, Table, fixed, integer, printed, sentences
-from tables._press.layout import airy, separators
-from tables._press.read import read
-from tables._press.render import render
 
 GRAPH = graph()
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")

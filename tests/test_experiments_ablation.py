@@ -11,14 +11,14 @@ import pytest
 import torch
 
 import models_planted as planted
-from analysis.experiments import _bos_interventions as bos
-from analysis.experiments import bos_value, layer_ablation, sinks
-from analysis.experiments._masks import split_texts
-from analysis.measure.evaluation import Condition, losses
-from analysis.measure.rows import Row, frame
-from analysis.measure.scores import loss_rows
-from analysis.measure.subject import Options, Subject
-from analysis.models.interventions import Intervention
+from keyquery.experiments import _bos_interventions as bos
+from keyquery.experiments import bos_value, layer_ablation, sinks
+from keyquery.experiments._masks import split_texts
+from keyquery.measure.evaluation import Condition, losses
+from keyquery.measure.rows import Row, frame
+from keyquery.measure.scores import loss_rows
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.interventions import Intervention
 
 pytestmark = pytest.mark.models
 
@@ -253,7 +253,7 @@ def test_a_value_that_only_the_beginning_token_has() -> None:
 
 def test_four_bit_weights(tmp_path: Path) -> None:
     pytest.importorskip("bitsandbytes")
-    from analysis.models.checkpoints.loading import ModelSource, load
+    from keyquery.models.checkpoints.loading import ModelSource, load
 
     made = planted.spiking(planted.model(layers=2, hidden_size=64, intermediate_size=128), 1)
     made.save_pretrained(tmp_path)

@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from artifacts.errors import DataError
-from artifacts.store.paths import SCHEMA
-from artifacts.store.table_file import words
+from boundpaper.errors import DataError
+from boundpaper.store.paths import SCHEMA
+from boundpaper.store.table_file import words
 
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
@@ -27,14 +27,14 @@ from sklearn.metrics import roc_auc_score
 
 import anchoring_planted as planting
 import models_tiny
-from analysis.experiments import anchoring
-from analysis.experiments._anchoring.data import LENGTH, Sample, Split, plant_statements
-from analysis.experiments._anchoring.probe import areas, auroc, summary, train
-from analysis.experiments._anchoring.states import Marked, marked, states
-from analysis.measure.rows import frame
-from analysis.measure.subject import Options
-from analysis.models.interventions import Intervention, applied
 from conftest import ROOT
+from keyquery.experiments import anchoring
+from keyquery.experiments._anchoring.data import LENGTH, Sample, Split, plant_statements
+from keyquery.experiments._anchoring.probe import areas, auroc, summary, train
+from keyquery.experiments._anchoring.states import Marked, marked, states
+from keyquery.measure.rows import frame
+from keyquery.measure.subject import Options
+from keyquery.models.interventions import Intervention, applied
 
 pytestmark = pytest.mark.models
 SMALL = {"train": 240, "test": 120}
@@ -42,7 +42,7 @@ SMALL = {"train": 240, "test": 120}
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.experiments._anchoring.groups.DRAWS", 200)
+    monkeypatch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 200)
 
 
 def table(rows: Any) -> pd.DataFrame:
@@ -161,7 +161,7 @@ def test_an_answer_that_sees_nothing_is_answer_anchored_and_loses_exactly_nothin
 def product() -> pd.DataFrame:
     """A model whose second and third block hold the product of a feature of the question and one of the answer."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("analysis.experiments._anchoring.groups.DRAWS", 200)
+        patch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 200)
         return table(anchoring.measure(planting.subject(), Options(seeds=(0, 1)), **SMALL))
 
 
@@ -194,7 +194,7 @@ def test_groups_share_out_the_samples_and_units_count_once(product: pd.DataFrame
 
 
 def test_the_rows_can_be_saved(product: pd.DataFrame, tmp_path: Path) -> None:
-    from analysis.measure.measurements import save
+    from keyquery.measure.measurements import save
 
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)

@@ -15,13 +15,13 @@ import pandas as pd
 
 import anchoring_planted as planting
 import models_tiny
-from analysis.experiments import anchoring
-from analysis.experiments._anchoring.questions import DATA, PROMPT, answer_questions, as_sample, questions
-from analysis.experiments._anchoring.words import decisive, exact_answer, normal, same, subject_spans
-from analysis.measure.subject import Options, Subject
-from analysis.models.answers.generation import greedy
-from analysis.tasks.english import BOOK
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.experiments import anchoring
+from keyquery.experiments._anchoring.questions import DATA, PROMPT, answer_questions, as_sample, questions
+from keyquery.experiments._anchoring.words import decisive, exact_answer, normal, same, subject_spans
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.answers.generation import greedy
+from keyquery.tasks.english import BOOK
 
 pytestmark = pytest.mark.models
 
@@ -179,7 +179,7 @@ def asked(number: int) -> str:
 
 
 def test_measures_a_models_own_answers(english: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.experiments._anchoring.groups.DRAWS", 50)
+    monkeypatch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 50)
     prompts = [PROMPT[0] + asked(number) + PROMPT[1] for number in range(60)]
     said = greedy(english.model, english.tokenizer, prompts, 24, stop=("\n",))
     rows = []

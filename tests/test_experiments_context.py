@@ -26,15 +26,15 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
-from analysis.experiments import _key_choices as key_choices
-from analysis.experiments.context_length import RATIOS, distance_rows, measure
-from analysis.measure.rows import frame
-from analysis.measure.subject import Options, Subject, open_subject
-from analysis.models.answers.scoring import Scores
-from analysis.models.checkpoints.loading import ModelSource, load
-from analysis.tasks.answers import CLASSES
-from analysis.tasks.items import NO, YES, Item
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.experiments import _key_choices as key_choices
+from keyquery.experiments.context_length import RATIOS, distance_rows, measure
+from keyquery.measure.rows import frame
+from keyquery.measure.subject import Options, Subject, open_subject
+from keyquery.models.answers.scoring import Scores
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.tasks.answers import CLASSES
+from keyquery.tasks.items import NO, YES, Item
 from models_tiny import saved
 
 pytestmark = pytest.mark.models

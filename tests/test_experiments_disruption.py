@@ -11,16 +11,16 @@ import pytest
 import torch
 
 import models_planted as planted
-from analysis.experiments import _masks as masks
-from analysis.experiments import disruption, knowledge
-from analysis.measure.evaluation import Condition, losses
-from analysis.measure.rows import Row
-from analysis.measure.subject import Options, Subject
-from analysis.models.anatomy import blocks
-from analysis.models.attention.positions import encoding
-from analysis.models.interventions import Intervention, applied
-from analysis.models.surveys.dimensions import dimensions
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.experiments import _masks as masks
+from keyquery.experiments import disruption, knowledge
+from keyquery.measure.evaluation import Condition, losses
+from keyquery.measure.rows import Row
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.anatomy import blocks
+from keyquery.models.attention.positions import encoding
+from keyquery.models.interventions import Intervention, applied
+from keyquery.models.surveys.dimensions import dimensions
 
 pytestmark = pytest.mark.models
 
@@ -259,7 +259,7 @@ def test_one_text_has_no_spread(subject: Subject) -> None:
 
 def test_four_bit_weights(tmp_path: Path) -> None:
     pytest.importorskip("bitsandbytes")
-    from analysis.models.checkpoints.loading import ModelSource, load
+    from keyquery.models.checkpoints.loading import ModelSource, load
 
     planted.massive(planted.model(hidden_size=64, intermediate_size=128), 1, "q", 2, 3).save_pretrained(tmp_path)
     made = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model
@@ -291,8 +291,8 @@ def test_knowledge_by_item_and_degradation(subject: Subject) -> None:
 
 def answering(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float]]) -> None:
     """Have conditions answer a known share of items right, whatever the model says."""
-    from analysis.measure import scores
-    from analysis.measure.evaluation import Outcome
+    from keyquery.measure import scores
+    from keyquery.measure.evaluation import Outcome
 
     def given(subject: Any, items: Any, condition: Any = None) -> list[Outcome]:
         name = "random" if condition.name.startswith("random") else condition.name
@@ -335,7 +335,7 @@ def test_a_book_without_a_task(subject: Subject) -> None:
 
 def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -> None:
     """The first answer token is the disrupted model's, and later ones come from its own keys and values."""
-    from analysis.measure.evaluation import answers
+    from keyquery.measure.evaluation import answers
 
     items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)
     some = masks.top(found).interventions("mean", "pre")

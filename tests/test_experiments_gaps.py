@@ -11,14 +11,14 @@ import pytest
 import torch
 
 import models_planted as planted
-from analysis.experiments import head_ablation, softmax_globality, text_kinds
-from analysis.measure.heads import captured
-from analysis.measure.heads.finding import Finding
-from analysis.measure.rows import Row, frame
-from analysis.measure.subject import Options, Subject
-from analysis.models.checkpoints.loading import ModelSource, load
-from analysis.models.surveys.forward import SurveyOptions, survey
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.experiments import head_ablation, softmax_globality, text_kinds
+from keyquery.measure.heads import captured
+from keyquery.measure.heads.finding import Finding
+from keyquery.measure.rows import Row, frame
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.surveys.forward import SurveyOptions, survey
 from models_planted import PlantedBook
 
 pytestmark = pytest.mark.models

@@ -13,28 +13,28 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.heads.laws import ESTIMATORS
-from analysis.heads.pairs import PAIR_MODES
-from analysis.heads.plasticity import PlasticityOptions
-from analysis.heads.rotation import SEPARATIONS
-from analysis.jobs import Resources
-from analysis.measure import choices
-from analysis.measure.heads import analysis as heads
-from analysis.measure.heads import finding
-from analysis.measure.heads import jobs as head_jobs
-from analysis.measure.heads.finding import load_or_analyse
-from analysis.measure.heads.frames import frames
-from analysis.measure.measurements import slug
-from analysis.models.captures import reading as captures
-from analysis.models.captures import sampling
-from analysis.models.captures.reading import open_capture
 from analysis.studies.measured.models import measured_models
-from artifacts.errors import DataError, ThesisError
-from artifacts.store.measurement import path_of
-from artifacts.store.paths import SCHEMA
-from artifacts.store.schema import check
-from artifacts.store.table_file import words
+from boundpaper.errors import DataError, ThesisError
+from boundpaper.store.measurement import path_of
+from boundpaper.store.paths import SCHEMA
+from boundpaper.store.schema import check
+from boundpaper.store.table_file import words
 from conftest import ROOT, copy_project, run
+from keyquery.heads.laws import ESTIMATORS
+from keyquery.heads.pairs import PAIR_MODES
+from keyquery.heads.plasticity import PlasticityOptions
+from keyquery.heads.rotation import SEPARATIONS
+from keyquery.jobs import Resources
+from keyquery.measure import choices
+from keyquery.measure.heads import analysis as heads
+from keyquery.measure.heads import finding
+from keyquery.measure.heads import jobs as head_jobs
+from keyquery.measure.heads.finding import load_or_analyse
+from keyquery.measure.heads.frames import frames
+from keyquery.measure.measurements import slug
+from keyquery.models.captures import reading as captures
+from keyquery.models.captures import sampling
+from keyquery.models.captures.reading import open_capture
 from waiting import gone, until
 
 arrow = pytest.importorskip("pyarrow")
@@ -316,7 +316,7 @@ def test_too_few_queries_and_wrong_contexts_are_told(planted, target):
 
 def test_a_head_without_variance_is_missing_with_its_reason(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
-    from analysis.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding, analyse
+    from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding, analyse
 
     findings = [analyse(capture, head, POOLED) for head in capture.heads]
     lost = Finding(5, 0, 0, "")
@@ -403,9 +403,9 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
     program = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from analysis.measure.heads import analysis\n"
-        "from analysis.heads.plasticity import PlasticityOptions\n"
-        "from analysis.models.captures.reading import open_capture\n"
+        "from keyquery.measure.heads import analysis\n"
+        "from keyquery.heads.plasticity import PlasticityOptions\n"
+        "from keyquery.models.captures.reading import open_capture\n"
         "if __name__ == '__main__':\n"
         "    capture = open_capture(sys.argv[1], context=1600, group=2)\n"
         "    for _ in analysis._outcomes(capture, PlasticityOptions(estimator='bucket_full'), Path(sys.argv[2]), 2):\n"

@@ -16,23 +16,23 @@ transformers = pytest.importorskip("transformers")
 
 from click.testing import CliRunner, Result  # noqa: E402
 
-from analysis.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
-from analysis.language import tokenizer  # noqa: E402
-from analysis.measure.ask import ask  # noqa: E402
-from analysis.measure.cache import cache_name, cached, code  # noqa: E402
-from analysis.measure.choices import BY_NAME, EXPERIMENTS, experiments  # noqa: E402
-from analysis.measure.measurements import save  # noqa: E402
-from analysis.measure.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
-from analysis.measure.run import experiment  # noqa: E402
-from analysis.measure.subject import Options, open_subject  # noqa: E402
-from analysis.models.checkpoints.loading import ModelSource  # noqa: E402
 from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
-from artifacts.build.closure import code_of  # noqa: E402
-from artifacts.errors import ModelError  # noqa: E402
-from artifacts.store.descriptor import resource  # noqa: E402
-from artifacts.store.table_file import words  # noqa: E402
+from boundpaper.build.closure import code_of  # noqa: E402
+from boundpaper.errors import ModelError  # noqa: E402
+from boundpaper.store.descriptor import resource  # noqa: E402
+from boundpaper.store.table_file import words  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
+from keyquery.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
+from keyquery.language import tokenizer  # noqa: E402
+from keyquery.measure.ask import ask  # noqa: E402
+from keyquery.measure.cache import cache_name, cached, code  # noqa: E402
+from keyquery.measure.choices import BY_NAME, EXPERIMENTS, experiments  # noqa: E402
+from keyquery.measure.measurements import save  # noqa: E402
+from keyquery.measure.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
+from keyquery.measure.run import experiment  # noqa: E402
+from keyquery.measure.subject import Options, open_subject  # noqa: E402
+from keyquery.models.checkpoints.loading import ModelSource  # noqa: E402
 
 pytestmark = pytest.mark.models
 MICRO = Recipe(layers=2, width=64, heads=2, inner=64, length=48)
@@ -205,18 +205,18 @@ def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path:
 
 
 def test_only_the_files_that_an_experiment_imports_make_it_stale(tmp_path: Path) -> None:
-    for package in ("analysis", "analysis/experiments"):
+    for package in ("analysis", "packages/keyquery/src/keyquery/experiments"):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").write_text("")
-    here = tmp_path / "analysis/experiments"
+    here = tmp_path / "packages/keyquery/src/keyquery/experiments"
     (here / "first.py").write_text(
-        "from analysis.experiments.shared import two\n\n\ndef measure():\n    return two()\n"
+        "from keyquery.experiments.shared import two\n\n\ndef measure():\n    return two()\n"
     )
     (here / "shared.py").write_text("def two():\n    return 2\n")
     (here / "second.py").write_text("def measure():\n    return 0\n")
 
     def state() -> tuple[str, str]:
-        first, second = (code_of(tmp_path, [f"analysis.experiments.{name}"]) for name in ("first", "second"))
+        first, second = (code_of(tmp_path, [f"keyquery.experiments.{name}"]) for name in ("first", "second"))
         return first, second
 
     before = state()
@@ -278,7 +278,7 @@ def test_an_unforeseen_error_ends_one_experiment_only(
 def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
     project: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from analysis.measure import run as running
+    from keyquery.measure import run as running
 
     second = tmp_path / "second"
     shutil.copytree(model, second)
@@ -320,7 +320,7 @@ def test_the_training_length_is_what_the_weights_were_last_trained_at(tmp_path: 
 def test_memory_is_weighed_for_the_longest_prompt(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from analysis.measure import run as running
+    from keyquery.measure import run as running
 
     folder = saved(tmp_path / "long", card=False, max_position_embeddings=4096)
     assert longest_prompt(project, ModelSource(str(folder))) == 16384

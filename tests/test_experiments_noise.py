@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from analysis.measure.measurements import floor_noise, save
-from analysis.measure.rows import frame, row
+from keyquery.measure.measurements import floor_noise, save
+from keyquery.measure.rows import frame, row
 
 
 def table(norm, share, deviation):

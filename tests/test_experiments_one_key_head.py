@@ -11,9 +11,9 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 import models_planted as planted  # noqa: E402
-from analysis.measure.subject import Options  # noqa: E402
-from analysis.models.surveys.forward import SurveyOptions, survey  # noqa: E402
-from artifacts.errors import ModelError  # noqa: E402
+from boundpaper.errors import ModelError  # noqa: E402
+from keyquery.measure.subject import Options  # noqa: E402
+from keyquery.models.surveys.forward import SurveyOptions, survey  # noqa: E402
 
 pytestmark = pytest.mark.models
 READ_QUERIES = ("massive_values", "disruption", "knowledge", "sinks", "bos_value", "layer_content")
@@ -25,7 +25,7 @@ def test_experiments_that_read_queries_and_keys(heads: tuple[int, int]) -> None:
     made = planted.model(2, num_attention_heads=heads[0], num_key_value_heads=heads[1], head_dim=8)
     subject = planted.subject(made)
     for name in READ_QUERIES:
-        module = importlib.import_module(f"analysis.experiments.{name}")
+        module = importlib.import_module(f"keyquery.experiments.{name}")
         assert module.measure(subject, Options(texts=2, items=2), **FEW.get(name, {}))
 
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.experiments import attention_patterns, bos_value, crosslayer_balance, layer_content, massive_values, sinks
-from analysis.measure.over_texts import over_texts
-from analysis.measure.rows import frame
-from analysis.measure.subject import Options, Subject
-from analysis.models.checkpoints.loading import ModelSource, load
-from analysis.models.surveys.forward import SurveyOptions, survey
-from analysis.models.surveys.record import TextSurvey
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.experiments import attention_patterns, bos_value, crosslayer_balance, layer_content, massive_values, sinks
+from keyquery.measure.over_texts import over_texts
+from keyquery.measure.rows import frame
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.surveys.forward import SurveyOptions, survey
+from keyquery.models.surveys.record import TextSurvey
 from models_tiny import built, saved, text
 
 pytestmark = pytest.mark.models

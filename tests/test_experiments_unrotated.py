@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import models_planted as planted
-from analysis.experiments import attention_patterns as patterns
-from analysis.measure.subject import Options
+from keyquery.experiments import attention_patterns as patterns
+from keyquery.measure.subject import Options
 
 pytestmark = pytest.mark.models
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from artifacts.errors import SpecError
-from figures import from_matplotlib
-from figures._press.matplotlib import artists
+from boundpaper.errors import SpecError
+from boundpaper.figures import from_matplotlib
+from boundpaper.figures.matplotlib import artists
 from tests.gallery import draw, examples
 from tests.soak.drawings import judge, make, run
 

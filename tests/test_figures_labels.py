@@ -8,7 +8,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from figures._press.labels import place, spread
+from boundpaper.figures.labels import place, spread
 
 
 @given(st.lists(st.floats(0, 50, allow_nan=False), min_size=1, max_size=12))

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from figures import Figure, Heatmap, Panel
-from figures._press.render import assets, tex
+from boundpaper.figures import Figure, Heatmap, Panel
+from boundpaper.figures.render import assets, tex
 from test_figures_render import SAMPLES
 
 pytestmark = pytest.mark.latex
@@ -96,7 +96,7 @@ def test_a_converted_drawing_compiles_at_its_width(format_folder):
     from matplotlib.figure import Figure as Drawing
     from pypdf import PdfReader
 
-    from figures import from_matplotlib
+    from boundpaper.figures import from_matplotlib
 
     drawing = Drawing()
     axes = drawing.subplots()
@@ -119,7 +119,7 @@ def test_a_drawing_of_matplotlib_itself_compiles_at_its_width_with_its_picture_a
     from matplotlib.figure import Figure as Drawing
     from pypdf import PdfReader
 
-    from figures import from_matplotlib
+    from boundpaper.figures import from_matplotlib
 
     drawing = Drawing()
     axes = drawing.subplots()
@@ -145,7 +145,7 @@ def test_a_drawing_in_tex_of_its_own_and_one_in_another_style_compile(style, for
     matplotlib.use("Agg")
     from matplotlib.figure import Figure as Drawing
 
-    from figures import from_matplotlib
+    from boundpaper.figures import from_matplotlib
 
     settings = (
         {"text.usetex": True} if style == "usetex" else {"font.family": ["No Such Face"], "path.sketch": (1, 100, 2)}

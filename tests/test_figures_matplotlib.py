@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from artifacts.errors import MissingDependency, SpecError
-from figures import from_matplotlib, matplotlib_style
-from figures._press.render import assets, tex
+from boundpaper.errors import MissingDependency, SpecError
+from boundpaper.figures import from_matplotlib, matplotlib_style
+from boundpaper.figures.render import assets, tex
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -220,7 +220,7 @@ def test_an_empty_drawing_is_refused():
 
 @pytest.mark.latex
 def test_a_fault_in_the_conversion_is_said_and_matplotlib_draws(monkeypatch):
-    from figures._press.matplotlib import convert
+    from boundpaper.figures.matplotlib import convert
 
     def broken(*_):
         raise StopIteration("midway")
@@ -241,8 +241,8 @@ def test_without_latex_the_program_is_named(monkeypatch):
 
 def test_a_property_that_nobody_thought_of_is_named():
     """Whatever differs from a new artist and is not heeded keeps a drawing from being converted."""
-    from figures._press.matplotlib.convert import pgfplots
-    from figures._press.matplotlib.usual import NotConverted
+    from boundpaper.figures.matplotlib.convert import pgfplots
+    from boundpaper.figures.matplotlib.usual import NotConverted
 
     for change, named in (
         ({"markevery": 2}, "markevery"),
@@ -291,8 +291,8 @@ def test_a_property_that_nobody_thought_of_is_named():
     ],
 )
 def test_what_the_house_does_not_take_over_is_named(change, named):
-    from figures._press.matplotlib.convert import pgfplots
-    from figures._press.matplotlib.usual import NotConverted
+    from boundpaper.figures.matplotlib.convert import pgfplots
+    from boundpaper.figures.matplotlib.usual import NotConverted
 
     drawing, axes = axes_of()
     axes.plot([1, 2, 3], [1, 2, 3])
@@ -313,7 +313,7 @@ def test_entities_look_the_same_in_matplotlib():
 
 def test_native_figures_do_not_load_matplotlib():
     code = (
-        "import sys; from figures import *; from figures._press.render import tex;"
+        "import sys; from boundpaper.figures import *; from boundpaper.figures.render import tex;"
         "tex(Figure(panels=[Panel(series=[Line(x=[1, 2], y=[1, 2])])], caption='c'), 'n');"
         "assert not any(m.startswith('matplotlib') for m in sys.modules)"
     )

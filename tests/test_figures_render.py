@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-import figures._press.render as render
-from artifacts.build.job import Job
-from artifacts.errors import DataError, SpecError
-from figures import (
+import boundpaper.figures.render as render
+from boundpaper.build.job import Job
+from boundpaper.errors import DataError, SpecError
+from boundpaper.figures import (
     Annotation,
     Axis,
     Bars,
@@ -30,10 +30,10 @@ from figures import (
     Shade,
     Stacked,
 )
-from figures._press.build import build
-from figures._press.layout import lay_out
-from figures._press.render import TEMPLATES, assets, float_tex, tex
-from figures._press.style import PALETTE, SIGNED, VIRIDIS
+from boundpaper.figures.build import build
+from boundpaper.figures.layout import lay_out
+from boundpaper.figures.render import TEMPLATES, assets, float_tex, tex
+from boundpaper.figures.style import PALETTE, SIGNED, VIRIDIS
 
 NAN = float("nan")
 X = ["base", "zeroed"]
@@ -125,7 +125,7 @@ def test_float():
         panels=SAMPLES["line"].panels, caption="Share of *sinks* [@luo2026]. n = 3 & more.", note="Bars: 95% CI."
     )
     assert float_tex(figure, "sinks") == (
-        "% Generated from figure:sinks through figures/_press/templates/float.tex.j2; edits are lost.\n"
+        "% Generated from figure:sinks through boundpaper/figures/templates/float.tex.j2; edits are lost.\n"
         "\\begin{figure}[tbp]\n"
         "  \\centering\n"
         "  \\includegraphics{figures/sinks.pdf}\n"
@@ -244,7 +244,7 @@ def test_own_templates_and_their_faults(tmp_path, monkeypatch):
 
 
 def job(tmp_path, monkeypatch, body):
-    (tmp_path / "sample_figures.py").write_text(f"from figures import *\ndef figure():\n    {body}\n")
+    (tmp_path / "sample_figures.py").write_text(f"from boundpaper.figures import *\ndef figure():\n    {body}\n")
     monkeypatch.syspath_prepend(tmp_path)
     sys.modules.pop("sample_figures", None)
     return Job(tmp_path, "figure", "sample", "sample_figures.py", "figure")
@@ -291,6 +291,6 @@ def test_names_above_the_axes_keep_apart():
     text = tex(panel(Line(x=[0, 10], y=[0, 1]), shades=shades), "tops")
     length = float(re.search(r"width=(\S+)mm", text).group(1))
     printed = {w: float(x) * length for x, w in re.findall(r"axis description cs:(\S+?),\S+\) \{([a-z ]+)\}", text)}
-    from figures._press.metrics import width
+    from boundpaper.figures.metrics import width
 
     assert printed["end"] - printed["mid"] >= (width("end", "scriptsize") + width("mid", "scriptsize")) / 2

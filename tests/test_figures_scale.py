@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artifacts.errors import SpecError
-from figures import Axis, Bars, Figure, Heatmap, Line, Panel
-from figures._press.metrics import balanced, width, wrap
-from figures._press.render import tex
-from figures._press.scale import Scale, number, settle
-from figures._press.ticks import linear_ticks, log_ticks, symlog_ticks, texts, thousands, with_ticks
+from boundpaper.errors import SpecError
+from boundpaper.figures import Axis, Bars, Figure, Heatmap, Line, Panel
+from boundpaper.figures.metrics import balanced, width, wrap
+from boundpaper.figures.render import tex
+from boundpaper.figures.scale import Scale, number, settle
+from boundpaper.figures.ticks import linear_ticks, log_ticks, symlog_ticks, texts, thousands, with_ticks
 
 
 @pytest.mark.parametrize(

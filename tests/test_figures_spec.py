@@ -8,11 +8,26 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from artifacts.errors import DataError, SpecError
-from figures import Axis, Bars, Bundle, Figure, Fit, Forest, Heatmap, Line, Panel, Points, Rule, Stacked, Style, display
-from figures._press.check import check
-from figures._press.render import tex
-from figures._press.style import STYLES, style
+from boundpaper.errors import DataError, SpecError
+from boundpaper.figures import (
+    Axis,
+    Bars,
+    Bundle,
+    Figure,
+    Fit,
+    Forest,
+    Heatmap,
+    Line,
+    Panel,
+    Points,
+    Rule,
+    Stacked,
+    Style,
+    display,
+)
+from boundpaper.figures.check import check
+from boundpaper.figures.render import tex
+from boundpaper.figures.style import style, styles
 
 NAN = float("nan")
 
@@ -108,8 +123,8 @@ def test_unknown_entities_name_the_nearest():
 
 
 def test_entities_by_key_label_and_own():
-    assert style("Ministral-3-8B", {}, "") is STYLES["ministral3-8b"]
-    assert style("RoPE", {}, "") is STYLES["rope"]
+    assert style("Ministral-3-8B", {}, "") is styles()["ministral3-8b"]
+    assert style("RoPE", {}, "") is styles()["rope"]
     own = {"ours": Style(color="okblack", label="Ours"), "theirs": "drope"}
     assert style("ours", own, "").label == "Ours"
     assert (style("theirs", own, "").color, style("theirs", own, "").label) == ("okvermillion", "theirs")
@@ -127,10 +142,12 @@ def test_entities_by_key_label_and_own():
         ("reported", "recomputed", "measured"),
         ("holds", "holds after rounding", "not significant", "not supported", "contradicted", "not testable"),
         tuple(f"series-{i}" for i in range(1, 9)),
-        tuple(k for k, v in STYLES.items() if (v.label.split()[-1:] and v.label.split()[-1][-1] == "B") or "v0.2" in k),
+        tuple(
+            k for k, v in styles().items() if (v.label.split()[-1:] and v.label.split()[-1][-1] == "B") or "v0.2" in k
+        ),
     ],
 )
 def test_no_two_entities_look_alike_even_in_grey(group):
-    looks = [STYLES[key] for key in group]
+    looks = [styles()[key] for key in group]
     assert len({s.color for s in looks}) == len(looks)
     assert len({(s.mark, s.dash) for s in looks}) == len(looks)

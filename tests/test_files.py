@@ -12,20 +12,20 @@ import pytest
 from click.testing import CliRunner
 
 import build
-from analysis.measure.run import unforeseen
-from artifacts.build import watchman
-from artifacts.build.lock import lock
-from artifacts.build.session import clean_out
-from artifacts.errors import ThesisError
-from artifacts.store import files
+from boundpaper.build import watchman
+from boundpaper.build.lock import lock
+from boundpaper.build.session import clean_out
+from boundpaper.errors import ThesisError
+from boundpaper.store import files
 from conftest import ROOT
+from keyquery.measure.run import unforeseen
 from waiting import gone
 
 BUILD = """
 import sys
 from pathlib import Path
-from artifacts.build import process
-from artifacts.build.lock import lock
+from boundpaper.build import process
+from boundpaper.build.lock import lock
 with lock(Path("lock"), print):
     process.run(["sh", "-c", "sh -c 'echo $$ > started; sleep 60; echo > finished'"], Path.cwd(), 600)
 """

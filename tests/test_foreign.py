@@ -143,7 +143,7 @@ def test_its_experiment_measures_a_model(foreign, tmp_path):
     assert all(0 < float(row["value"]) < 20 for row in rows)
     checked = run(root, "check")
     assert (checked.returncode, checked.stderr) == (0, "")
-    (root / "analysis/experiments/another.py").write_text('"""Nothing."""\n')
+    (root / "packages/keyquery/src/keyquery/experiments/another.py").write_text('"""Nothing."""\n')
     again = run(root, "run", "halves", *asked)
     assert "halves of tiny-rope: measured already" in again.stderr
 

@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from artifacts.build.facts import Reader
-from artifacts.build.graph import load
+from boundpaper.build.facts import Reader
+from boundpaper.build.graph import load
+from boundpaper.paper import metadata
 from conftest import copy_project, run
-from paper import metadata
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,9 @@ def test_touching_everything_builds_nothing(built):
     [
         ("artifacts/sources/reported_plasticity.csv", "0.6224", "0.6225", {"source:reported_plasticity"}),
         ("tables/benchmarks/ap_drop.py", "$", "\n# a remark\n", {"table:ap_drop"}),
-        ("tables/_press/templates/table.tex.j2", "$", "<# a remark #>", {"table:ap_drop"}),
-        ("tables/_press/latex.py", "$", "\n# a remark\n", {"table:ap_drop"}),
-        ("figures/_press/render.py", "$", "\n# a remark\n", set()),
+        ("packages/boundpaper/src/boundpaper/tables/templates/table.tex.j2", "$", "<# a remark #>", {"table:ap_drop"}),
+        ("packages/boundpaper/src/boundpaper/tables/latex.py", "$", "\n# a remark\n", {"table:ap_drop"}),
+        ("packages/boundpaper/src/boundpaper/figures/render.py", "$", "\n# a remark\n", set()),
         ("paper/chapters/introduction.tex.j2", "$", "\nMore.\n", set()),
     ],
 )
@@ -63,7 +63,7 @@ def test_only_what_depends_on_a_change_is_due(built, path, old, new, steps):
 
 
 def test_a_change_of_the_statistics_reaches_the_studies_that_use_them(built):
-    edit(built, "analysis/statistics/correlations/correlation.py", "$", "\n# a remark\n")
+    edit(built, "packages/boundpaper/src/boundpaper/statistics/correlations/correlation.py", "$", "\n# a remark\n")
     assert "result:lbp_correlations" in due(built, "table:ap_drop")
 
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from artifacts.errors import SpecError
-from artifacts.store.pattern import fault
+from boundpaper.errors import SpecError
+from boundpaper.paper import metadata
+from boundpaper.paper.lint import digits
+from boundpaper.store.pattern import fault
 from conftest import ROOT
-from paper import metadata
-from paper.lint import digits
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@
 import pandas as pd
 import pytest
 
-from artifacts.build.changes import at_revision, names_at
-from artifacts.build.job import Job
-from artifacts.store.canonical import agree
+from boundpaper.build.changes import at_revision, names_at
+from boundpaper.build.job import Job
+from boundpaper.store.canonical import agree
 from claims_memory import graph
 from conftest import GOLDEN, ROOT
 from frozen import MOST, PREAMBLE, frozen
@@ -28,7 +28,7 @@ def spec(root, kind, name):
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name not in DUMPS])
 def test_table(name, shipped, golden):
-    from tables._press.render import render
+    from boundpaper.tables.render import render
 
     table = spec(shipped, "table", name)
     golden(f"tables/{name}.tex", render(table, name, "latex"))
@@ -37,7 +37,7 @@ def test_table(name, shipped, golden):
 
 def test_the_rendering_of_the_ledger(golden):
     """Long tables of data are frozen on a small frame, so that a new verdict rewrites no golden file."""
-    from tables._press.render import render
+    from boundpaper.tables.render import render
     from tables.ledger.claims_failures import table
 
     ledger = pd.DataFrame(
@@ -62,7 +62,7 @@ def test_the_rendering_of_the_ledger(golden):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, shipped, golden):
-    from figures._press.render import float_tex, tex
+    from boundpaper.figures.render import float_tex, tex
 
     figure = spec(shipped, "figure", name)
     golden(f"figures/{name}.tex", frozen(tex(figure, name)))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from artifacts.build.facts import Reader, of_python
-from artifacts.build.graph import load
-from artifacts.errors import SpecError
+from boundpaper.build.facts import Reader, of_python
+from boundpaper.build.graph import load
+from boundpaper.errors import SpecError
 
 
 @pytest.fixture
@@ -20,12 +20,12 @@ def write(tmp_path):
         "analysis/studies/means.py",
         "def mean_score(scores):\n    '''Mean.\n\n    More.'''\n\ndef _other(x):\n    pass\n",
     )
-    put("tables/means.py", "from tables import Table\ndef table(mean_score, digits=2): ...\n")
-    put("tables/__init__.py", "from tables._press.spec import Table\n")
-    put("tables/_press/spec.py", "import json\n")
-    put("tables/_press/templates/table.tex.j2", "")
+    put("tables/means.py", "from boundpaper.tables import Table\ndef table(mean_score, digits=2): ...\n")
+    put("tables/__init__.py", "from boundpaper.tables.spec import Table\n")
+    put("packages/boundpaper/src/boundpaper/tables/spec.py", "import json\n")
+    put("packages/boundpaper/src/boundpaper/tables/templates/table.tex.j2", "")
     put("figures/means.py", "def figure(mean_score): ...\n")
-    put("paper/calls.py", "")
+    put("packages/boundpaper/src/boundpaper/paper/calls.py", "")
     put("paper/thesis.tex.j2", "")
     put("paper/chapters/one.tex.j2", "<< n('mean_score') >> << table('means') >> << figure('means') >>")
     return put
@@ -52,8 +52,8 @@ def test_inputs_are_the_file_its_imports_and_its_room_s_templates(tmp_path, writ
     assert {
         "tables/means.py",
         "tables/__init__.py",
-        "tables/_press/spec.py",
-        "tables/_press/templates/table.tex.j2",
+        "packages/boundpaper/src/boundpaper/tables/spec.py",
+        "packages/boundpaper/src/boundpaper/tables/templates/table.tex.j2",
     } <= set(inputs)
     assert "figures/means.py" not in inputs
 
@@ -84,7 +84,12 @@ def test_steps_are_found_in_folders_of_their_room_and_machinery_is_not(tmp_path,
     before = set(graph(tmp_path).steps)
     write("tables/sinks/rates.py", "def table(mean_score): ...\n")
     write("analysis/studies/sinks/deep/layers.py", "def sink_layers(scores): ...\n")
-    for path in ("tables/_press/fill.py", "tables/sinks/_shared.py", "tables/sinks/__init__.py", "tables/.x/y.py"):
+    for path in (
+        "packages/boundpaper/src/boundpaper/tables/fill.py",
+        "tables/sinks/_shared.py",
+        "tables/sinks/__init__.py",
+        "tables/.x/y.py",
+    ):
         write(path, "def table(mean_score): ...\n")
     steps = graph(tmp_path)
     assert set(steps.steps) - before == {"table:rates", "result:sink_layers"}

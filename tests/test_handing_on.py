@@ -18,10 +18,10 @@ import pytest
 import yaml
 
 import two_clicks
-from artifacts.errors import SpecError
+from boundpaper.errors import SpecError
+from boundpaper.paper import crate
+from boundpaper.paper.tex import pdf
 from conftest import ROOT, run
-from paper import crate
-from paper.tex import pdf
 from test_foreign import begin
 
 ADDRESS = "https://example.org/recall"
@@ -34,7 +34,7 @@ TABLE = '''"""The ledger."""
 
 import pandas as pd
 
-from tables import Column, Table
+from boundpaper.tables import Column, Table
 
 
 def table(claims: pd.DataFrame) -> Table:
@@ -189,9 +189,7 @@ def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built, tmp_path):
 
 @pytest.mark.latex
 def test_a_bundle_needs_no_package_beyond_the_light_ones(built):
-    blocked = (
-        "import sys; sys.modules['pypdf'] = None; from paper.bundle import make, try_out; from pathlib import Path; "
-    )
+    blocked = "import sys; sys.modules['pypdf'] = None; from boundpaper.paper.bundle import make, try_out; from pathlib import Path; "
     done = subprocess.run(
         [sys.executable, "-c", blocked + "try_out(make(Path('out')), Path('out/thesis.pdf').read_bytes())"],
         cwd=built,
@@ -287,8 +285,8 @@ def test_citation_and_version_agree():
 
 
 def test_a_bundle_names_no_folder_of_this_machine(tmp_path):
-    from artifacts.errors import SpecError
-    from paper import bundle, document
+    from boundpaper.errors import SpecError
+    from boundpaper.paper import bundle, document
 
     state = tmp_path / "out" / document.STATE
     state.mkdir(parents=True)

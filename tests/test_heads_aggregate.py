@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.heads.aggregate import bimodality, over_heads
-from analysis.heads.missing import Row, Scalar, row_of, weighted
-from analysis.heads.plasticity import Plasticity, PlasticityOptions, plasticity
-from analysis.heads.summary import summarise
 from heads_reference import head_with
+from keyquery.heads.aggregate import bimodality, over_heads
+from keyquery.heads.missing import Row, Scalar, row_of, weighted
+from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity
+from keyquery.heads.summary import summarise
 
 
 def profile_of(context: int, values: list[float | None], queries: list[int], taus: list[float]) -> Plasticity:

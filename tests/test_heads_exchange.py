@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from analysis.heads.exchange import exchange, exchanged_pairs, opposite_signs
-from analysis.heads.head import Head
-from analysis.heads.plasticity import PlasticityOptions, plasticity
-from analysis.rotary import NO_ROTATION, Rotary, centres
+from keyquery.heads.exchange import exchange, exchanged_pairs, opposite_signs
+from keyquery.heads.head import Head
+from keyquery.heads.plasticity import PlasticityOptions, plasticity
+from keyquery.rotary import NO_ROTATION, Rotary, centres
 
 CONTEXT, BINS, DOCUMENTS, KEYS, D = 256, 8, 300, 16, 10
 ROTARY = Rotary(frequencies=(0.02, 0.9))  # four of ten dimensions; the first pair turns by 5 radians in all

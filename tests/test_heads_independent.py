@@ -12,14 +12,14 @@ from scipy.stats import norm
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from analysis.heads.exchange import exchange, exchanged_pairs  # noqa: E402
-from analysis.heads.head import Head  # noqa: E402
-from analysis.heads.plasticity import PlasticityOptions, plasticity  # noqa: E402
-from analysis.language import documents  # noqa: E402
-from analysis.language.words import tokens, world  # noqa: E402
-from analysis.models.attention.calls import recording  # noqa: E402
-from analysis.models.attention.rotations import rotations  # noqa: E402
 from conftest import ROOT  # noqa: E402
+from keyquery.heads.exchange import exchange, exchanged_pairs  # noqa: E402
+from keyquery.heads.head import Head  # noqa: E402
+from keyquery.heads.plasticity import PlasticityOptions, plasticity  # noqa: E402
+from keyquery.language import documents  # noqa: E402
+from keyquery.language.words import tokens, world  # noqa: E402
+from keyquery.models.attention.calls import recording  # noqa: E402
+from keyquery.models.attention.rotations import rotations  # noqa: E402
 
 pytestmark = pytest.mark.models
 LENGTH, TEXTS, WIDTH, LAYER, HEAD = 256, 64, 32, 2, 1
@@ -60,7 +60,11 @@ def by_hand(queries: np.ndarray, places: np.ndarray, keys: np.ndarray, base: flo
 
 @pytest.mark.parametrize(("name", "base"), [("tiny-continued", 400.0), ("tiny-drope", None)])
 def test_plain_numpy_gives_the_same(name, base):
-    model = transformers.AutoModelForCausalLM.from_pretrained(ROOT / f"artifacts/models/{name}").float().eval()
+    model = (
+        transformers.AutoModelForCausalLM.from_pretrained(ROOT / f"packages/keyquery/src/keyquery/tiny/{name}")
+        .float()
+        .eval()
+    )
     texts = [documents.sequence(world(True), random.Random(f"independent/{n}"), LENGTH)[0] for n in range(TEXTS)]
     seen = []
     keep = lambda call: seen.append((call.query, call.key)) if call.layer == LAYER else None  # noqa: E731

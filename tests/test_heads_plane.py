@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.heads import pca as components
-from analysis.heads.components import position_weights
-from analysis.heads.head import Head
-from analysis.heads.moments import class_moments, head_moments
-from analysis.heads.pca import kind_of, pca
-from analysis.heads.rotation import Rotation, rotation
 from heads_reference import head_with
+from keyquery.heads import pca as components
+from keyquery.heads.components import position_weights
+from keyquery.heads.head import Head
+from keyquery.heads.moments import class_moments, head_moments
+from keyquery.heads.pca import kind_of, pca
+from keyquery.heads.rotation import Rotation, rotation
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

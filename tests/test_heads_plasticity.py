@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from analysis.heads import kernel
-from analysis.heads.competition import counted_pairs
-from analysis.heads.gap import gaps_to_empirical
-from analysis.heads.head import Head
-from analysis.heads.laws import ESTIMATORS, householder, pooled_law
-from analysis.heads.moments import class_moments
-from analysis.heads.pairs import CHUNK, PAIR_MODES
-from analysis.heads.plasticity import PlasticityOptions, plasticity, setting
-from analysis.rotary import NO_ROTATION
 from heads_reference import head_with, reference
+from keyquery.heads import kernel
+from keyquery.heads.competition import counted_pairs
+from keyquery.heads.gap import gaps_to_empirical
+from keyquery.heads.head import Head
+from keyquery.heads.laws import ESTIMATORS, householder, pooled_law
+from keyquery.heads.moments import class_moments
+from keyquery.heads.pairs import CHUNK, PAIR_MODES
+from keyquery.heads.plasticity import PlasticityOptions, plasticity, setting
+from keyquery.rotary import NO_ROTATION
 
 FULL = ("bucket_full", "pooled_full", "empirical")
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from analysis.heads.gap import gaps_to_empirical
-from analysis.heads.head import Head
-from analysis.heads.plasticity import PlasticityOptions, plasticity
-from analysis.rotary import NO_ROTATION, Rotary, centres, from_record
+from keyquery.heads.gap import gaps_to_empirical
+from keyquery.heads.head import Head
+from keyquery.heads.plasticity import PlasticityOptions, plasticity
+from keyquery.rotary import NO_ROTATION, Rotary, centres, from_record
 
 CONTEXT, BINS, DOCUMENTS, D = 512, 8, 400, 12
 FAST = Rotary(frequencies=(1.0, 0.4, 0.15, 0.05))  # eight of the twelve dimensions

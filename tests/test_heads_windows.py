@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.heads.exchange import exchanged_pairs
-from analysis.heads.gap import gaps_to_empirical
-from analysis.heads.laws import ESTIMATORS
-from analysis.heads.pairs import PAIR_MODES
-from analysis.heads.plasticity import PlasticityOptions, plasticity
 from heads_reference import head_with, reference
+from keyquery.heads.exchange import exchanged_pairs
+from keyquery.heads.gap import gaps_to_empirical
+from keyquery.heads.laws import ESTIMATORS
+from keyquery.heads.pairs import PAIR_MODES
+from keyquery.heads.plasticity import PlasticityOptions, plasticity
 
 SEEN = [(150, False), (37, False), (200, True), (130, True), (799, False)]
 
@@ -90,12 +90,12 @@ def test_a_captured_window_is_heeded(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     import json
 
-    from analysis.measure.heads.finding import analyse
-    from analysis.models.captures import capture as capturing
-    from analysis.models.captures.options import CaptureOptions
-    from analysis.models.captures.reading import open_capture
-    from analysis.models.checkpoints.loading import ModelSource
-    from analysis.models.texts import Source
+    from keyquery.measure.heads.finding import analyse
+    from keyquery.models.captures import capture as capturing
+    from keyquery.models.captures.options import CaptureOptions
+    from keyquery.models.captures.reading import open_capture
+    from keyquery.models.checkpoints.loading import ModelSource
+    from keyquery.models.texts import Source
     from models_tiny import saved, text
 
     (tmp_path / "t.jsonl").write_text("\n".join(json.dumps({"text": text(70, seed)}) for seed in range(12)))

@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 import build
-from artifacts.build import interrupt
+from boundpaper.build import interrupt
 from conftest import ROOT
 
 BEGIN = """
 import hashlib, sys, threading, time
-from artifacts.build import interrupt
+from boundpaper.build import interrupt
 interrupt.end_promptly()
 print("begun", flush=True)
 """

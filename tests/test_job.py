@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts.build.job import Job
+from boundpaper.build.job import Job
 
 FRAMES = {
     "engel": pd.DataFrame({"income": [1.0], "foodexp": [2.0]}),

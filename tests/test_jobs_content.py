@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jobs_work
-from analysis.jobs.content import key
-from artifacts.errors import SpecError
+from boundpaper.errors import SpecError
+from keyquery.jobs.content import key
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 VALUES = st.recursive(
@@ -72,7 +72,7 @@ def test_function_name_and_version_count() -> None:
 
 def test_another_process_finds_the_same_key() -> None:
     program = (
-        "import jobs_work; from pathlib import Path; from analysis.jobs.content import key;"
+        "import jobs_work; from pathlib import Path; from keyquery.jobs.content import key;"
         "print(key(jobs_work.square, {'a': {'x', 'y', 'z'}, 'b': jobs_work.Shard(1, 2), 'c': Path('d')}))"
     )
     told = [

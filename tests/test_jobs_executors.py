@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from analysis.jobs import Resources, open_executor, squeue
-from analysis.jobs.local import LocalExecutor
-from analysis.jobs.slurm import parameters
-from artifacts.errors import MissingDependency, ThesisError
+from boundpaper.errors import MissingDependency, ThesisError
+from keyquery.jobs import Resources, open_executor, squeue
+from keyquery.jobs.local import LocalExecutor
+from keyquery.jobs.slurm import parameters
 
 
 def test_local_by_name(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_reasons_say_what_to_change() -> None:
 
 def test_the_room_is_light() -> None:
     program = (
-        "import sys, analysis.jobs; print([m for m in ('torch', 'numpy', 'pandas', 'submitit') if m in sys.modules])"
+        "import sys, keyquery.jobs; print([m for m in ('torch', 'numpy', 'pandas', 'submitit') if m in sys.modules])"
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path.cwd())
     assert told.stdout.strip() == "[]"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import jobs_work
-from analysis.jobs.failure import JobDied
-from analysis.jobs.local import LocalExecutor, visible_gpus
-from artifacts.errors import ModelError, ThesisError
+from boundpaper.errors import ModelError, ThesisError
+from keyquery.jobs.failure import JobDied
+from keyquery.jobs.local import LocalExecutor, visible_gpus
 from waiting import gone, until
 
 
@@ -65,7 +65,7 @@ def test_an_error_in_the_block_ends_what_runs_and_its_children(tmp_path: Path) -
 def test_jobs_die_with_a_killed_command(tmp_path: Path) -> None:
     beat, child = tmp_path / "beat", tmp_path / "beat.grandchild"
     program = (
-        "import jobs_work; from pathlib import Path; from analysis.jobs.local import LocalExecutor\n"
+        "import jobs_work; from pathlib import Path; from keyquery.jobs.local import LocalExecutor\n"
         f"with LocalExecutor() as executor: executor.submit(jobs_work.beating, Path({str(beat)!r})).result()"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

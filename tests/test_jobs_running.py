@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import jobs_work
-from analysis.jobs import JobFolder, JobProgress, JobsFailed, run_jobs, seal
-from analysis.jobs.content import key
-from analysis.jobs.local import LocalExecutor
-from artifacts.errors import DataError, SpecError
+from boundpaper.errors import DataError, SpecError
+from keyquery.jobs import JobFolder, JobProgress, JobsFailed, run_jobs, seal
+from keyquery.jobs.content import key
+from keyquery.jobs.local import LocalExecutor
 from waiting import until
 
 
@@ -163,7 +163,7 @@ def test_a_run_goes_on_after_a_kill(tmp_path: Path) -> None:
     first = {"tally": tally, "name": "first"}
     second = {"tally": tally, "name": "second", "wait_for": gate}
     program = (
-        "import jobs_work; from pathlib import Path, PosixPath; from analysis.jobs import run_jobs, open_executor\n"
+        "import jobs_work; from pathlib import Path, PosixPath; from keyquery.jobs import run_jobs, open_executor\n"
         f"folder = Path({str(folder)!r})\n"
         "with open_executor('local', folder) as executor:\n"
         f"    run_jobs(jobs_work.counted, [{first!r}, {second!r}], executor, folder)\n"

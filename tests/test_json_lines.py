@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from analysis.experiments._anchoring.questions import questions
-from analysis.models.texts import Source, texts
-from analysis.scores import records
-from analysis.scores.lbp import data, predictions
-from analysis.scores.ruler import results
-from analysis.scores.ruler import run as needle_run
-from artifacts.errors import DataError
-from artifacts.store.json_lines import values
+from boundpaper.errors import DataError
+from boundpaper.store.json_lines import values
+from keyquery.experiments._anchoring.questions import questions
+from keyquery.models.texts import Source, texts
+from keyquery.scores import records
+from keyquery.scores.lbp import data, predictions
+from keyquery.scores.ruler import results
+from keyquery.scores.ruler import run as needle_run
 
 
 def lines(path):
@@ -87,7 +87,7 @@ def test_what_is_no_text_is_not_read_as_one(held, tmp_path, monkeypatch):
         def load_dataset(*names, **options):
             return iter([{"text": "a"}, {"text": held}])
 
-    monkeypatch.setattr("analysis.models.texts.need", lambda *names: Library)
+    monkeypatch.setattr("keyquery.models.texts.need", lambda *names: Library)
     parts = texts(Source("owner/name"))
     assert next(parts) == ("0", "a")
     with pytest.raises(DataError, match=r"owner/name: row 2: 'text' is .* not a text"):

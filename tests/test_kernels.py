@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from numpy._core import _multiarray_umath as umath
 
-from artifacts.store.canonical import agree, canonical, content_hash
+from boundpaper.store.canonical import agree, canonical, content_hash
 
 # Kernels of OpenBLAS from the oldest processor on, and the feature of numpy's names that each needs.
 CORES = {

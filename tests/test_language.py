@@ -8,11 +8,11 @@ from collections import Counter
 
 import pytest
 
-from analysis.language import documents, words
-from analysis.language.book import BOOK, KEYED, LENGTH
-from analysis.language.tokenizer import build
-from analysis.language.words import WORDS, world
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.language import documents, words
+from keyquery.language.book import BOOK, KEYED, LENGTH
+from keyquery.language.tokenizer import build
+from keyquery.language.words import WORDS, world
 
 
 @pytest.fixture(scope="module")

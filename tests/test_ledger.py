@@ -6,11 +6,11 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from analysis.claims import VERDICTS
 from analysis.studies.ledger.coverage import ledger_coverage
-from artifacts.errors import DataError
-from artifacts.store import reader as store
-from artifacts.store.documents import sources
+from boundpaper.claims import VERDICTS
+from boundpaper.errors import DataError
+from boundpaper.store import reader as store
+from boundpaper.store.documents import sources
 from conftest import ROOT, run
 
 DOCUMENTS = sources(ROOT)

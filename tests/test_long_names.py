@@ -6,13 +6,13 @@ import inspect
 import pandas as pd
 import pytest
 
-from artifacts.store.reader import read as artifact
-from artifacts.typeset.wording import short_names
+from boundpaper.figures.render import tex
+from boundpaper.store.reader import read as artifact
+from boundpaper.tables.read import read
+from boundpaper.tables.render import render
+from boundpaper.tables.width import LINE, TURNED, fit
+from boundpaper.typeset.wording import short_names
 from conftest import ROOT
-from figures._press.render import tex
-from tables._press.read import read
-from tables._press.render import render
-from tables._press.width import LINE, TURNED, fit
 
 LONG = "an-organisation-smollm2-135m-instruct-long.q4_1-b179c952aabb"
 TABLES = {

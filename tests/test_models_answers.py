@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from analysis.tasks.answers import CLASSES, ambiguous, chosen, error_class, judge, number, parse
-from analysis.tasks.items import Item
+from keyquery.tasks.answers import CLASSES, ambiguous, chosen, error_class, judge, number, parse
+from keyquery.tasks.items import Item
 
 YES_NO = ("yes", "no")
 

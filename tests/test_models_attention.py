@@ -10,10 +10,10 @@ import torch
 from transformers.masking_utils import AttentionMaskInterface
 from transformers.modeling_utils import AttentionInterface
 
-from analysis.models.architecture import forward, query_scale, survey
-from analysis.models.attention import calls as attention
-from analysis.models.attention.calls import NAME, Call, positions_of, recording
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import forward, query_scale, survey
+from keyquery.models.attention import calls as attention
+from keyquery.models.attention.calls import NAME, Call, positions_of, recording
 from models_tiny import BUILDERS, UNSUPPORTED, WINDOW, built
 
 pytestmark = pytest.mark.models

@@ -9,8 +9,8 @@ pytest.importorskip("transformers")
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from analysis.models.checkpoints.beginning import begin
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.checkpoints.beginning import begin
 
 
 def tokenizer(**special):

@@ -17,19 +17,19 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.models.architecture import forward
-from analysis.models.attention.calls import Call
-from analysis.models.captures import capture as session
-from analysis.models.captures import layout, manifest, parts
-from analysis.models.captures.capture import capture, finish, record
-from analysis.models.captures.options import CaptureOptions
-from analysis.models.captures.progress import CaptureProgress
-from analysis.models.captures.reading import open_capture
-from analysis.models.captures.sampling import Buckets, Head, tokens
-from analysis.models.checkpoints import memory
-from analysis.models.checkpoints.loading import ModelSource, load
-from analysis.models.texts import Source
-from artifacts.errors import DataError, ModelError, ThesisError
+from boundpaper.errors import DataError, ModelError, ThesisError
+from keyquery.models.architecture import forward
+from keyquery.models.attention.calls import Call
+from keyquery.models.captures import capture as session
+from keyquery.models.captures import layout, manifest, parts
+from keyquery.models.captures.capture import capture, finish, record
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures.progress import CaptureProgress
+from keyquery.models.captures.reading import open_capture
+from keyquery.models.captures.sampling import Buckets, Head, tokens
+from keyquery.models.checkpoints import memory
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.texts import Source
 from models_tiny import built, saved, text
 
 pytestmark = pytest.mark.models
@@ -151,7 +151,7 @@ import os, signal, sys
 sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}]
 import test_models_capture as tests
 from pathlib import Path
-from analysis.models.captures import parts
+from keyquery.models.captures import parts
 
 add = parts.Part.add
 def last(self, name, array):

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from analysis.models.architecture import Layer
-from analysis.models.captures import layout, manifest, parts
-from analysis.models.captures import reading as captures
-from analysis.models.captures.reading import open_capture
-from analysis.models.captures.sampling import Buckets, Head
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.models.architecture import Layer
+from keyquery.models.captures import layout, manifest, parts
+from keyquery.models.captures import reading as captures
+from keyquery.models.captures.reading import open_capture
+from keyquery.models.captures.sampling import Buckets, Head
 
 pytestmark = pytest.mark.models
 

@@ -11,12 +11,12 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from analysis.models.architecture import forward
-from analysis.models.attention.calls import Call
-from analysis.models.attention.positions import encoding, positional
-from analysis.models.checkpoints.builtin import NAMES, resolve
-from analysis.models.checkpoints.loading import ModelSource, configuration, load
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import forward
+from keyquery.models.attention.calls import Call
+from keyquery.models.attention.positions import encoding, positional
+from keyquery.models.checkpoints.builtin import NAMES, resolve
+from keyquery.models.checkpoints.loading import ModelSource, configuration, load
 from models_tiny import built, saved
 
 pytestmark = pytest.mark.models
@@ -215,7 +215,7 @@ def test_positions_given_for_a_model_that_sees_them_elsewhere(tmp_path: Path) ->
 def test_built_in_names(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"tiny-drope: not in artifacts/models; .*lab population --export"):
         resolve(tmp_path, "tiny-drope")
-    place = tmp_path / "artifacts/models/tiny-rope"
+    place = tmp_path / "packages/keyquery/src/keyquery/tiny/tiny-rope"
     place.mkdir(parents=True)
     (place / "config.json").write_text("{}")
     assert resolve(tmp_path, "tiny-rope") == str(place)

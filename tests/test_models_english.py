@@ -21,13 +21,13 @@ from tokenizers.pre_tokenizers import ByteLevel, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
 
-from analysis.models.texts import Source, texts
-from analysis.tasks import english_prose as prose
-from analysis.tasks.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
-from analysis.tasks.english import BOOK, CHECKED, HUB, MISSES, WANTED
-from analysis.tasks.english_facts import ATHLETES, CITIES
-from analysis.tasks.english_statements import NEVER
-from artifacts.errors import DataError, MissingDependency
+from boundpaper.errors import DataError, MissingDependency
+from keyquery.models.texts import Source, texts
+from keyquery.tasks import english_prose as prose
+from keyquery.tasks.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
+from keyquery.tasks.english import BOOK, CHECKED, HUB, MISSES, WANTED
+from keyquery.tasks.english_facts import ATHLETES, CITIES
+from keyquery.tasks.english_statements import NEVER
 
 pytestmark = pytest.mark.models
 LETTERS = sorted(ByteLevel.alphabet())

@@ -10,10 +10,10 @@ import pytest
 import torch
 import transformers
 
-from analysis.models.checkpoints import estimate as module
-from analysis.models.checkpoints.estimate import Estimate, check, estimate, of_config, room
-from analysis.models.checkpoints.loading import ModelSource, load
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.checkpoints import estimate as module
+from keyquery.models.checkpoints.estimate import Estimate, check, estimate, of_config, room
+from keyquery.models.checkpoints.loading import ModelSource, load
 from models_tiny import BUILDERS, WITH_IMAGES, built, saved
 
 pytestmark = pytest.mark.models

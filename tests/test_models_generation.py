@@ -19,12 +19,12 @@ from tokenizers.models import BPE, WordLevel
 from tokenizers.pre_tokenizers import ByteLevel, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
-from analysis.models.answers import likelihood
-from analysis.models.answers.forwards import encode
-from analysis.models.answers.generation import greedy
-from analysis.models.answers.likelihood import token_nats
-from analysis.models.answers.scoring import Scores, continuation, grouped_logprobs, options_logprobs
-from artifacts.errors import DataError, ModelError
+from boundpaper.errors import DataError, ModelError
+from keyquery.models.answers import likelihood
+from keyquery.models.answers.forwards import encode
+from keyquery.models.answers.generation import greedy
+from keyquery.models.answers.likelihood import token_nats
+from keyquery.models.answers.scoring import Scores, continuation, grouped_logprobs, options_logprobs
 from models_tiny import built, text
 
 pytestmark = pytest.mark.models

@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.models.captures import hub
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.models.captures import hub
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.models.anatomy import blocks
-from analysis.models.attention.calls import recording
-from analysis.models.checkpoints.loading import ModelSource, load
-from analysis.models.interventions import Intervention, applied, knockout, phases
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.anatomy import blocks
+from keyquery.models.attention.calls import recording
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.interventions import Intervention, applied, knockout, phases
 from models_tiny import BUILDERS, built, saved
 
 pytestmark = pytest.mark.models
@@ -166,7 +166,7 @@ def test_before_and_after_the_rotation_compose(model: Any) -> None:
 
 
 def test_without_rotation_before_and_after_are_the_same(model: Any) -> None:
-    from analysis.models.attention.positions import encoding
+    from keyquery.models.attention.positions import encoding
 
     some = {where: [Intervention("k", "mean", dims={1: mask_of("k")}, where=where)] for where in ("pre", "post")}
     with encoding(model, "drope"):

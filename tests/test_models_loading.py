@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import torch
 
-from analysis.models import libraries
-from analysis.models.architecture import forward, survey
-from analysis.models.attention.calls import Call, positions_of, recording
-from analysis.models.checkpoints import loading
-from analysis.models.checkpoints.loading import ModelSource, fingerprint, load
-from artifacts.errors import MissingDependency, ModelError
+from boundpaper.errors import MissingDependency, ModelError
+from keyquery.models import libraries
+from keyquery.models.architecture import forward, survey
+from keyquery.models.attention.calls import Call, positions_of, recording
+from keyquery.models.checkpoints import loading
+from keyquery.models.checkpoints.loading import ModelSource, fingerprint, load
 from models_tiny import built, saved
 
 pytestmark = pytest.mark.models
@@ -224,9 +224,9 @@ def test_the_room_imports_without_torch(monkeypatch: pytest.MonkeyPatch) -> None
 
     code = (
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = sys.modules['pyarrow'] = None\n"
-        "import analysis.models.captures.capture, analysis.models.captures.reading\n"
-        "import analysis.models.attention.projections\n"
-        "from analysis.models.checkpoints.loading import ModelSource, load\n"
+        "import keyquery.models.captures.capture, keyquery.models.captures.reading\n"
+        "import keyquery.models.attention.projections\n"
+        "from keyquery.models.checkpoints.loading import ModelSource, load\n"
         "try:\n    load(ModelSource('anything'))\n"
         "except Exception as error:\n    print(type(error).__name__, error)\n"
     )

@@ -11,9 +11,9 @@ import pytest
 import torch
 import transformers
 
-from analysis.models.attention.encodings import NEVER, configured, encoding_name
-from analysis.models.attention.positions import TOLERANCE, check_position_blind, encoding, positional, shift_error
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.attention.encodings import NEVER, configured, encoding_name
+from keyquery.models.attention.positions import TOLERANCE, check_position_blind, encoding, positional, shift_error
 from models_tiny import BUILDERS, UNSUPPORTED, built
 
 pytestmark = pytest.mark.models

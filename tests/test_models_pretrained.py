@@ -17,10 +17,10 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 import gguf_made  # noqa: E402
-from analysis.models.checkpoints import gguf, pretrained  # noqa: E402
-from analysis.models.checkpoints.builtin import resolve  # noqa: E402
-from analysis.models.checkpoints.loading import ModelSource, load  # noqa: E402
-from artifacts.errors import MissingDependency, ModelError  # noqa: E402
+from boundpaper.errors import MissingDependency, ModelError  # noqa: E402
+from keyquery.models.checkpoints import gguf, pretrained  # noqa: E402
+from keyquery.models.checkpoints.builtin import resolve  # noqa: E402
+from keyquery.models.checkpoints.loading import ModelSource, load  # noqa: E402
 
 pytestmark = pytest.mark.models
 
@@ -146,7 +146,7 @@ def test_pieces_of_a_package_are_joined_and_checked(
 
 def test_a_file_is_named_on_the_command_line(project: Path, file: tuple[Path, Any]) -> None:
     """`run` takes it: the measurements are called by the file, and the bars of libraries stay away."""
-    from analysis.measure.subject import open_subject
+    from keyquery.measure.subject import open_subject
 
     subject = open_subject(project, ModelSource(str(file[0]), device="cpu"))
     assert subject.name.startswith("made-")
@@ -156,7 +156,7 @@ def test_a_file_is_named_on_the_command_line(project: Path, file: tuple[Path, An
 
 def test_conversion_prints_nothing(tmp_path: Path, file: tuple[Path, Any]) -> None:
     code = (
-        "import sys, pathlib; from analysis.models.checkpoints import builtin; "
+        "import sys, pathlib; from keyquery.models.checkpoints import builtin; "
         "builtin.resolve(pathlib.Path(sys.argv[1]), sys.argv[2])"
     )
     done = subprocess.run(

@@ -9,15 +9,15 @@ import pytest
 import torch
 import transformers
 
-from analysis.models.architecture import forward
-from analysis.models.attention.calls import Call
-from analysis.models.attention.projections import projecting
-from analysis.models.captures.capture import capture
-from analysis.models.captures.options import CaptureOptions
-from analysis.models.captures.reading import open_capture
-from analysis.models.checkpoints.loading import ModelSource
-from analysis.models.texts import Source
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import forward
+from keyquery.models.attention.calls import Call
+from keyquery.models.attention.projections import projecting
+from keyquery.models.captures.capture import capture
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures.reading import open_capture
+from keyquery.models.checkpoints.loading import ModelSource
+from keyquery.models.texts import Source
 from models_tiny import HEADS_OF_8, ROPE, SIZES, built, saved, text
 
 pytestmark = pytest.mark.models

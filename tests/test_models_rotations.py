@@ -11,11 +11,11 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from analysis.models.architecture import run, survey  # noqa: E402
-from analysis.models.attention.calls import recording  # noqa: E402
-from analysis.models.attention.rotations import records, rotations  # noqa: E402
-from analysis.models.captures.manifest import rotations_of  # noqa: E402
-from analysis.rotary import NO_ROTATION, Rotary  # noqa: E402
+from keyquery.models.architecture import run, survey  # noqa: E402
+from keyquery.models.attention.calls import recording  # noqa: E402
+from keyquery.models.attention.rotations import records, rotations  # noqa: E402
+from keyquery.models.captures.manifest import rotations_of  # noqa: E402
+from keyquery.rotary import NO_ROTATION, Rotary  # noqa: E402
 
 pytestmark = pytest.mark.models
 CONTEXT = 200

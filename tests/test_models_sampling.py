@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from analysis.models.architecture import Layer, QueryScale
-from analysis.models.captures.sampling import Buckets, Head, draw_heads, tokens
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import Layer, QueryScale
+from keyquery.models.captures.sampling import Buckets, Head, draw_heads, tokens
 
 pytestmark = pytest.mark.models
 

@@ -8,8 +8,8 @@ pytest.importorskip("sentence_transformers")
 import sentence_transformers as library
 import torch
 
-from analysis.models.similarity import similarity
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.similarity import similarity
 from models_tiny import built, saved
 
 pytestmark = pytest.mark.models

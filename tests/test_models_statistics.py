@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.models.architecture import forward
-from analysis.models.attention.calls import Call
-from analysis.models.attention.statistics import AttentionStatistics, attention_statistics, edges
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import forward
+from keyquery.models.attention.calls import Call
+from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics, edges
 from models_tiny import BUILDERS, WINDOW, built
 
 pytestmark = pytest.mark.models

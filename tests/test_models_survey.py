@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.models.checkpoints.loading import ModelSource, load
-from analysis.models.interventions import Intervention, applied
-from analysis.models.surveys.forward import SurveyOptions, survey
-from analysis.models.surveys.hidden_entropy import entropies, hidden_entropy
-from analysis.models.surveys.record import TextSurvey
-from analysis.models.surveys.record import load as read
-from analysis.models.surveys.record import save as keep
-from artifacts.errors import DataError, ModelError
+from boundpaper.errors import DataError, ModelError
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.interventions import Intervention, applied
+from keyquery.models.surveys.forward import SurveyOptions, survey
+from keyquery.models.surveys.hidden_entropy import entropies, hidden_entropy
+from keyquery.models.surveys.record import TextSurvey
+from keyquery.models.surveys.record import load as read
+from keyquery.models.surveys.record import save as keep
 from models_tiny import BUILDERS, built, saved
 
 pytestmark = pytest.mark.models

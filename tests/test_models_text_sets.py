@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.models import text_sets
-from analysis.models.texts import Source, count, texts
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.models import text_sets
+from keyquery.models.texts import Source, count, texts
 
 
 def names(place: str) -> set[str]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from analysis.models.texts import Source, count, documents, texts
-from artifacts.errors import DataError, MissingDependency
+from boundpaper.errors import DataError, MissingDependency
+from keyquery.models.texts import Source, count, documents, texts
 
 pytestmark = pytest.mark.models
 

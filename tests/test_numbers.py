@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artifacts.errors import DataError, SpecError
-from artifacts.typeset.glyphs import OUTPUTS, glyphs
-from artifacts.typeset.numbers import (
+from boundpaper.errors import DataError, SpecError
+from boundpaper.typeset.glyphs import OUTPUTS, glyphs
+from boundpaper.typeset.numbers import (
     P_LEVELS,
     Show,
     fixed,
@@ -30,7 +30,7 @@ from artifacts.typeset.numbers import (
     times,
     uncertain,
 )
-from artifacts.typeset.rounding import raw
+from boundpaper.typeset.rounding import raw
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

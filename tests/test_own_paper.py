@@ -11,8 +11,8 @@ import tomllib
 import pytest
 import yaml
 
-from artifacts.build.new_paper import new_paper
-from artifacts.errors import SpecError
+from boundpaper.build.new_paper import new_paper
+from boundpaper.errors import SpecError
 from conftest import ROOT, run
 
 TEXT = (ROOT / "docs/own-paper.md").read_text()
@@ -108,7 +108,14 @@ def test_make_test_of_a_fresh_frame_finds_all_that_it_asks_for(frame):
     for command in (
         (python, "-m", "ruff", "check", "."),
         (python, "-m", "ruff", "format", "--check", "."),
-        (python, "-m", "mypy", "--follow-imports=skip", "analysis/studies", "analysis/experiments"),
+        (
+            python,
+            "-m",
+            "mypy",
+            "--follow-imports=skip",
+            "analysis/studies",
+            "packages/keyquery/src/keyquery/experiments",
+        ),
         (os.path.join(os.path.dirname(python), "lint-imports"), "--no-cache"),
         (python, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"),
     ):

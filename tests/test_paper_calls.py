@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from artifacts.errors import SpecError
-from paper.calls import dependencies
+from boundpaper.errors import SpecError
+from boundpaper.paper.calls import dependencies
 
 
 def test_every_call_with_its_line() -> None:
@@ -44,7 +44,7 @@ def test_what_cannot_be_read_from_the_text_is_refused(call: str) -> None:
 
 def test_only_the_standard_library_is_imported() -> None:
     script = (
-        "import sys, paper, paper.calls, artifacts.build.process\n"
+        "import sys, paper, boundpaper.paper.calls, boundpaper.build.process\n"
         "heavy = {'jinja2', 'pandas', 'numpy', 'yaml', 'pypdf'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from artifacts.build.job import Job
-from artifacts.errors import SpecError
-from paper import chapter
+from boundpaper.build.job import Job
+from boundpaper.errors import SpecError
+from boundpaper.paper import chapter
 
 FILE = "paper/chapters/sample.tex.j2"
 RESULTS = pd.DataFrame(

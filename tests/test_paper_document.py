@@ -12,11 +12,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from artifacts.build import process
-from artifacts.build.job import Job
-from artifacts.errors import LatexError, MissingDependency, SpecError
-from paper import bibliography, bundle, chapter, document, lint, metadata
-from paper.tex import figure_pdf, formats, latex, log, passes, pdf, preview
+from boundpaper.build import process
+from boundpaper.build.job import Job
+from boundpaper.errors import LatexError, MissingDependency, SpecError
+from boundpaper.paper import bibliography, bundle, chapter, document, lint, metadata
+from boundpaper.paper.tex import figure_pdf, formats, latex, log, passes, pdf, preview
 
 PAPER = Path(__file__).parent.parent / "paper"
 needs_latex = pytest.mark.skipif(

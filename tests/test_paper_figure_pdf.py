@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from artifacts.build import process
-from artifacts.build.job import Job
-from artifacts.errors import LatexError, MissingDependency, SpecError
-from paper.tex import figure_pdf, formats, latex, pdf
+from boundpaper.build import process
+from boundpaper.build.job import Job
+from boundpaper.errors import LatexError, MissingDependency, SpecError
+from boundpaper.paper.tex import figure_pdf, formats, latex, pdf
 
 needs_latex = pytest.mark.skipif(bool(process.missing("pdflatex", "kpsewhich")), reason="needs pdflatex")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from boundpaper.paper import language, metadata
 from conftest import ROOT
-from paper import language, metadata
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from paper import lint
+from boundpaper.paper import lint
 
 NAMES = (r"Llama[- ]3\.[12](?:-\d+B)?", r"Qwen3(?:-\d+(?:\.\d+)?B)?", r"H[1-8]")
 TERMS = ("2-D", "$\\alpha = 0.05$")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from artifacts.build import process
-from paper.tex import bibtex, latex, log
-from paper.tex.log import Finding
+from boundpaper.build import process
+from boundpaper.paper.tex import bibtex, latex, log
+from boundpaper.paper.tex.log import Finding
 
 HEAD = "This is pdfTeX, Version 3.141592653-2.6-1.40.24 (TeX Live 2022/Debian)\n**thesis.tex\n(./thesis.tex\n"
 
@@ -94,15 +94,15 @@ def test_the_same_warning_counts_once() -> None:
         (1, "paper/thesis.tex.j2"),
         (3, "paper/thesis.tex.j2"),
         (5, "paper/preamble.tex"),
-        (6, "figures/x.py through figures/_press/templates/standalone.tex.j2"),
-        (7, "tables/x.py by tables/_press/templates/table.tex.j2"),
+        (6, "figures/x.py through packages/boundpaper/src/boundpaper/figures/templates/standalone.tex.j2"),
+        (7, "tables/x.py by packages/boundpaper/src/boundpaper/tables/templates/table.tex.j2"),
     ],
 )
 def test_origin(line: int, source: str) -> None:
     text = (
         "\\pdftrailerid{}\n% source: paper/thesis.tex.j2\n\\documentclass{x}\n% source: paper/preamble.tex\nx\n"
-        "% Generated from figures/x.py through figures/_press/templates/standalone.tex.j2; edits are lost.\n"
-        "% Table x: made from tables/x.py by tables/_press/templates/table.tex.j2; do not edit.\n"
+        "% Generated from figures/x.py through boundpaper/figures/templates/standalone.tex.j2; edits are lost.\n"
+        "% Table x: made from tables/x.py by boundpaper/tables/templates/table.tex.j2; do not edit.\n"
     )
     assert log.origin(text, line) == source
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from artifacts.errors import SpecError
+from boundpaper.errors import SpecError
+from boundpaper.paper.tex.pages import Limits, Line, Page, faults, limits
 from conftest import ROOT
-from paper.tex.pages import Limits, Line, Page, faults, limits
 
 LIMITS = Limits(text_lines=10, fill=0.6, last_fill=0.1, float_pages=1, distance=2, rows=3, beyond=5)
 TEXT = "A line of text that is as wide as the page."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from paper import sentences
+from boundpaper.paper import sentences
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "paper/chapters").glob("*.tex.j2"))

@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 import patterns
-from analysis.claims._verdicts import typeset
 from analysis.claims.s000 import layers
-from analysis.tasks import answers
-from artifacts.build import new_paper
-from artifacts.store import vocabulary
-from figures._press.matplotlib import words
-from paper import metadata
-from paper.tex import hints
+from boundpaper.build import new_paper
+from boundpaper.claims import typeset
+from boundpaper.figures.matplotlib import words
+from boundpaper.paper import metadata
+from boundpaper.paper.tex import hints
+from boundpaper.store import vocabulary
+from keyquery.tasks import answers
 
 
 def of_schemas() -> list[str]:
@@ -27,41 +27,56 @@ def of_schemas() -> list[str]:
 
 
 STANDS_BY_ITSELF = next(key for key in patterns.collected({})[1] if "(?<!\\\\s-){thousands}" in key)
-LINT_OF_NAMES = next(key for key in patterns.collected({})[1] if key.startswith("paper/lint.py: "))
+LINT_OF_NAMES = next(
+    key for key in patterns.collected({})[1] if key.startswith("packages/boundpaper/src/boundpaper/paper/lint.py: ")
+)
 WORDS = ("the old mill", "  ", "a", "nonnegative 1.5 numbers, (all) of them")
 NUMBERS = ("0", "12.5", "100,000", "-3", "1.2.3")
 KEYS = ("ap_drop", "llama-3.1-8b", "002", "a.b")
 
 MADE: dict[str, Iterable[str]] = {
-    "analysis/claims/_verdicts/typeset.py: pattern": [pattern for pattern, _ in typeset._NAMES],
+    "packages/boundpaper/src/boundpaper/claims/typeset.py: pattern": [pattern for pattern, _ in typeset._NAMES],
     "analysis/claims/s000/layers.py: word": layers.WORDS,
-    "analysis/experiments/_anchoring/words.py: pattern": [
+    "packages/keyquery/src/keyquery/experiments/_anchoring/words.py: pattern": [
         r"(?<!\w)" + r"\s+".join(map(re.escape, each.split())) + r"(?!\w)" for each in WORDS if each.split()
     ],
-    "analysis/tasks/answers.py: BEFORE + words + AFTER": [
+    "packages/keyquery/src/keyquery/tasks/answers.py: BEFORE + words + AFTER": [
         answers.BEFORE + r"\s+".join(map(re.escape, each.split())) + answers.AFTER for each in WORDS if each.split()
     ],
-    "artifacts/build/new_paper.py: f'(?m)^{pattern}'": [r'(?m)^name = ".*"\n', r'(?m)^license = ".*"\n'],
-    r"artifacts/build/new_paper.py: f'(?m)^(\\.PHONY:.*) {target}(?= |$)'": [
+    "packages/boundpaper/src/boundpaper/build/new_paper.py: f'(?m)^{pattern}'": [
+        r'(?m)^name = ".*"\n',
+        r'(?m)^license = ".*"\n',
+    ],
+    r"packages/boundpaper/src/boundpaper/build/new_paper.py: f'(?m)^(\\.PHONY:.*) {target}(?= |$)'": [
         rf"(?m)^(\.PHONY:.*) {target}(?= |$)" for target in new_paper.LEFT_OUT
     ],
-    "artifacts/store/rules.py: pattern": [metadata.ORCID, metadata.ROR, vocabulary._STANDARD, "(?i)utf-?8"],
+    "packages/boundpaper/src/boundpaper/store/rules.py: pattern": [
+        metadata.ORCID,
+        metadata.ROR,
+        vocabulary._STANDARD,
+        "(?i)utf-?8",
+    ],
     STANDS_BY_ITSELF: [rf"(?<!\w)(?<!\d\.)(?<!\s-)(?<!\d,){re.escape(piece)}(?!\w)(?![.,]\d)" for piece in NUMBERS],
-    r"artifacts/store/sentences.py: f'\\bFig(?:ure|\\.) {figure[1]}\\b'": [r"\bFig(?:ure|\.) 3\b"],
-    "artifacts/store/validation.py: pattern": of_schemas(),
-    "artifacts/typeset/wording.py: pattern": [
+    r"packages/boundpaper/src/boundpaper/store/sentences.py: f'\\bFig(?:ure|\\.) {figure[1]}\\b'": [
+        r"\bFig(?:ure|\.) 3\b"
+    ],
+    "packages/boundpaper/src/boundpaper/store/validation.py: pattern": of_schemas(),
+    "packages/boundpaper/src/boundpaper/typeset/wording.py: pattern": [
         rf"(?<![\w/.-])({'|'.join(map(re.escape, KEYS))})(?![\w/]|[-.]\w)",
     ],
-    "figures/_press/matplotlib/words.py: re.escape(command) + '(?![A-Za-z])'": [
+    "packages/boundpaper/src/boundpaper/figures/matplotlib/words.py: re.escape(command) + '(?![A-Za-z])'": [
         re.escape(command) + "(?![A-Za-z])" for command in words._SAME
     ],
-    "paper/annotate/build.py: pattern": metadata.read(patterns.ROOT).names,
-    "paper/annotate/copies.py: f'{re.escape(key)}(?![0-9A-Za-z])'": [
+    "packages/boundpaper/src/boundpaper/paper/annotate/build.py: pattern": metadata.read(patterns.ROOT).names,
+    "packages/boundpaper/src/boundpaper/paper/annotate/copies.py: f'{re.escape(key)}(?![0-9A-Za-z])'": [
         f"{re.escape(key)}(?![0-9A-Za-z])" for key in KEYS
     ],
-    "paper/bibliography/names.py: f'[{{}}]|{separator}'": [r"[{}]|(?<!\s)\s+and(?=\s)", "[{}]|,"],
+    "packages/boundpaper/src/boundpaper/paper/bibliography/names.py: f'[{{}}]|{separator}'": [
+        r"[{}]|(?<!\s)\s+and(?=\s)",
+        "[{}]|,",
+    ],
     LINT_OF_NAMES: ["|".join(f"(?:{item})" for item in metadata.read(patterns.ROOT).names)],
-    "paper/tex/hints.py: pattern": [pattern for pattern, _ in hints._HINTS],
+    "packages/boundpaper/src/boundpaper/paper/tex/hints.py: pattern": [pattern for pattern, _ in hints._HINTS],
 }
 """Patterns that are put together in a function: all that it makes of its own tables, or samples."""
 

@@ -12,7 +12,7 @@ from analysis.studies.population import contrasts as population
 from analysis.studies.population import every
 from analysis.studies.population import relations as population_relations
 from analysis.studies.population.near import population_near
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
 from conftest import ROOT
 from population_made import FAR, made
 

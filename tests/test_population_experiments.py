@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis.population import experiments as claims
-from analysis.language.book import BOOK
-from analysis.language.words import NAMES, WORDS
-from analysis.measure.quantities import QUANTITIES
 from analysis.studies.population.errors import population_errors
 from analysis.studies.population.experiments import population_directions, population_experiments
+from keyquery.language.book import BOOK
+from keyquery.language.words import NAMES, WORDS
+from keyquery.measure.quantities import QUANTITIES
 
 SHARE = "layer1_share"
 

@@ -14,18 +14,18 @@ transformers = pytest.importorskip("transformers")
 
 from click.testing import CliRunner  # noqa: E402
 
-from analysis.language.book import BOOK  # noqa: E402
-from analysis.measure.subject import open_subject  # noqa: E402
-from analysis.models.checkpoints.loading import ModelSource  # noqa: E402
 from analysis.population import export, outcomes, work  # noqa: E402
 from analysis.population.recipe import Recipe, Which  # noqa: E402
 from analysis.population.training import Trained, model_of  # noqa: E402
-from artifacts.errors import DataError, ModelError  # noqa: E402
-from artifacts.store.measurement import path_of, put  # noqa: E402
-from artifacts.store.reader import read  # noqa: E402
-from artifacts.store.table_file import words  # noqa: E402
+from boundpaper.errors import DataError, ModelError  # noqa: E402
+from boundpaper.store.measurement import path_of, put  # noqa: E402
+from boundpaper.store.reader import read  # noqa: E402
+from boundpaper.store.table_file import words  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
+from keyquery.language.book import BOOK  # noqa: E402
+from keyquery.measure.subject import open_subject  # noqa: E402
+from keyquery.models.checkpoints.loading import ModelSource  # noqa: E402
 
 pytestmark = pytest.mark.models
 NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
@@ -36,14 +36,14 @@ def table(name):
 
 
 def facts(name):
-    return json.loads((ROOT / f"artifacts/models/{name}/lab.json").read_text())
+    return json.loads((ROOT / f"packages/keyquery/src/keyquery/tiny/{name}/lab.json").read_text())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_weights_are_those_that_were_measured(name):
     from safetensors.torch import load_file
 
-    parts = load_file(ROOT / f"artifacts/models/{name}/model.safetensors")
+    parts = load_file(ROOT / f"packages/keyquery/src/keyquery/tiny/{name}/model.safetensors")
     parts["lm_head.weight"] = parts["model.embed_tokens.weight"]  # tied, and saved once
     state = hashlib.sha256()
     for part in sorted(parts):
@@ -57,13 +57,13 @@ def test_the_weights_are_those_that_were_measured(name):
 
 
 def test_all_three_are_small_enough_to_ship():
-    files = [path for name in NAMES for path in (ROOT / f"artifacts/models/{name}").iterdir()]
+    files = [path for name in NAMES for path in (ROOT / f"packages/keyquery/src/keyquery/tiny/{name}").iterdir()]
     assert sum(path.stat().st_size for path in files) < 6e6
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_card_says_what_the_tables_say(name):
-    text = (ROOT / f"artifacts/models/{name}/README.md").read_text()
+    text = (ROOT / f"packages/keyquery/src/keyquery/tiny/{name}/README.md").read_text()
     lines = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("| ")}
     heads = [cell.strip() for cell in lines["task"].split("|")[2:-1]]
     keys = table("population_keys").query("encoding == 'own'").assign(task="keys")
@@ -95,7 +95,7 @@ def test_a_subject_is_asked_in_its_language_and_answers_as_it_was_measured(name)
 
 
 def test_a_card_of_another_language_is_refused(tmp_path):
-    source = ROOT / "artifacts/models/tiny-rope"
+    source = ROOT / "packages/keyquery/src/keyquery/tiny/tiny-rope"
     for path in source.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "lab.json").write_text(json.dumps({"language": "latin"}))
@@ -119,7 +119,7 @@ def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
         put(tmp_path, f"population_{name}", "population", words(path_of(ROOT, f"population_{name}", "population")))
     with pytest.raises(ModelError, match=r"are not those that were measured \(8d983c14c9bb3812\)"):
         export.export(tmp_path, recipe)
-    assert not (tmp_path / "artifacts/models").exists()
+    assert not (tmp_path / "packages/keyquery/src/keyquery/tiny").exists()
 
 
 def test_the_option_stands_alone():

@@ -8,10 +8,10 @@ from collections import Counter
 
 import pytest
 
-from analysis.language import documents
-from analysis.language import words as language
-from analysis.language.words import world
 from analysis.population import prompts
+from keyquery.language import documents
+from keyquery.language import words as language
+from keyquery.language.words import world
 
 
 def test_a_third_of_the_facts_is_held_out_of_the_second_phase():

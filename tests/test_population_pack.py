@@ -16,7 +16,7 @@ from click.testing import CliRunner  # noqa: E402
 from analysis.population import command, pack, work  # noqa: E402
 from analysis.population.recipe import Recipe, Which  # noqa: E402
 from analysis.population.training import Trained  # noqa: E402
-from artifacts.errors import ModelError  # noqa: E402
+from boundpaper.errors import ModelError  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 
@@ -29,7 +29,7 @@ def shipped(which: Which) -> work.Made:
     """A model that ships, whose rows are among the measurements, as its training left it."""
     from safetensors.torch import load_file
 
-    place = ROOT / "artifacts/models" / SHIPPED[which]
+    place = ROOT / "packages/keyquery/src/keyquery/tiny" / SHIPPED[which]
     weights = {name: part.float() for name, part in load_file(place / "model.safetensors").items()}
     weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
     told = json.loads((place / "lab.json").read_text())

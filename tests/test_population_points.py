@@ -7,7 +7,7 @@ import pytest
 from analysis.studies.population import every, points
 from analysis.studies.population.profile import population_profile
 from analysis.studies.population.relations import population_head_damage, population_relations
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
 from conftest import ROOT
 from population_made import made, name
 

@@ -11,12 +11,12 @@ import pytest
 
 from analysis.claims.thesis.population import retrained as claims
 from analysis.claims.thesis.population._judged import judged, same
-from analysis.statistics.locations.permutation import sign_flip_p
 from analysis.studies.population import retrained as studies
 from analysis.studies.population._effects import corrected_as_planned, equivalence
 from analysis.studies.population._retrained import head_costs, head_values, model_values, quarters, side
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.permutation import sign_flip_p
+from boundpaper.store.reader import read
 from conftest import ROOT
 from retrained_made import PLASTICITY, SWAY, retrained
 
@@ -180,12 +180,12 @@ def test_heads_of_a_small_model_are_analysed_from_memory():
     pytest.importorskip("torch")
     from transformers import AutoModelForCausalLM
 
-    from analysis.heads.plasticity import PlasticityOptions
-    from analysis.measure.heads.finding import analyse
     from analysis.population import geometry
+    from keyquery.heads.plasticity import PlasticityOptions
+    from keyquery.measure.heads.finding import analyse
 
     model = AutoModelForCausalLM.from_pretrained(
-        ROOT / "artifacts/models/tiny-rope", attn_implementation="eager"
+        ROOT / "packages/keyquery/src/keyquery/tiny/tiny-rope", attn_implementation="eager"
     ).eval()
     held = geometry.capture_vectors(model, 128, geometry.mixed(128)[: geometry.PASS])
     assert held.window(0) == (None, False)  # no file says it, and none is looked for

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.locations.permutation import sign_flip_p
 from analysis.studies.population import _effects, _ranks, bases, points, power
 from analysis.studies.population import _outcomes as _population
 from analysis.studies.population import contrasts as population
 from analysis.studies.population import relations as population_relations
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.permutation import sign_flip_p
+from boundpaper.store.reader import read
 from conftest import ROOT
 from population_made import FAR, made, name
 

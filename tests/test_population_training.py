@@ -8,20 +8,19 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from artifacts.errors import ModelError
-from artifacts.store.descriptor import resource
-from artifacts.store.measurement import path_of, put
-from artifacts.store.paths import SCHEMA
-from artifacts.store.reader import read
-from artifacts.store.schema import check
-from artifacts.store.table_file import words
+from boundpaper.errors import ModelError
+from boundpaper.store.descriptor import resource
+from boundpaper.store.measurement import path_of, put
+from boundpaper.store.paths import SCHEMA
+from boundpaper.store.reader import read
+from boundpaper.store.schema import check
+from boundpaper.store.table_file import words
 from build import main
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from analysis.measure.subject import Options  # noqa: E402
 from analysis.population import (  # noqa: E402
     ablation,
     command,
@@ -37,6 +36,7 @@ from analysis.population.arithmetic import arithmetic, joined  # noqa: E402
 from analysis.population.muon import Muon, orthogonal  # noqa: E402
 from analysis.population.recipe import Recipe, Stage, Which  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
+from keyquery.measure.subject import Options  # noqa: E402
 
 SHORT = {"muon": 0.01, "adam": 4e-3, "warm": 2, "rows": 2}
 MICRO = Recipe(
@@ -317,7 +317,7 @@ def test_extensions_are_asked_like_for_like_and_each_question_once(start, monkey
 
 def test_yarn_without_its_temperature_is_its_rotation_alone(start):
     """Scores divided by the factor on queries and on keys are those of a configuration whose factor is 1."""
-    from analysis.models.attention.positions import encoding
+    from keyquery.models.attention.positions import encoding
 
     model = model_of(MICRO, Which(400, 3, "A"), start.weights).eval()
     tokens = torch.arange(2, 300)[None] % 100

@@ -14,7 +14,7 @@ from analysis.claims.thesis.population.yarn import thesis_population_yarn
 from analysis.claims.thesis.training import thesis_drop_follows_window
 from analysis.studies.benchmarks.decline_units import decline_units
 from analysis.studies.population.yarn import population_yarn
-from tables._press.render import render
+from boundpaper.tables.render import render
 from tables.benchmarks import decline_units as units_table
 from tables.population import population_yarn as yarn_table
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts.store.measurement import path_of
-from artifacts.store.table_file import words
+from boundpaper.store.measurement import path_of
+from boundpaper.store.table_file import words
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")

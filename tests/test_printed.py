@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from artifacts.errors import DataError
-from artifacts.store.frames import parsed
-from artifacts.typeset.numbers import AsPrinted
-from artifacts.typeset.printed import Unreadable, parse
+from boundpaper.errors import DataError
+from boundpaper.store.frames import parsed
+from boundpaper.typeset.numbers import AsPrinted
+from boundpaper.typeset.printed import Unreadable, parse
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from artifacts.build import process
-from artifacts.errors import MissingDependency
+from boundpaper.build import process
+from boundpaper.errors import MissingDependency
 from waiting import gone, until
 
 PARENT = """

@@ -11,15 +11,15 @@ import torch
 import transformers
 import yaml
 
-from analysis.measure import recipes
-from analysis.measure.choices import EXPERIMENTS
-from analysis.measure.recipes import Entry, load_recipe, outline, run_recipe, unlisted, weigh
-from analysis.models.architecture import survey
-from analysis.models.attention.positions import encoding, positional, shift_error
-from analysis.models.checkpoints.estimate import of_config
-from analysis.models.checkpoints.pretrained import PACKAGES
-from analysis.models.checkpoints.shapes import Shape
-from artifacts.errors import DataError, ModelError
+from boundpaper.errors import DataError, ModelError
+from keyquery.measure import recipes
+from keyquery.measure.choices import EXPERIMENTS
+from keyquery.measure.recipes import Entry, load_recipe, outline, run_recipe, unlisted, weigh
+from keyquery.models.architecture import survey
+from keyquery.models.attention.positions import encoding, positional, shift_error
+from keyquery.models.checkpoints.estimate import of_config
+from keyquery.models.checkpoints.pretrained import PACKAGES
+from keyquery.models.checkpoints.shapes import Shape
 from models_tiny import saved
 
 pytestmark = pytest.mark.models
@@ -284,7 +284,7 @@ def test_unknown_types_of_models() -> None:
 def test_running_weighs_each_model_and_goes_on_after_one_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from analysis.measure import run
+    from keyquery.measure import run
 
     folder = saved("llama", tmp_path / "model")
     models = [{"name": "bad", "id": "owner-less"}, {"name": "good", "id": str(folder), "dtype": "fp32"}]
@@ -313,7 +313,7 @@ def test_measurements_that_no_exhibit_shows_are_told() -> None:
 
 
 def test_what_cannot_fit_is_not_loaded_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from analysis.models.checkpoints import estimate
+    from keyquery.models.checkpoints import estimate
 
     source = Entry("m", recipes.ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
     monkeypatch.setattr(estimate, "room", lambda device: 1000)
@@ -336,7 +336,7 @@ class MineForCausalLM(LlamaForCausalLM):
 def test_a_recipe_runs_no_code_of_a_model_unless_it_is_trusted_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from analysis.measure import run
+    from keyquery.measure import run
 
     monkeypatch.setattr(transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setattr(run, "measure", lambda plan, tell: [plan.root / "x.csv"])

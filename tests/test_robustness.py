@@ -11,15 +11,15 @@ import pytest
 from click.testing import CliRunner
 
 import build
-from artifacts.build.facts import Reader
-from artifacts.build.state import State
-from artifacts.errors import SpecError, ThesisError
-from artifacts.store import files
-from artifacts.store.json_lines import values
-from artifacts.store.text_file import json_of, text_of, yaml_of
-from artifacts.typeset.templates import environment
+from boundpaper.build.facts import Reader
+from boundpaper.build.state import State
+from boundpaper.errors import SpecError, ThesisError
+from boundpaper.paper import lint
+from boundpaper.store import files
+from boundpaper.store.json_lines import values
+from boundpaper.store.text_file import json_of, text_of, yaml_of
+from boundpaper.typeset.templates import environment
 from conftest import ROOT
-from paper import lint
 
 ENTRY = {"inputs": {"a": "1"}, "outputs": {"out/b": "2"}, "seconds": 0.5}
 
@@ -162,8 +162,8 @@ def test_a_nul_is_told_with_its_line(tmp_path):
     ],
 )
 def test_an_experiment_that_is_written_wrongly_is_named(content, words, tmp_path, monkeypatch, request):
-    from analysis import experiments
-    from analysis.measure.run import experiment
+    from keyquery import experiments
+    from keyquery.measure.run import experiment
 
     number = request.node.callspec.indices["content"]
     (tmp_path / "experiments").mkdir()
@@ -204,7 +204,7 @@ def test_output_that_cannot_be_written_is_told_in_a_line(error, words, monkeypat
     def failing(root, *arguments):
         raise error
 
-    monkeypatch.setattr("artifacts.store.descriptor.package", failing)
+    monkeypatch.setattr("boundpaper.store.descriptor.package", failing)
     monkeypatch.setattr(build.sys, "stdout", sys.stdout)
     done = CliRunner().invoke(build.main, ["check"])
     assert done.exit_code == 1
@@ -237,8 +237,8 @@ def test_output_goes_into_no_folder_that_is_not_there(tmp_path, monkeypatch):
 
     from contextlib import nullcontext
 
-    monkeypatch.setattr("paper.commands.exhibits.session", lambda: nullcontext(Project()))
-    monkeypatch.setattr("paper.commands.exhibits.steps_named", lambda *arguments: [])
+    monkeypatch.setattr("boundpaper.cli.exhibits.session", lambda: nullcontext(Project()))
+    monkeypatch.setattr("boundpaper.cli.exhibits.steps_named", lambda *arguments: [])
     done = CliRunner().invoke(build.main, ["table", "x", "-o", str(tmp_path / "absent/t.tex")])
     assert done.exit_code == 2
     assert "no folder" in done.output

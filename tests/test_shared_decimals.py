@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.statistics.rounding import shared_decimals
+from boundpaper.statistics.rounding import shared_decimals
 
 
 @pytest.mark.parametrize(

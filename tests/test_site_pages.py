@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import site_made as made
-from artifacts.typeset import addresses
+from boundpaper.typeset import addresses
 from conftest import ROOT, run
 
 pytestmark = pytest.mark.latex

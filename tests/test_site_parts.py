@@ -6,17 +6,17 @@ import subprocess
 import pytest
 from markupsafe import Markup
 
-from artifacts.build.outline import Node, Outline
-from artifacts.errors import SpecError
-from artifacts.typeset import addresses
-from figures import Axis, Figure, Heatmap, Line, Panel
-from paper.site.graph import embedded
-from paper.site.grid import grid, of_csv
-from paper.site.history import _summary, cut, histories
-from paper.site.page import FOLDER, cell_text, page, typeset, words
-from paper.site.plotted import plotted_rows
-from paper.site.project import Chapter, _chapter, reader_text
-from paper.site.works import cited, works
+from boundpaper.build.outline import Node, Outline
+from boundpaper.errors import SpecError
+from boundpaper.figures import Axis, Figure, Heatmap, Line, Panel
+from boundpaper.paper.site.graph import embedded
+from boundpaper.paper.site.grid import grid, of_csv
+from boundpaper.paper.site.history import _summary, cut, histories
+from boundpaper.paper.site.page import FOLDER, cell_text, page, typeset, words
+from boundpaper.paper.site.plotted import plotted_rows
+from boundpaper.paper.site.project import Chapter, _chapter, reader_text
+from boundpaper.paper.site.works import cited, works
+from boundpaper.typeset import addresses
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
 AA_PARTS = 3.0  # of what is no text, such as the ring around what has the focus; 1.4.11

@@ -28,7 +28,7 @@ FILE = Path("artifacts/sources/beans.csv")
         (0, "", "lib/x.py:3: FutureWarning: soon\n", "warning"),
         (3, "", "error: beans.csv: odd\n", "status"),
         (1, "", "Traceback (most recent call last):\n  File beans.csv\nKeyError: 'x'\n", "traceback"),
-        (1, "", "table:beans: artifacts/store/reader.py:12: KeyError: 'beans'\n", "code line"),
+        (1, "", "table:beans: packages/boundpaper/src/boundpaper/store/reader.py:12: KeyError: 'beans'\n", "code line"),
         (1, "", "beans: KeyError: 1 (caching.py:677)\n", "code line"),
         (1, "", "tables/beans.py:9: KeyError: 'beans'\n", "told"),
         (-27, "", "", "hang"),

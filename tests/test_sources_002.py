@@ -10,10 +10,10 @@ from typing import Any
 import frictionless
 import pytest
 
-from artifacts.errors import DataError
-from artifacts.store.descriptor import standard
-from artifacts.store.schema import check
-from artifacts.typeset.printed import parse
+from boundpaper.errors import DataError
+from boundpaper.store.descriptor import standard
+from boundpaper.store.schema import check
+from boundpaper.typeset.printed import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "artifacts/sources"

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from artifacts.errors import DataError
-from artifacts.store.descriptor import package
-from artifacts.store.schema import check
-from artifacts.typeset.printed import parse
+from boundpaper.errors import DataError
+from boundpaper.store.descriptor import package
+from boundpaper.store.schema import check
+from boundpaper.typeset.printed import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 PREFIXES = ("drope_", "nope_", "delta_p_")

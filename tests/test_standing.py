@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from analysis.studies.ledger.standing import standing_counts
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 ROWS = pd.DataFrame(

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.statistics import correlation_difference, fired, levels_and_differences
-from analysis.statistics.bootstrap import resamples
-from analysis.statistics.correlations.contrast import overlapping
+from boundpaper.statistics import correlation_difference, fired, levels_and_differences
+from boundpaper.statistics.bootstrap import resamples
+from boundpaper.statistics.correlations.contrast import overlapping
 
 META = {"study": "s", "comparison": "c", "unit": "model"}
 RANDOM = np.random.default_rng(6)

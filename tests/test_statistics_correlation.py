@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.statistics import fired, kendall, leave_one_out, pearson, spearman
-from analysis.statistics.correlations.coefficient import coefficient, interval
-from analysis.statistics.correlations.correlation import correlate
-from analysis.statistics.locations.permutation import (
+from boundpaper.statistics import fired, kendall, leave_one_out, pearson, spearman
+from boundpaper.statistics.correlations.coefficient import coefficient, interval
+from boundpaper.statistics.correlations.correlation import correlate
+from boundpaper.statistics.locations.permutation import (
     exact_relabelings,
     permutation_p,
     random_relabelings,

@@ -3,8 +3,8 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from analysis.statistics import partial, pearson, within_family
-from analysis.statistics.correlations.coefficient import interval
+from boundpaper.statistics import partial, pearson, within_family
+from boundpaper.statistics.correlations.coefficient import interval
 
 META = {"study": "s", "comparison": "c", "unit": "model"}
 RANDOM = np.random.default_rng(4)

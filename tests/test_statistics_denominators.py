@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from analysis.statistics.denominators import Unread, denominators
+from boundpaper.statistics.denominators import Unread, denominators
 
 
 @pytest.mark.parametrize("items", [1, 2, 7, 20, 97, 100, 200])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.statistics import dependent_correlations
-from analysis.statistics.correlations.dependent import steiger_z, williams_t
+from boundpaper.statistics import dependent_correlations
+from boundpaper.statistics.correlations.dependent import steiger_z, williams_t
 
 META = {"study": "s", "comparison": "c", "unit": "model"}
 

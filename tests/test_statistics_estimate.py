@@ -4,9 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.statistics import COLUMNS, Estimate, finite, frame, no, with_note
-from analysis.statistics.estimate import join_notes
-from analysis.statistics.sample import distinct, is_constant, matched, sample
+from boundpaper.statistics import COLUMNS, Estimate, finite, frame, no, with_note
+from boundpaper.statistics.estimate import join_notes
+from boundpaper.statistics.sample import distinct, is_constant, matched, sample
 
 ROW = {"study": "s", "comparison": "c", "test": "t", "unit": "model", "n": 3, "note": "no p: none wanted"}
 

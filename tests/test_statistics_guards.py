@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.statistics import Estimate, attach, fired, guards
+from boundpaper.statistics import Estimate, attach, fired, guards
 
 ROW = Estimate(study="s", comparison="c", test="t", unit="model", n=3, note="made up")
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from analysis.statistics import d_s, d_z, fired, hedges_g, paired_t, pooled_t, welch_t, welch_t_from_stats
-from analysis.statistics.effects import d_s_from_stats, d_z_interval, hedges_factor
-from analysis.statistics.noncentral import noncentrality_interval, tail_above, tail_below
+from boundpaper.statistics import d_s, d_z, fired, hedges_g, paired_t, pooled_t, welch_t, welch_t_from_stats
+from boundpaper.statistics.effects import d_s_from_stats, d_z_interval, hedges_factor
+from boundpaper.statistics.noncentral import noncentrality_interval, tail_above, tail_below
 
 META = {"study": "s", "comparison": "c", "unit": "text"}
 RANDOM = np.random.default_rng(7)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from analysis.statistics import Estimate, holm, holm_p
+from boundpaper.statistics import Estimate, holm, holm_p
 
 
 def row(p, study="s", test="pearson"):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-import analysis.statistics as statistics
+import boundpaper.statistics as statistics
 from conftest import ROOT
 
 
@@ -18,6 +18,6 @@ def test_every_name_is_there_and_no_other():
 
 
 def test_rounding_needs_no_scipy():
-    code = "import sys, analysis.statistics.rounding; print('scipy' in sys.modules)"
+    code = "import sys, boundpaper.statistics.rounding; print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.statistics import disruption_contrast, fired, log_perplexity_difference
+from boundpaper.statistics import disruption_contrast, fired, log_perplexity_difference
 
 META = {"study": "s", "comparison": "c"}
 RANDOM = np.random.default_rng(12)

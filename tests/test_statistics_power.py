@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from analysis.statistics import smallest_correlation, smallest_d_flips, smallest_d_s, smallest_d_z
-from analysis.statistics.power import correlation_power, detectable_note, paired_power, pooled_power
+from boundpaper.statistics import smallest_correlation, smallest_d_flips, smallest_d_s, smallest_d_z
+from boundpaper.statistics.power import correlation_power, detectable_note, paired_power, pooled_power
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 15, 40])

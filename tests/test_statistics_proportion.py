@@ -10,7 +10,7 @@ from scipy import integrate, stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from analysis.statistics import (
+from boundpaper.statistics import (
     clopper_pearson,
     degradation,
     fired,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from analysis.statistics import (
+from boundpaper.statistics import (
     Interval,
     agreement,
     bound_holds,
@@ -17,8 +17,8 @@ from analysis.statistics import (
     relative_decline,
     rounds_to,
 )
-from analysis.statistics.pvalue import bound_exponent
-from analysis.statistics.rounding import difference, half_unit, mean, ratio
+from boundpaper.statistics.pvalue import bound_exponent
+from boundpaper.statistics.rounding import difference, half_unit, mean, ratio
 
 QUICK = settings(derandomize=True, max_examples=100, deadline=None)
 numbers = st.floats(-1000, 1000)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.statistics import (
+from boundpaper.statistics import (
     correlate,
     correlation_difference,
     d_z,
@@ -26,12 +26,12 @@ from analysis.statistics import (
     wilcoxon,
     within_family,
 )
-from analysis.statistics.correlations.coefficient import coefficient, interval
-from analysis.statistics.correlations.contrast import overlapping
-from analysis.statistics.denominators import denominators
-from analysis.statistics.locations.permutation import permutation_p
-from analysis.statistics.locations.student import half_width, t_p
-from analysis.statistics.sample import is_constant, levels
+from boundpaper.statistics.correlations.coefficient import coefficient, interval
+from boundpaper.statistics.correlations.contrast import overlapping
+from boundpaper.statistics.denominators import denominators
+from boundpaper.statistics.locations.permutation import permutation_p
+from boundpaper.statistics.locations.student import half_width, t_p
+from boundpaper.statistics.sample import is_constant, levels
 
 META = {"study": "s", "comparison": "c", "unit": "model"}
 X = np.array([3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0])

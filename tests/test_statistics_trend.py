@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from analysis.statistics import draw_up, draw_up_interval, isotonic_distance
-from analysis.statistics.trend import isotonic_fit, rises
+from boundpaper.statistics import draw_up, draw_up_interval, isotonic_distance
+from boundpaper.statistics.trend import isotonic_fit, rises
 
 QUICK = settings(derandomize=True, max_examples=60, deadline=None)
 profiles = st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=9)

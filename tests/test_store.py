@@ -5,15 +5,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts import wide
-from artifacts.errors import DataError, ThesisError
-from artifacts.store import manifest
-from artifacts.store.canonical import agree
-from artifacts.store.files import digest
-from artifacts.store.manifest import sealed
-from artifacts.store.reader import read
-from artifacts.store.results import bytes_to_keep, text
-from artifacts.store.schema import check
+from boundpaper.errors import DataError, ThesisError
+from boundpaper.store import manifest
+from boundpaper.store.canonical import agree
+from boundpaper.store.files import digest
+from boundpaper.store.frames import wide
+from boundpaper.store.manifest import sealed
+from boundpaper.store.reader import read
+from boundpaper.store.results import bytes_to_keep, text
+from boundpaper.store.schema import check
 
 SCHEMA = """
 name: test
@@ -221,7 +221,7 @@ def test_a_measurement_that_was_cut_breaks_its_seal(root, cut):
         ("[]", "one.json: holds no JSON object"),
         ('{"a": ' * 100_000, "one.json: no JSON that can be read"),
         ('{"versions": 3}', "one.json: versions: 3 is no mapping of names to values"),
-        ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m artifacts.store.manifest"),
+        ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m boundpaper.store.manifest"),
         ("\udcff", "one.json:1: not UTF-8"),
     ],
 )

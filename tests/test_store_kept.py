@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from analysis.measure.cache import JSON, cached
-from artifacts.errors import DataError
-from artifacts.store import manifest
-from artifacts.store.manifest import sealed
-from artifacts.store.schema import check
-from paper.lint import cited_by_tables
+from boundpaper.errors import DataError
+from boundpaper.paper.lint import cited_by_tables
+from boundpaper.store import manifest
+from boundpaper.store.manifest import sealed
+from boundpaper.store.schema import check
+from keyquery.measure.cache import JSON, cached
 
 PACKAGE = """
 name: test
@@ -168,8 +168,8 @@ def test_a_kept_answer_that_was_changed_is_made_anew(tmp_path, change):
 
 def test_a_pattern_that_a_study_relies_on_is_of_the_table():
     """A digit that the source calls missing is one digit: `inf` there ended a study with a line of code."""
-    from artifacts.store.descriptor import resource
-    from artifacts.store.validation import Column
+    from boundpaper.store.descriptor import resource
+    from boundpaper.store.validation import Column
     from conftest import ROOT
 
     described = resource(ROOT, "drope_error_examples")
@@ -181,7 +181,7 @@ def test_a_pattern_that_a_study_relies_on_is_of_the_table():
 
 
 def test_a_rule_names_the_file_the_path_and_the_nearest_key():
-    from artifacts.store.rules import listed, mapping, require, text
+    from boundpaper.store.rules import listed, mapping, require, text
 
     with pytest.raises(DataError) as caught:
         require(

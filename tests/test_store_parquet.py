@@ -11,19 +11,19 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 from pyarrow import parquet  # noqa: E402
 
-from analysis.measure.measurements import save  # noqa: E402
-from artifacts.build.graph import load  # noqa: E402
-from artifacts.errors import DataError  # noqa: E402
-from artifacts.store import measurement  # noqa: E402
-from artifacts.store.canonical import content_hash  # noqa: E402
-from artifacts.store.descriptor import files, standard  # noqa: E402
-from artifacts.store.manifest import broken, sealed, spelt  # noqa: E402
-from artifacts.store.measurement import MOST, path_of, put, settle  # noqa: E402
-from artifacts.store.parquet_file import packed  # noqa: E402
-from artifacts.store.reader import read  # noqa: E402
-from artifacts.store.schema import check  # noqa: E402
-from artifacts.store.table_file import header_of, identity, rows, words  # noqa: E402
+from boundpaper.build.graph import load  # noqa: E402
+from boundpaper.errors import DataError  # noqa: E402
+from boundpaper.store import measurement  # noqa: E402
+from boundpaper.store.canonical import content_hash  # noqa: E402
+from boundpaper.store.descriptor import files, standard  # noqa: E402
+from boundpaper.store.manifest import broken, sealed, spelt  # noqa: E402
+from boundpaper.store.measurement import MOST, path_of, put, settle  # noqa: E402
+from boundpaper.store.parquet_file import packed  # noqa: E402
+from boundpaper.store.reader import read  # noqa: E402
+from boundpaper.store.schema import check  # noqa: E402
+from boundpaper.store.table_file import header_of, identity, rows, words  # noqa: E402
 from conftest import ROOT  # noqa: E402
+from keyquery.measure.measurements import save  # noqa: E402
 
 SCHEMA = """
 name: test
@@ -259,7 +259,7 @@ def test_a_ragged_csv_is_not_converted(root):
     folder.mkdir(parents=True)
     (folder / "m.csv").write_text(many() + "only,two\n")
     done = subprocess.run(
-        [sys.executable, "-m", "artifacts.store.measurement"],
+        [sys.executable, "-m", "boundpaper.store.measurement"],
         cwd=root,
         env={"PYTHONPATH": str(ROOT), "PATH": ""},
         capture_output=True,
@@ -283,11 +283,11 @@ def test_others_are_given_every_table_as_csv(root):
 def test_the_shipped_measurements_have_the_form_of_their_size():
     for path in (ROOT / measurement.FOLDER).glob("*/*.[cp]*"):
         large = sum(1 for _ in rows(path)) > MOST
-        assert path.suffix == (".parquet" if large else ".csv"), f"run: python -m artifacts.store.measurement ({path})"
+        assert path.suffix == (".parquet" if large else ".csv"), f"run: python -m boundpaper.store.measurement ({path})"
 
 
 def test_a_parquet_is_an_input_of_what_reads_it():
-    from artifacts.build.facts import Reader
+    from boundpaper.build.facts import Reader
 
     step = load(ROOT, Reader(ROOT)).steps["measurement:head_components"]
     tables = files(ROOT, "head_components")
@@ -298,8 +298,8 @@ def test_a_parquet_is_an_input_of_what_reads_it():
 def test_the_graph_and_small_tables_do_without_the_library():
     code = (
         "import sys; from pathlib import Path\n"
-        "from artifacts.build.facts import Reader; from artifacts.build.graph import load\n"
-        "from artifacts.store.table_file import rows, header_of\n"
+        "from boundpaper.build.facts import Reader; from boundpaper.build.graph import load\n"
+        "from boundpaper.store.table_file import rows, header_of\n"
         "root = Path.cwd(); load(root, Reader(root)); list(rows(root / 'artifacts/sources/models.csv'))\n"
         "sys.exit('pyarrow' in sys.modules)"
     )
@@ -308,7 +308,7 @@ def test_the_graph_and_small_tables_do_without_the_library():
 
 def test_a_table_can_be_printed_for_git():
     table = next(path for path in files(ROOT, "head_components") if path.endswith(".parquet"))
-    command = [sys.executable, "-m", "artifacts.store.table_file", table]
+    command = [sys.executable, "-m", "boundpaper.store.table_file", table]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == words(ROOT / table)
     wanted = subprocess.run(["git", "check-attr", "diff", table], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from artifacts.store.schema import check
+from boundpaper.store.schema import check
 from conftest import run
 from test_store import GOOD, SCHEMA
 
@@ -46,7 +46,7 @@ def test_a_byte_that_is_no_utf_8_is_told_with_its_line(root):
 
 
 def test_changed_cells_are_not_told_as_lost_rows(root):
-    from artifacts.store.manifest import sealed
+    from boundpaper.store.manifest import sealed
 
     folder = root / "artifacts/measurements/sinks"
     folder.mkdir(parents=True)

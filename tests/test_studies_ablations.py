@@ -11,7 +11,7 @@ from analysis.studies.drope_patterns.content import layer_norms
 from analysis.studies.drope_patterns.patterns import attention_experiments, attention_layers, attention_tests
 from analysis.studies.drope_sinks.bos_write import baseline_perplexities, bos_ablation_contrasts, bos_ablations
 from analysis.studies.drope_sinks.interventions import bos_mlp_effects
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

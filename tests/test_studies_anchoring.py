@@ -11,8 +11,8 @@ from analysis.claims.thesis import anchoring as claims
 from analysis.studies.anchoring import curves as study
 from analysis.studies.anchoring import planted
 from analysis.studies.anchoring.known import anchoring_known
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

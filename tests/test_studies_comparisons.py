@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.statistics.correlations.dependent import williams_t
 from analysis.studies.benchmarks import contrasts
 from analysis.studies.crossmodel import comparisons
 from analysis.studies.ledger import hypotheses as ledger
 from analysis.studies.ledger.coverage import ledger_coverage
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.statistics.correlations.dependent import williams_t
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis.pretrained import distillation as claims
-from analysis.measure.quantities import QUANTITIES
 from analysis.studies.pretrained import distillation
 from analysis.studies.pretrained import distillation_keys as keys_study
 from analysis.studies.pretrained import distillation_quantities as quantities_study
-from artifacts.errors import DataError
-from figures._press.render import tex
+from boundpaper.errors import DataError
+from boundpaper.figures.render import tex
+from boundpaper.tables.render import render
 from figures.pretrained import distillation_curves as figure
-from tables._press.render import render
+from keyquery.measure.quantities import QUANTITIES
 from tables.pretrained import distillation_keys as keys_table
 from tables.pretrained import distillation_outcomes as table
 from tables.pretrained import distillation_quantities as quantities_table

@@ -15,7 +15,7 @@ from analysis.studies.drope_patterns import balance as drope_balance
 from analysis.studies.drope_patterns import content as drope_content
 from analysis.studies.drope_patterns import context as drope_context
 from analysis.studies.drope_patterns import patterns as drope_patterns
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -11,8 +11,6 @@ from analysis.claims.s004.sinks.bos_tasks import c004_qk_passkey, c004_rope_cann
 from analysis.claims.s004.sinks.layer1_ablation import c004_mlp_over_attention
 from analysis.claims.s004.sinks.phase import c004_fig15_higher_throughout, c004_spike_layers
 from analysis.claims.s004.sinks.rates import c004_sink_threshold_disproportionate
-from analysis.statistics import wilson_interval
-from analysis.statistics.rounding import Interval
 from analysis.studies._perplexity import Effect, effect
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, protocol, shares
 from analysis.studies.drope_sinks.bos_write import bos_value_norms, write_layers, write_summary
@@ -37,9 +35,11 @@ from analysis.studies.drope_sinks.sinks import (
     sink_summary,
     uniform_sink,
 )
-from artifacts.errors import DataError
-from artifacts.store.frames import pick
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.statistics import wilson_interval
+from boundpaper.statistics.rounding import Interval
+from boundpaper.store.frames import pick
+from boundpaper.store.reader import read
 from claims_cases import rows
 from conftest import ROOT
 
@@ -74,7 +74,7 @@ def planted(metric, experiment, rope, drope, spread=0.0):
 
 def printed(**columns):
     """A long source as the store gives it: printed text with its value and rounding interval."""
-    from artifacts.store.frames import parsed
+    from boundpaper.store.frames import parsed
 
     return parsed(pd.DataFrame(columns).assign(reason="", source="here"), words=True)
 

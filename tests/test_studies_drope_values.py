@@ -14,9 +14,9 @@ from analysis.studies.drope_values import knowledge as drope_knowledge
 from analysis.studies.drope_values import knowledge_protocols as drope_knowledge_protocols
 from analysis.studies.drope_values import massive as drope_massive
 from analysis.studies.drope_values._knowledge import TASKS, summed
-from artifacts.errors import DataError
-from artifacts.store.frames import parsed
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.store.frames import parsed
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

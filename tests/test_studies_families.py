@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics import Estimate
-from analysis.statistics.correlations.contrast import levels_and_differences
-from analysis.statistics.guards import attach, dependent_units, independent_share
-from analysis.studies._families import corrected
-from artifacts.errors import DataError
-from artifacts.store.descriptor import resource
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.statistics import Estimate
+from boundpaper.statistics.correlations.contrast import levels_and_differences
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.guards import attach, dependent_units, independent_share
+from boundpaper.store.descriptor import resource
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FIELDS = ("study", "comparison", "test", "unit")

@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.statistics import guards
-from analysis.statistics.correlations import correlation
 from analysis.studies import _metrics
 from analysis.studies.benchmarks import fits, lbp_correlations, lengths, ruler, ruler_correlations
 from analysis.studies.crossmodel import models, profiles
 from analysis.studies.overview import effects
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.statistics import guards
+from boundpaper.statistics.correlations import correlation
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

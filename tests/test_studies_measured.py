@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.studies.measured.models import METRICS, measured_models, measured_profiles
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 MODELS = pd.DataFrame({"model": ["qwen3-8b"], "display_name": ["Qwen3-8B"]})
 NONE = MODELS.iloc[:0]

@@ -7,9 +7,9 @@ import pytest
 from analysis.studies.benchmarks import lbp_correlations
 from analysis.studies.benchmarks.lengths import LENGTHS
 from analysis.studies.measured import longbench as measured_longbench
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
+from boundpaper.tables.render import render
 from conftest import ROOT
-from tables._press.render import render
 from tables.benchmarks import lbp_correlations as correlation_table
 from tables.benchmarks import lbp_per_length
 from tables.benchmarks import length_decline as decline_table

@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from analysis.scores.ruler import needles as ruler_needles
-from analysis.scores.ruler.scores import MEAN, TASKS, Cell, tabulate
 from analysis.studies.measured import rulers as study
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
+from boundpaper.tables import render as _render
 from conftest import ROOT
-from tables._press import render as _render
+from keyquery.scores.ruler import needles as ruler_needles
+from keyquery.scores.ruler.scores import MEAN, TASKS, Cell, tabulate
 from tables.benchmarks import ruler_correlations, ruler_scores
 
 FAMILIES = read(ROOT, "test_families")

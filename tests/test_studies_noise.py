@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.statistics.guards import fired
 from analysis.studies.benchmarks.capture_noise import capture_noise
 from analysis.studies.benchmarks.decline_variants import decline_joint, decline_variants
-from artifacts.store.reader import read
+from boundpaper.statistics.guards import fired
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

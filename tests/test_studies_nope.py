@@ -14,11 +14,11 @@ from analysis.claims.s000 import findings as s000_findings
 from analysis.claims.s000 import layers as s000_layers
 from analysis.claims.s003 import curves as s003_curves
 from analysis.claims.s003 import reading as s003_reading
-from analysis.statistics import fired
 from analysis.studies.nope import recovery as nope
 from analysis.studies.nope import tests as nope_tests
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.statistics import fired
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

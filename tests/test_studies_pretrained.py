@@ -8,11 +8,11 @@ from scipy import stats
 from analysis.claims.thesis.pretrained import models as claims
 from analysis.studies.pretrained import models as pretrained
 from analysis.studies.pretrained.beginning import UNROTATED
-from artifacts.errors import DataError
-from figures._press.render import tex
+from boundpaper.errors import DataError
+from boundpaper.figures.render import tex
+from boundpaper.tables.render import render
 from figures.pretrained import pretrained_profiles as profiles_figure
 from figures.pretrained import pretrained_sinks as sinks_figure
-from tables._press.render import render
 from tables.pretrained import pretrained_geometry as geometry_table
 
 MODELS = pd.DataFrame(

@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis.pretrained import beginning as claims
-from analysis.experiments.attention_patterns import UNROTATED
 from analysis.studies.pretrained import beginning
 from analysis.studies.pretrained.beginning import RATE, pretrained_beginning, pretrained_sweeps
-from artifacts.errors import DataError
-from figures._press.render import tex
+from boundpaper.errors import DataError
+from boundpaper.figures.render import tex
+from boundpaper.tables.render import render
 from figures.pretrained import pretrained_sweeps as sweeps_figure
-from tables._press.render import render
+from keyquery.experiments.attention_patterns import UNROTATED
 from tables.pretrained import pretrained_beginning as beginning_table
 
 COLUMNS = ["model", "condition", "layer", "head", "unit_id", "metric", "value", "n", "reason"]

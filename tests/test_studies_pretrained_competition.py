@@ -7,8 +7,8 @@ import pytest
 
 from analysis.claims.thesis.pretrained.competition import thesis_pretrained_competition
 from analysis.studies.pretrained.competition import pretrained_competition
-from artifacts.errors import DataError
-from tables._press.render import render
+from boundpaper.errors import DataError
+from boundpaper.tables.render import render
 from tables.pretrained import pretrained_competition as competition_table
 
 NAMES = {

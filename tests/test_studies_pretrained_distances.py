@@ -7,8 +7,8 @@ import pytest
 
 from analysis.claims.thesis.pretrained.distances import thesis_pretrained_distances
 from analysis.studies.pretrained.distances import pretrained_map, pretrained_map_spans
-from artifacts.errors import DataError
-from figures._press.check import check
+from boundpaper.errors import DataError
+from boundpaper.figures.check import check
 from figures.pretrained import pretrained_map as map_figure
 from figures.pretrained import pretrained_plane as plane_figure
 

@@ -10,8 +10,8 @@ import pytest
 
 from analysis.claims.thesis.pretrained import models as claims
 from analysis.studies.pretrained.draws import METRICS, pretrained_draws
-from artifacts.errors import DataError
-from tables._press.render import render
+from boundpaper.errors import DataError
+from boundpaper.tables.render import render
 from tables.pretrained import pretrained_draws as draws_table
 
 

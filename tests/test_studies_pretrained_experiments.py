@@ -7,7 +7,7 @@ import pytest
 
 from analysis.claims.thesis.pretrained import models as claims
 from analysis.studies.pretrained.experiments import pretrained_experiments
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 FRAMES = (
     "massive_values", "disruption", "knowledge", "sinks", "bos_value", "layer_ablation", "attention_patterns",

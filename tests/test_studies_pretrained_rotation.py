@@ -7,12 +7,12 @@ import pytest
 import yaml
 
 from analysis.claims.thesis.pretrained.beginning import thesis_rotation_left_out
-from analysis.experiments.attention_patterns import UNROTATED
 from analysis.studies.pretrained import rotation
 from analysis.studies.pretrained.rotation import pretrained_rotation
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.tables.render import render
 from conftest import ROOT
-from tables._press.render import render
+from keyquery.experiments.attention_patterns import UNROTATED
 from tables.pretrained import pretrained_rotation as rotation_table
 
 COLUMNS = ["model", "condition", "layer", "unit_id", "metric", "value"]

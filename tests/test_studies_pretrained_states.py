@@ -10,15 +10,15 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from analysis.claims.thesis.pretrained import states as claims
 from analysis.claims.thesis.pretrained import tasks as pretrained_tasks
-from analysis.statistics.locations.rank_sum import rank_sum_p
 from analysis.studies.pretrained._pairs import pairs
 from analysis.studies.pretrained.head_agreement import CLASSES, pretrained_head_agreement
 from analysis.studies.pretrained.retrieval_parts import pretrained_retrieval_parts
 from analysis.studies.pretrained.text_tests import pretrained_text_tests
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.rank_sum import rank_sum_p
+from boundpaper.store.reader import read
+from boundpaper.tables.render import render
 from conftest import ROOT
-from tables._press.render import render
 from tables.pretrained import pretrained_head_agreement as heads_table
 from tables.pretrained import pretrained_retrieval_parts as parts_table
 from tables.pretrained import pretrained_text_tests as texts_table

@@ -10,14 +10,14 @@ from analysis.studies.pretrained.ablations import pretrained_ablations, pretrain
 from analysis.studies.pretrained.answers import pretrained_answers, pretrained_retrieval
 from analysis.studies.pretrained.heads import pretrained_heads
 from analysis.studies.pretrained.knowledge_tests import pretrained_knowledge_tests
-from artifacts.errors import DataError
-from artifacts.store.reader import read
+from boundpaper.errors import DataError
+from boundpaper.figures.render import tex
+from boundpaper.store.reader import read
+from boundpaper.tables.render import render
 from conftest import ROOT
-from figures._press.render import tex
 from figures.pretrained import pretrained_ablations as ablations_figure
 from figures.pretrained import pretrained_heads as heads_figure
 from figures.pretrained import pretrained_retrieval as retrieval_figure
-from tables._press.render import render
 from tables.pretrained import pretrained_answers as answers_table
 from tables.pretrained import pretrained_disruption as disruption_table
 

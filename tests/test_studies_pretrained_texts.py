@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis.pretrained import texts as claims
-from analysis.models import text_sets
-from analysis.models.texts import Source, texts
 from analysis.studies.pretrained.other_texts import (
     PLASTICITY,
     pretrained_kinds,
     pretrained_plasticity_kinds,
     pretrained_repeated,
 )
-from artifacts.errors import DataError
-from tables._press.render import render
+from boundpaper.errors import DataError
+from boundpaper.tables.render import render
+from keyquery.models import text_sets
+from keyquery.models.texts import Source, texts
 from tables.pretrained import pretrained_kinds as kinds_table
 from tables.pretrained import pretrained_plasticity_kinds as plasticity_table
 from tables.pretrained import pretrained_repeated as repeated_table

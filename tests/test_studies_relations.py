@@ -10,7 +10,7 @@ from analysis.studies.benchmarks.fits import length_decline_fit
 from analysis.studies.benchmarks.lengths import lbp_length_tests
 from analysis.studies.overview.counts import ledger_counts
 from analysis.studies.training.comparison import bias_plasticity, bias_plasticity_tests
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

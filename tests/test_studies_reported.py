@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.studies.population.reported import experiments_reported
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 from claims_cases import rows
 
 SIDES = ("RoPE", "DroPE")

@@ -11,8 +11,8 @@ from analysis.studies.training import comparison as training_comparison
 from analysis.studies.training import positions as training_positions
 from analysis.studies.training import tests as training_tests
 from analysis.studies.training import trajectory as training
-from artifacts.store.frames import parsed
-from artifacts.store.reader import read
+from boundpaper.store.frames import parsed
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

@@ -3,10 +3,10 @@
 import pytest
 from scipy import stats
 
-from analysis.statistics.guards import fired
 from analysis.studies._weights import shared_text_weights, twin
 from analysis.studies.training.comparison import bias_plasticity_tests
-from artifacts.store.reader import read
+from boundpaper.statistics.guards import fired
+from boundpaper.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from artifacts.errors import DataError
-from artifacts.store import subjects
-from artifacts.store.paths import FAMILIES, MODELS, SUBJECTS
+from boundpaper.errors import DataError
+from boundpaper.figures.style import of_family
+from boundpaper.store import subjects
+from boundpaper.store.paths import FAMILIES, MODELS, SUBJECTS
 from conftest import ROOT
-from figures._press.style import of_family
 
 
 @pytest.fixture

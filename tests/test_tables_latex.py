@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts.typeset.characters import LATEX, SCRIPTS, T1_LETTERS
-from tables import (
+from boundpaper.tables import (
     Column,
     Table,
     fixed,
@@ -23,7 +22,8 @@ from tables import (
     text,
     uncertain,
 )
-from tables._press.render import render
+from boundpaper.tables.render import render
+from boundpaper.typeset.characters import LATEX, SCRIPTS, T1_LETTERS
 
 pytestmark = [
     pytest.mark.latex,

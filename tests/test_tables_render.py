@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artifacts.errors import DataError, SpecError
-from artifacts.typeset.glyphs import glyphs
-from artifacts.typeset.numbers import Number, fixed, percent, pvalue, scientific, signed, significant, uncertain
-from tables import Column, Table, integer, markup
-from tables._press.align import Pieces, estimate_pieces, lined_up, missing_pieces, number_pieces, spread_pieces
-from tables._press.read import read
-from tables._press.render import render
-from tables._press.width import LINE, fit
+from boundpaper.errors import DataError, SpecError
+from boundpaper.tables import Column, Table, integer, markup
+from boundpaper.tables.align import Pieces, estimate_pieces, lined_up, missing_pieces, number_pieces, spread_pieces
+from boundpaper.tables.read import read
+from boundpaper.tables.render import render
+from boundpaper.tables.width import LINE, fit
+from boundpaper.typeset.glyphs import glyphs
+from boundpaper.typeset.numbers import Number, fixed, percent, pvalue, scientific, signed, significant, uncertain
 
 ROWS = pd.DataFrame(
     {
@@ -47,7 +47,7 @@ SPEC = Table(
     groups="family",
 )
 
-LATEX = r"""% Table scores: made from table:scores by tables/_press/templates/table.tex.j2; do not edit.
+LATEX = r"""% Table scores: made from table:scores by boundpaper/tables/templates/table.tex.j2; do not edit.
 % Packages: booktabs, array, threeparttable, natbib.
 \begin{table}[tbp]
 \centering

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts.build.job import Job
-from artifacts.errors import DataError, SpecError
-from tables import (
+from boundpaper.build.job import Job
+from boundpaper.errors import DataError, SpecError
+from boundpaper.tables import (
     Column,
     Table,
     fixed,
@@ -24,10 +24,10 @@ from tables import (
     text,
     uncertain,
 )
-from tables._press.build import build
-from tables._press.read import read
-from tables._press.render import render
-from tables._press.template import fill
+from boundpaper.tables.build import build
+from boundpaper.tables.read import read
+from boundpaper.tables.render import render
+from boundpaper.tables.template import fill
 
 
 def frame(**changes: object) -> pd.DataFrame:

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from tables import Column, Table
-from tables._press.units import contradicted
+from boundpaper.tables import Column, Table
+from boundpaper.tables.units import contradicted
 
 PACKAGE = """
 name: test

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artifacts.errors import DataError, SpecError
-from artifacts.typeset.characters import LATEX, T1_LETTERS
-from artifacts.typeset.text import citations, escape, numerals, prose, without_citations
+from boundpaper.errors import DataError, SpecError
+from boundpaper.typeset.characters import LATEX, T1_LETTERS
+from boundpaper.typeset.text import citations, escape, numerals, prose, without_citations
 
 SETTABLE = st.text(
     st.sampled_from([*map(chr, range(32, 127)), *sorted(T1_LETTERS), *sorted(LATEX), *"⁰⁹⁻₀₉"]), max_size=40

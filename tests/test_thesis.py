@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from artifacts.build.process import run as execute
+from boundpaper.build.process import run as execute
+from boundpaper.paper import metadata
+from boundpaper.paper.tex import pages, pdf
+from boundpaper.paper.tex.latex import environment
+from boundpaper.paper.tex.log import parse
 from conftest import GOLDEN, ROOT, run
 from frozen import frozen
-from paper import metadata
-from paper.tex import pages, pdf
-from paper.tex.latex import environment
-from paper.tex.log import parse
 
 pytestmark = pytest.mark.latex
 

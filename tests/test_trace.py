@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
+from boundpaper.paper import bound, chapter
+from boundpaper.paper.trace.numeral import EQUAL, ROUNDED, SAME, Numeral, tokens
 from conftest import run
-from paper import bound, chapter
-from paper.trace.numeral import EQUAL, ROUNDED, SAME, Numeral, tokens
 from test_foreign import begin
 
 FILE = "paper/chapters/sample.tex.j2"

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from artifacts.build.unchanged import FILE, STATE, Watch, unchanged
-from artifacts.store.files import digest
+from boundpaper.build.unchanged import FILE, STATE, Watch, unchanged
+from boundpaper.store.files import digest
 
 SOURCE, MADE = "artifacts/sources/a.csv", "out/tables/a.tex"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import frictionless
 import pytest
 
-from artifacts.errors import DataError
-from artifacts.store.descriptor import standard
-from artifacts.store.files import write
-from artifacts.store.table_file import header_of, rows, words
-from artifacts.store.validation import Column, faults
+from boundpaper.errors import DataError
+from boundpaper.store.descriptor import standard
+from boundpaper.store.files import write
+from boundpaper.store.table_file import header_of, rows, words
+from boundpaper.store.validation import Column, faults
 from conftest import ROOT
 
 FIELDS = [

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from boundpaper.paper import serve
+from boundpaper.paper.watch import is_source, watch
 from conftest import ROOT
-from paper import serve
-from paper.watch import is_source, watch
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_watch_that_ends_ends_its_build(tmp_path, number):
     mark = tmp_path / "build"
     child = f"import os, time; print(os.getpid(), file=open({str(mark)!r}, 'w')); time.sleep(99)"
     call = f"watch(Path({str(tmp_path)!r}), {[sys.executable, '-c', child]!r}, print, int)"
-    code = f"from pathlib import Path; from paper.watch import watch; {call}"
+    code = f"from pathlib import Path; from boundpaper.paper.watch import watch; {call}"
     watching = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
         assert waited(lambda: mark.is_file() and mark.read_text().endswith("\n"))

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims._verdicts.judge import judge
-from analysis.claims._verdicts.said import said
-from analysis.claims._verdicts.verdict import ALPHA, Verdict
-from analysis.claims._verdicts.words import listed
-from artifacts.store.frames import pick
+from boundpaper.claims.judge import judge
+from boundpaper.claims.said import said
+from boundpaper.claims.verdict import ALPHA, Verdict
+from boundpaper.claims.words import listed
+from boundpaper.store.frames import pick
 
 DECILE = 13107.2  # tokens of a tenth of 131,072
 

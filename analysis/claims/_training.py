@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Quoted, Verdict, compare, judge, pick, quote
-from analysis.statistics.rounding import Interval
+from boundpaper.claims import Quoted, Verdict, compare, judge, pick, quote
+from boundpaper.statistics.rounding import Interval
 
 FIRST = "stage1-step-40000"
 ANNEALED = "stage3-step-4720000"

@@ -12,14 +12,14 @@ import pandas as pd
 from analysis.distil.recipe import ARMS, Recipe, recipe_of
 from analysis.distil.student import Student, Teacher, model_of
 from analysis.distil.windows import windows
-from analysis.measure.bar import bar
-from analysis.measure.measurements import save
-from analysis.models.attention.encodings import encoding_name
-from analysis.models.checkpoints import pretrained
-from analysis.models.checkpoints.identity import fingerprint
-from analysis.models.checkpoints.loading import AS_CONFIGURED
-from analysis.models.libraries import need, version
-from artifacts.errors import ModelError, SpecError, ThesisError
+from boundpaper.errors import ModelError, SpecError, ThesisError
+from keyquery.measure.bar import bar
+from keyquery.measure.measurements import save
+from keyquery.models.attention.encodings import encoding_name
+from keyquery.models.checkpoints import pretrained
+from keyquery.models.checkpoints.identity import fingerprint
+from keyquery.models.checkpoints.loading import AS_CONFIGURED
+from keyquery.models.libraries import need, version
 
 HOME = "out/distil"
 EXPERIMENT = "distillation"

@@ -22,7 +22,7 @@ from analysis.distil.recipe import ARMS, RECIPES
 @click.pass_obj
 def distil(obj: dict[str, Any], /, **asked: Any) -> None:
     """Distil a rotary model into itself without rotation, and with it as the control; goes on where it was stopped."""
-    from artifacts.errors import SpecError
+    from boundpaper.errors import SpecError
 
     try:
         from analysis.distil.command import run

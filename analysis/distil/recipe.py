@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from artifacts.errors import SpecError
+from boundpaper.errors import SpecError
 
 ARMS = {"nope": "drope", "continued": "as configured"}  # arm -> encoding of its student; the control keeps its own
 TEXTS = ("manual", "anarchism")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.distil.recipe import ARMS, BF16, Recipe
 from analysis.distil.windows import Windows
-from analysis.models import training_state as checkpoint
-from analysis.models.checkpoints.loading import Loaded, ModelSource, load
-from analysis.models.libraries import need
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.models import training_state as checkpoint
+from keyquery.models.checkpoints.loading import Loaded, ModelSource, load
+from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor

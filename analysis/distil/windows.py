@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.distil.recipe import Recipe
-from analysis.models.text_sets import texts_of
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.models.text_sets import texts_of
 
 if TYPE_CHECKING:
     from torch import Tensor

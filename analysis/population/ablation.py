@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from analysis.models.anatomy import blocks
 from analysis.population.asking import answers
 from analysis.population.outcomes import mean_nats
 from analysis.population.prompts import keys
 from analysis.population.recipe import Recipe, Which
+from keyquery.models.anatomy import blocks
 
 if TYPE_CHECKING:
     from torch import Tensor

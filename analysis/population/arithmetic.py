@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from analysis.models.libraries import need
+from keyquery.models.libraries import need
 
 ROWS, LENGTH, WIDTH, HEADS = 8, 128, 128, 4  # of a step of training
 SEPARATOR = "+"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from analysis.language.words import STOP, tokens
-from analysis.models.libraries import need
+from keyquery.language.words import STOP, tokens
+from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.language.words import WORDS
 from analysis.population.recipe import ARMS
+from keyquery.language.words import WORDS
 
 OTHERS = "`tiny-rope` (arm A), `tiny-continued` (arm B), `tiny-drope` (arm C)"
 

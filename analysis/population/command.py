@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.jobs import JobProgress, Resources, open_executor, run_jobs
-from analysis.measure.bar import bar
 from analysis.population import pack as packs
 from analysis.population import tables, work
 from analysis.population.recipe import ARMS, BASES, SEEDS, Recipe, Which
-from artifacts.store.reader import read
+from boundpaper.store.reader import read
+from keyquery.jobs import JobProgress, Resources, open_executor, run_jobs
+from keyquery.measure.bar import bar
 
 ORDER = ("ABC", "DE")  # arms that are trained together; all seeds of the one before any of the other
 

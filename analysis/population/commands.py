@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from analysis.measure.choices import EXECUTORS
 from analysis.population.recipe import ARMS, BASES, TUNING
+from keyquery.measure.choices import EXECUTORS
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
@@ -20,7 +20,9 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 @click.option("--arm", "arms", type=click.Choice(tuple(ARMS)), multiple=True, help=LETTERS)
 @click.option("--again", is_flag=True, help="Measure also models whose rows are there, and write them anew.")
 @click.option("--compare", is_flag=True, help="Measure again, write nothing, and say how far that is from the rows.")
-@click.option("--export", is_flag=True, help="Write seed 1 of A, B, C at base 400 to artifacts/models instead.")
+@click.option(
+    "--export", is_flag=True, help="Write seed 1 of A, B, C at base 400 to packages/keyquery/src/keyquery/tiny instead."
+)
 @click.option("--pack", type=FOLDER, help="Write the models to FOLDER instead: weights, cards, checksums.")
 @click.option("--weights", type=FOLDER, help="Read the models from a FOLDER that --pack wrote; none is trained.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes, one thread each.")

@@ -6,14 +6,14 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from analysis.language.book import BOOK
-from analysis.language.tokenizer import build
-from analysis.language.words import WORDS
-from analysis.measure.quantities import QUANTITIES, of_model
-from analysis.measure.rows import frame
-from analysis.measure.subject import Options, Subject
 from analysis.population.recipe import Recipe, Which
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.language.book import BOOK
+from keyquery.language.tokenizer import build
+from keyquery.language.words import WORDS
+from keyquery.measure.quantities import QUANTITIES, of_model
+from keyquery.measure.rows import frame
+from keyquery.measure.subject import Options, Subject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ def _measure(name: str, subject: Subject) -> pd.DataFrame:
     """Rows of an experiment as they are read back: absent layers and heads empty."""
     import pandas as pd
 
-    module = importlib.import_module(f"analysis.experiments.{name}")
+    module = importlib.import_module(f"keyquery.experiments.{name}")
     rows = frame(module.measure(subject, OPTIONS), subject.positional, subject.precision)
     for column in ("layer", "head"):
         rows[column] = pd.to_numeric(rows[column])

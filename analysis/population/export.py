@@ -10,16 +10,16 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.jobs import report
-from analysis.language.tokenizer import build
-from analysis.models.checkpoints.builtin import folder
-from analysis.models.libraries import need
 from analysis.population import card, tables
 from analysis.population.recipe import Recipe, Which, architecture
 from analysis.population.work import Made, load_or_train, recipe_digest
-from artifacts.errors import ModelError
-from artifacts.store.files import write
-from artifacts.store.reader import read
+from boundpaper.errors import ModelError
+from boundpaper.store.files import write
+from boundpaper.store.reader import read
+from keyquery.jobs import report
+from keyquery.language.tokenizer import build
+from keyquery.models.checkpoints.builtin import folder
+from keyquery.models.libraries import need
 
 SUBJECTS = {
     "tiny-rope": Which(400, 1, "A"),
@@ -31,7 +31,7 @@ RUNS = ("retrained", "population")  # tables of the second run, and of the first
 
 
 def export(root: Path, recipe: Recipe | None = None) -> list[Path]:
-    """Write the three subjects to `artifacts/models`; weights that are gone are trained again first.
+    """Write the three subjects to `packages/keyquery/src/keyquery/tiny`; weights that are gone are trained again first.
 
     Raises
     ------

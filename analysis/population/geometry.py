@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.heads.laws import Estimator
-from analysis.heads.plasticity import PlasticityOptions
-from analysis.language import documents
-from analysis.language.words import tokens, world
-from analysis.measure.heads.finding import METRICS, analyse
-from analysis.models.attention.calls import Call, recording
-from analysis.models.attention.rotations import rotations
-from analysis.models.captures.reading import Capture, Vectors
-from analysis.models.captures.sampling import Head
-from analysis.models.libraries import need
 from analysis.population import prompts
 from analysis.population.recipe import Recipe
-from analysis.rotary import Rotary
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.heads.laws import Estimator
+from keyquery.heads.plasticity import PlasticityOptions
+from keyquery.language import documents
+from keyquery.language.words import tokens, world
+from keyquery.measure.heads.finding import METRICS, analyse
+from keyquery.models.attention.calls import Call, recording
+from keyquery.models.attention.rotations import rotations
+from keyquery.models.captures.reading import Capture, Vectors
+from keyquery.models.captures.sampling import Head
+from keyquery.models.libraries import need
+from keyquery.rotary import Rotary
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

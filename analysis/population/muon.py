@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from analysis.models.libraries import need
+from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from analysis.language import documents
-from analysis.language.words import tokens, world
-from analysis.models.attention.positions import encoding
-from analysis.models.libraries import need
 from analysis.population import prompts
 from analysis.population.asking import Answer, answers
 from analysis.population.recipe import Recipe, Which
-from analysis.tasks.answers import EXACT, LETTERS, NO_NUMBER, NO_STOP, error_class
+from keyquery.language import documents
+from keyquery.language.words import tokens, world
+from keyquery.models.attention.positions import encoding
+from keyquery.models.libraries import need
+from keyquery.tasks.answers import EXACT, LETTERS, NO_NUMBER, NO_STOP, error_class
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

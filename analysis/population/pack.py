@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.jobs import report
-from analysis.models.libraries import need
 from analysis.population.export import measured, publish
 from analysis.population.recipe import Recipe, Which
 from analysis.population.training import Trained
 from analysis.population.work import Made, asked_for, differing, load_or_train
-from artifacts.errors import ModelError
-from artifacts.store.files import write
+from boundpaper.errors import ModelError
+from boundpaper.store.files import write
+from keyquery.jobs import report
+from keyquery.models.libraries import need
 
 TRAINING, WEIGHTS, SUMS, README = "training.json", "model.safetensors", "SHA256SUMS", "README.md"
 TIED = ("lm_head.weight", "model.embed_tokens.weight")  # one matrix under two names, saved under the second

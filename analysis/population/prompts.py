@@ -6,11 +6,11 @@ import random
 from collections.abc import Sequence
 from itertools import islice
 
-from analysis.language import words as language
-from analysis.language import world as base
-from analysis.language.words import KEYS, world
-from analysis.language.world import World
 from analysis.population.asking import Ask, Context
+from keyquery.language import words as language
+from keyquery.language import world as base
+from keyquery.language.words import KEYS, world
+from keyquery.language.world import World
 
 MULTIPLES = (0.5, 1, 2, 4, 8)  # of the training length
 TASKS = ("fact", "fact_held", "yes_no", "yes_no_held", "statement", "statement_held", "review", "copy")

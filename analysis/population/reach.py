@@ -13,10 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.heads.exchange import Exchange, ExchangedPairs, exchange, exchanged_pairs
-from analysis.heads.head import Head, IntArray
-from analysis.heads.plasticity import PlasticityOptions, plasticity
-from analysis.models.attention.calls import Call
 from analysis.population.geometry import (
     BUCKETS,
     DOCUMENTS,
@@ -27,7 +23,11 @@ from analysis.population.geometry import (
     read_texts,
 )
 from analysis.population.recipe import Recipe
-from analysis.rotary import Rotary
+from keyquery.heads.exchange import Exchange, ExchangedPairs, exchange, exchanged_pairs
+from keyquery.heads.head import Head, IntArray
+from keyquery.heads.plasticity import PlasticityOptions, plasticity
+from keyquery.models.attention.calls import Call
+from keyquery.rotary import Rotary
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

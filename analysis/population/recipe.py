@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from analysis.language.words import WORDS
-from analysis.models.libraries import need
-from artifacts.errors import SpecError
+from boundpaper.errors import SpecError
+from keyquery.language.words import WORDS
+from keyquery.models.libraries import need
 
 BASES = (400, 10_000)  # of the rotation; the first is primary
 SEEDS = tuple(range(1, 9))

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.build.lock import lock
-from artifacts.store.files import write
-from artifacts.store.manifest import sealed
-from artifacts.store.measurement import path_of, put
-from artifacts.store.reader import read
-from artifacts.store.results import text
+from boundpaper.build.lock import lock
+from boundpaper.store.files import write
+from boundpaper.store.manifest import sealed
+from boundpaper.store.measurement import path_of, put
+from boundpaper.store.reader import read
+from boundpaper.store.results import text
 
 FILE = "population"  # of every table, below `artifacts/measurements/NAME`
 MODELS = "retrained_models"

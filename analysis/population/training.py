@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.language import documents
-from analysis.language.words import world
-from analysis.models import training_state as checkpoint
-from analysis.models.libraries import need
 from analysis.population import prompts
 from analysis.population.arithmetic import arithmetic, joined
 from analysis.population.asking import answers
 from analysis.population.muon import Muon
 from analysis.population.recipe import Recipe, Stage, Which, architecture
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.language import documents
+from keyquery.language.words import world
+from keyquery.models import training_state as checkpoint
+from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -12,14 +12,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.jobs import report
-from analysis.models.libraries import need, version
 from analysis.population import ablation, experiments, geometry, outcomes, reach, tables
 from analysis.population.arithmetic import joined
 from analysis.population.recipe import Recipe, Which
 from analysis.population.training import Trained, model_of, train
-from artifacts.errors import ModelError, ThesisError
-from artifacts.store.files import write
+from boundpaper.errors import ModelError, ThesisError
+from boundpaper.store.files import write
+from keyquery.jobs import report
+from keyquery.models.libraries import need, version
 
 HOME = "out/population"
 FREE = 300 << 20  # bytes of disk that a family of models needs at most

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis.statistics.denominators import Answered, Unread, denominators
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.denominators import Answered, Unread, denominators
 
 YES_NO = ("cities", "sports")
 UNREAD: Mapping[str, Unread] = {"integer": "certain", "cast": "possible"}

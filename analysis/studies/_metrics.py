@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.statistics import guards
-from analysis.statistics.correlations import correlation, covariate
-from analysis.statistics.estimate import SEPARATOR, Estimate, with_note
-from analysis.studies._families import corrected
+from boundpaper.statistics import guards
+from boundpaper.statistics.correlations import correlation, covariate
+from boundpaper.statistics.estimate import SEPARATOR, Estimate, with_note
+from boundpaper.statistics.families import corrected
 
 METRICS = (
     "ap_drop",

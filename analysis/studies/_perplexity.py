@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis.statistics.rounding import Interval, agreement, ratio
-from artifacts.store.frames import pick
+from boundpaper.statistics.rounding import Interval, agreement, ratio
+from boundpaper.store.frames import pick
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.statistics.guards import Notes, dependent_units
+from boundpaper.statistics.guards import Notes, dependent_units
 
 FACT = "llama32_vision_text"
 

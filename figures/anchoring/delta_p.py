@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Points
-from figures._press.series import Series
+from boundpaper.figures import Axis, Figure, Line, Panel, Points
+from boundpaper.figures.series import Series
 
 GROUPS = {"question": "question-anchored", "answer": "answer-anchored"}
 MOST = 8

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Points, Rule
-from figures._press.series import Series
+from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule
+from boundpaper.figures.series import Series
 
 GROUPS = {"question": "needs the question", "answer": "answer alone tells"}
 

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from artifacts.typeset.wording import correlation_phrase, listed
-from figures import Axis, Figure, Fit, Panel, Points
+from boundpaper.figures import Axis, Figure, Fit, Panel, Points
+from boundpaper.store.frames import pick
+from boundpaper.typeset.wording import correlation_phrase, listed
 
 
 def figure(

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import metric
-from figures import Axis, Figure, Forest, Panel, Rule, Style
+from boundpaper.figures import Axis, Figure, Forest, Panel, Rule, Style
+from boundpaper.typeset.wording import metric
 
 COEFFICIENTS = {"pearson": "Pearson's $r$", "spearman": "Spearman's $\\rho$"}
 KINDS = {True: "plasticity", False: "rotation"}

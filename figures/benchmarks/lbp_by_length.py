@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from artifacts.typeset.wording import MODES
-from figures import Axis, Figure, Line, Panel
+from boundpaper.figures import Axis, Figure, Line, Panel
+from boundpaper.typeset.wording import MODES
 
 
 def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import listed, tokens
-from figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.typeset.wording import listed, tokens
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 

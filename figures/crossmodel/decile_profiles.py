@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import short_names, tokens
-from figures import Axis, Figure, Line, Panel
+from boundpaper.figures import Axis, Figure, Line, Panel
+from boundpaper.typeset.wording import short_names, tokens
 
 SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "Gemma 3 270M": "Gemma 3", "random-llama": "random"}
 """Names that fit beside the last panel."""

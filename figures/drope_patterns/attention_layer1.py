@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel, Shade
+from boundpaper.figures import Axis, Bars, Figure, Panel, Shade
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
 KINDS = {"bos": ("bos_attention", "BOS"), "local": ("local_attention", "neighbours")}

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Axis, Figure, Line, Panel, Rule
 
 KINDS = {"bos": "attention to BOS", "local": "attention to neighbours"}
 MODELS = {"rope": "RoPE", "drope": "DroPE"}

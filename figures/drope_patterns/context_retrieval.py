@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Panel, Points, Shade
+from boundpaper.figures import Axis, Figure, Panel, Points, Shade
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
 ASIDE = {"RoPE": 0.95, "DroPE": 1.05, "simple": 1.15}  # points of one length stand side by side

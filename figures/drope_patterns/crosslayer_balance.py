@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Points, Rule, Shade
+from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, Shade
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel, Rule
+from boundpaper.figures import Axis, Bars, Figure, Panel, Rule
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
 

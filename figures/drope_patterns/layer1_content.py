@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Line, Panel
+from boundpaper.figures import Axis, Bars, Figure, Line, Panel
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
 TENSORS = ("query", "key", "value")

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel, Rule
+from boundpaper.figures import Axis, Bars, Figure, Panel, Rule
 
 SCOPES = {"all tokens": "all tokens", "content tokens": "content tokens", "BOS": "BOS"}
 MODELS = {"rope": "RoPE", "drope": "DroPE"}

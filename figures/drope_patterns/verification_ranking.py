@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import tokens
-from figures import Axis, Figure, Panel, Points, Rule
+from boundpaper.figures import Axis, Figure, Panel, Points, Rule
+from boundpaper.typeset.wording import tokens
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
 ASIDE = {"rope": 0.93, "drope": 1.0 / 0.93}

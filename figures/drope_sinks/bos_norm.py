@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Axis, Figure, Line, Panel, Rule
 
 PANELS = {"norm": "norm of the first token", "ratio": "ratio to other tokens"}
 

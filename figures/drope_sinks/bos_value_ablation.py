@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import printed
-from figures import Axis, Bars, Figure, Panel, Rule
+from boundpaper.figures import Axis, Bars, Figure, Panel, Rule
+from boundpaper.typeset.numbers import printed
 
 NAMES = {
     "bos_value_spike_layer": "values, one layer",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel
+from boundpaper.figures import Axis, Figure, Line, Panel
 
 PANELS = {
     "value_norm": ("value norm", "L2 norm"),

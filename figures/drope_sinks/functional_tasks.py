@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel, Rule
+from boundpaper.figures import Axis, Bars, Figure, Panel, Rule
 
 TASKS = {"cities": "cities", "sports": "sports", "passkey": "passkey", "imdb": "IMDB"}
 CONDITIONS = {"baseline": "baseline", "bos_mlp_ablation": "first token", "qk_disruption": "Q and K", "combined": "both"}

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel
+from boundpaper.figures import Axis, Figure, Line, Panel
 
 
 def figure(phase_layers: pd.DataFrame, drope_protocols: pd.DataFrame, drope_captions: pd.DataFrame) -> Figure:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel
+from boundpaper.figures import Axis, Bars, Figure, Panel
 
 LABELS = {"baseline": "baseline", "ablated": "output removed"}
 MODELS = {"rope": "RoPE", "drope": "DroPE"}

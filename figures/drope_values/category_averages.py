@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel
+from boundpaper.figures import Axis, Bars, Figure, Panel
 
 CATEGORIES = ("parametric", "contextual")
 SERIES = {"rope": "RoPE", "drope": "DroPE"}

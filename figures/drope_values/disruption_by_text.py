@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel
+from boundpaper.figures import Axis, Bars, Figure, Panel
 
 SERIES = {"rope": "RoPE", "drope": "DroPE"}
 

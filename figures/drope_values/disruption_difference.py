@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from figures import Axis, Figure, Forest, Panel, Rule
+from boundpaper.figures import Axis, Figure, Forest, Panel, Rule
 
 SERIES = {"rope": "RoPE", "drope": "DroPE"}
 DIFFERENCE = "RoPE against DroPE: massive less random"

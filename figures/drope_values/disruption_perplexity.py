@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel
+from boundpaper.figures import Axis, Bars, Figure, Panel
 
 ARMS = {"baseline": "baseline", "random": "random zeroed", "massive": "massive zeroed"}
 METRICS = {"baseline": "baseline_ppl", "random": "random_zeroed_ppl", "massive": "massive_zeroed_ppl"}

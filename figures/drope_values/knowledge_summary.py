@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel
+from boundpaper.figures import Axis, Bars, Figure, Panel
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
 SERIES = {"rope": "RoPE", "drope": "DroPE"}

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Bars, Figure, Panel
+from boundpaper.figures import Axis, Bars, Figure, Panel
 
 TENSORS = ("query", "key", "value")
 SERIES = {"rope": "RoPE", "drope": "DroPE"}

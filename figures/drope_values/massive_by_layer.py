@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Shade
+from boundpaper.figures import Axis, Figure, Line, Panel, Shade
 
 TITLES = {"query": "queries", "key": "keys", "value": "values"}
 

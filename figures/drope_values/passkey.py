@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from figures import Axis, Bars, Figure, Panel, Style
+from boundpaper.figures import Axis, Bars, Figure, Panel, Style
+from boundpaper.store.positional import PAIR
 
 ARMS = {"base": "baseline", "disrupted": "disrupted"}
 

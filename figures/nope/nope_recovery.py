@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Panel, Points, Rule, display
+from boundpaper.figures import Axis, Figure, Panel, Points, Rule, display
 
 
 def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Figure:

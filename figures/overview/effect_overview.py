@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Forest, Panel, Rule
+from boundpaper.figures import Axis, Figure, Forest, Panel, Rule
 
 AXES = {
     "correlation": ("correlation", Axis(low=-1, high=1, ticks=[-1, -0.5, 0, 0.5, 1])),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from artifacts.errors import DataError
-from figures._press.style import Style
+from boundpaper.errors import DataError
+from boundpaper.figures.style import Style
 
 if TYPE_CHECKING:
     import pandas as pd

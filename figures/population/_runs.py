@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from figures import Bundle
+from boundpaper.figures import Bundle
 from figures.population._arms import ARMS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from figures._press.series import Series
+    from boundpaper.figures.series import Series
 
 
 def bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:

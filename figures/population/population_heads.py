@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Panel, Points
+from boundpaper.figures import Axis, Figure, Panel, Points
 from figures.population._arms import bases, of_base, seeds
 
 SHOWN = ("A", "B", "C")

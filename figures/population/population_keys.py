@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from figures import Axis, Bundle, Figure, Panel, Rule
-from figures._press.series import Series
+from boundpaper.figures import Axis, Bundle, Figure, Panel, Rule
+from boundpaper.figures.series import Series
 from figures.population._arms import ARMS, LOOKS, bases, of_base, seeds
 
 TRAINED = 128

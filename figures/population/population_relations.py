@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import signed
-from figures import Axis, Figure, Panel, Points
+from boundpaper.figures import Axis, Figure, Panel, Points
+from boundpaper.typeset.numbers import signed
 from figures.population._arms import ARMS, BASES, LOOKS, bases, seeds
 
 METRICS = {

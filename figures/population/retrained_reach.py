@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Panel, Rule
+from boundpaper.figures import Axis, Figure, Panel, Rule
 from figures.population._arms import LOOKS, bases
 from figures.population._runs import bundles, measured
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import tokens
-from figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.typeset.wording import tokens
 
 ARMS = {"nope": ("drope", "without rotation"), "continued": ("rope", "control, rotation kept")}
 

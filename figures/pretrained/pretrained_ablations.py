@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel
+from boundpaper.figures import Axis, Figure, Line, Panel
 
 PARTS = {"mlp": ("MLP", "series-1"), "attention": ("attention", "series-2")}
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import tokens
-from figures import Axis, Figure, Line, Panel
+from boundpaper.figures import Axis, Figure, Line, Panel
+from boundpaper.typeset.wording import tokens
 
 METRICS = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
 

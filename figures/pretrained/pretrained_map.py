@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from figures import Axis, Figure, Heatmap, Panel
+from boundpaper.figures import Axis, Figure, Heatmap, Panel
 
 TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Panel, Points, Style
+from boundpaper.figures import Axis, Figure, Panel, Points, Style
 
 HEADS = 4  # of those of which vectors are kept, evenly over depth
 HALVES = {"early": "first half", "late": "second half"}

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Axis, Figure, Line, Panel, Rule
 
 TASKS = {"passkey": "key retrieved", "verification": "key verified"}
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from figures import Axis, Figure, Panel, Points
+from boundpaper.figures import Axis, Figure, Panel, Points
+from boundpaper.store.frames import pick
 
 
 def figure(

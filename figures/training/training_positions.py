@@ -4,8 +4,8 @@ import itertools
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from figures import Axis, Figure, Line, Panel, Style
+from boundpaper.figures import Axis, Figure, Line, Panel, Style
+from boundpaper.store.frames import pick
 
 LOOKS = (
     Style(color="okblue!40!white", mark="*", dash="solid"),

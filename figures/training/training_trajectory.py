@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Shade
-from figures._press.series import Origin
+from boundpaper.figures import Axis, Figure, Line, Panel, Shade
+from boundpaper.figures.series import Origin
 
 PHASES = {"Pre-train": "pre-training", "Anneal": "annealing", "LC 4K-32K": "to 32K", "LC 32K-64K": "to 64K"}
 

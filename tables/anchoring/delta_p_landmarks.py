@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import fixed
-from artifacts.typeset.numbers import integer as whole
-from tables import Column, Table
+from boundpaper.tables import Column, Table
+from boundpaper.typeset.numbers import fixed
+from boundpaper.typeset.numbers import integer as whole
 
 ANCHORINGS = {"question": "question", "answer": "answer"}
 LANDMARKS = {

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
 
 VALUES = {"question_share": "share", "control": "control", "filler": "filler"}
 

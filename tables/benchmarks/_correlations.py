@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from artifacts.typeset.numbers import fixed, markup, pvalue
+from boundpaper.tables.spec import Column
+from boundpaper.typeset.numbers import fixed, markup, pvalue
 from tables._house import by_test
-from tables._press.spec import Column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from artifacts.typeset.numbers import fixed
-from artifacts.typeset.wording import MODES, tokens
+from boundpaper.typeset.numbers import fixed
+from boundpaper.typeset.wording import MODES, tokens
 
 if TYPE_CHECKING:
     import pandas as pd

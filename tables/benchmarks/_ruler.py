@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from artifacts.typeset.numbers import fixed, integer
-from artifacts.typeset.wording import tokens
+from boundpaper.typeset.numbers import fixed, integer
+from boundpaper.typeset.wording import tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import metric
-from tables import Column, Table, fixed, percent, significant
+from boundpaper.tables import Column, Table, fixed, percent, significant
+from boundpaper.typeset.wording import metric
 
 
 def table(capture_noise: pd.DataFrame) -> Table:

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from artifacts.typeset.wording import correlation_phrase, metric, tokens
-from tables import Table
+from boundpaper.store.frames import pick
+from boundpaper.tables import Table
+from boundpaper.typeset.wording import correlation_phrase, metric, tokens
 from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
 
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import MODES
-from tables import Column, Table, printed
+from boundpaper.tables import Column, Table, printed
+from boundpaper.typeset.wording import MODES
 from tables._house import model_footnotes, model_marks
 from tables.benchmarks._longbench import measured_footnotes, measured_scores
 

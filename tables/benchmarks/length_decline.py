@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import MODES
-from tables import Column, Table, fixed, percent, signed
+from boundpaper.tables import Column, Table, fixed, percent, signed
+from boundpaper.typeset.wording import MODES
 from tables._house import model_footnotes, model_marks
 from tables.benchmarks._longbench import BENCHMARK, measured_footnotes, measured_mark
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import METRICS, MODES
-from tables import Column, Table, fixed, integer, pvalue
+from boundpaper.tables import Column, Table, fixed, integer, pvalue
+from boundpaper.typeset.wording import METRICS, MODES
 from tables._house import by_test
 
 PAIRS = {

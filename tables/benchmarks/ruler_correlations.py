@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import listed, metric, tokens
-from tables import Table
+from boundpaper.tables import Table
+from boundpaper.typeset.wording import listed, metric, tokens
 from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
 
 

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from artifacts.typeset.numbers import fixed as fixed_number
-from artifacts.typeset.wording import correlation_phrase
-from tables import Column, Table, fixed, percent, signed
+from boundpaper.store.frames import pick
+from boundpaper.tables import Column, Table, fixed, percent, signed
+from boundpaper.typeset.numbers import fixed as fixed_number
+from boundpaper.typeset.wording import correlation_phrase
 
 BEYOND = "longer than the captured context"
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import fixed as fixed_number
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
+from boundpaper.typeset.numbers import fixed as fixed_number
 from tables._house import model_footnotes, model_marks
 from tables.benchmarks._ruler import measured_footnotes, measured_rows
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table
+from boundpaper.tables import Column, Table
 
 GAPS = "What rotation leaves open and plasticity is said to close"
 REVERSAL = "What rotation corrects in the components"

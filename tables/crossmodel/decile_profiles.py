@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, signed
+from boundpaper.tables import Column, Table, fixed, signed
 from tables._house import model_footnotes, model_marks
 
 SHAPES = {"falls": "falls throughout", "rises": "rises", "open": "open"}

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import listed
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
+from boundpaper.typeset.wording import listed
 from tables._house import model_footnotes, model_marks, rounded_bias
 
 

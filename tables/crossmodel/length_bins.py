@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import fixed as fixed_number
-from tables import Column, Table, fixed, signed
+from boundpaper.tables import Column, Table, fixed, signed
+from boundpaper.typeset.numbers import fixed as fixed_number
 
 BINS = ("0-8K", "8K-16K", "16K-32K", "32K-64K", "64K-128K")
 

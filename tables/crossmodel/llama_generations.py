@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts import wide
-from artifacts.typeset.wording import MODES
-from tables import Column, Table, fixed, percent
+from boundpaper.store.frames import wide
+from boundpaper.tables import Column, Table, fixed, percent
+from boundpaper.typeset.wording import MODES
 
 
 def table(

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts import wide
-from artifacts.typeset.wording import listed, tokens
-from tables import Column, Table, fixed, integer
+from boundpaper.store.frames import wide
+from boundpaper.tables import Column, Table, fixed, integer
+from boundpaper.typeset.wording import listed, tokens
 
 OLD = "mistral-v0.2-7b"
 

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import fixed as fixed_number
-from artifacts.typeset.wording import estimator, tokens
-from tables import Column, Table, fixed, integer
+from boundpaper.tables import Column, Table, fixed, integer
+from boundpaper.typeset.numbers import fixed as fixed_number
+from boundpaper.typeset.wording import estimator, tokens
 from tables._house import model_footnotes, model_marks, rounded_bias
 
 NULL = "random-llama"

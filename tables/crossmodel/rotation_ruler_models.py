@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts import wide
-from artifacts.typeset.wording import tokens
-from tables import Column, Table, fixed
+from boundpaper.store.frames import wide
+from boundpaper.tables import Column, Table, fixed
+from boundpaper.typeset.wording import tokens
 
 TOKEN, SLOPE = 1e4, 1e4
 

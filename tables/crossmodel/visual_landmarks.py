@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table
+from boundpaper.tables import Column, Table
 
 KINDS = {
     "heat map": "Maps of plasticity over two distances",

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from tables import Column, Table, fixed, printed
+from boundpaper.store.positional import PAIR
+from boundpaper.tables import Column, Table, fixed, printed
 
 KINDS = {"bos": ("bos_attention", "attention to BOS"), "local": ("local_attention", "attention to neighbours")}
 

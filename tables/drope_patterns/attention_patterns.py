@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from tables import Column, Table, fixed, integer, printed, pvalue, signed
+from boundpaper.store.frames import pick
+from boundpaper.tables import Column, Table, fixed, integer, printed, pvalue, signed
 
 ROWS = {
     "bos_attention": "attention to BOS",

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from tables import Column, Table, fixed, integer, pvalue
+from boundpaper.store.frames import pick
+from boundpaper.tables import Column, Table, fixed, integer, pvalue
 
 NAMES = {"lengths": "Lengths", "errors": "Error analysis", "formats": "Prompt formats"}
 FORMATS = {"single": "single", "ruler": "RULER", "simple": "simple"}

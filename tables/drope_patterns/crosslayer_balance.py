@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from tables import Column, Table, fixed, integer, printed, sentences, signed
+from boundpaper.store.frames import pick
+from boundpaper.tables import Column, Table, fixed, integer, printed, sentences, signed
 
 BANDS = {"0": "layer 0", "1": "layer 1", "2-31": "layers 2-31", "3-31": "layers 3-31", "0-31": "all layers"}
 

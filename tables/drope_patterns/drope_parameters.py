@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, sentences, text
+from boundpaper.tables import Column, Table, sentences, text
 
 
 def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_stated: pd.DataFrame) -> Table:

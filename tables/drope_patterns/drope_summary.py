@@ -4,8 +4,8 @@ import re
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from tables import Column, Table, sentences
+from boundpaper.store.positional import PAIR
+from boundpaper.tables import Column, Table, sentences
 
 ROWS: dict[str, tuple[str, str, str]] = {  # metric: experiment, name, mark
     "query_massive": ("1", "massive query values", ""),

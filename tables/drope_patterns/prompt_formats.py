@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from tables import Column, Table, fixed, integer, pvalue, signed
+from boundpaper.store.frames import pick
+from boundpaper.tables import Column, Table, fixed, integer, pvalue, signed
 
 
 def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:

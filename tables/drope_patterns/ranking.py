@@ -4,8 +4,8 @@ import re
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from tables import Column, Table, fixed, pvalue
+from boundpaper.store.frames import pick
+from boundpaper.tables import Column, Table, fixed, pvalue
 
 
 def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer
+from boundpaper.tables import Column, Table, fixed, integer
 
 NAMES = {
     "exact": "exact",

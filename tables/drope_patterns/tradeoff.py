@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from tables import Column, Table, sentences
+from boundpaper.store.positional import PAIR
+from boundpaper.tables import Column, Table, sentences
 
 ASPECTS = {
     "within_training_accuracy": "accuracy within the training length",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, integer, printed
+from boundpaper.tables import Column, Table, integer, printed
 
 
 def table(drope_verification: pd.DataFrame, ranking_cells: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tables._press.spec import Column
+from boundpaper.tables.spec import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str
 
 def task_columns() -> list[Column]:
     """The columns of `task_rows`: shares of answers read, accuracy with its interval, stars, marks below chance."""
-    from artifacts.typeset.numbers import integer, sentences
+    from boundpaper.typeset.numbers import integer, sentences
 
     columns = []
     for task, name in TASKS.items():

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer, printed
+from boundpaper.tables import Column, Table, fixed, integer, printed
 
 REMOVED = {
     "mlp at BOS": "Experiment 4: the MLP output at the first token",

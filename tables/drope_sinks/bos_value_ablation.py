@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, printed
+from boundpaper.tables import Column, Table, fixed, printed
 
 NAMES = {"bos_value_spike_layer": "one layer", "bos_value_all_layers": "all layers"}
 

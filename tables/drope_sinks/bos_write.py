@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from tables import Column, Table, fixed, printed
+from boundpaper.store.positional import PAIR
+from boundpaper.tables import Column, Table, fixed, printed
 
 ROWS = {  # quantity: name, digits
     "bos_value_norm": ("value norm of the first token, mean", 3),

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table
+from boundpaper.tables import Column, Table
 from tables.drope_sinks._tasks import BELOW, task_columns, task_items, task_note, task_rows
 
 CONDITIONS = {

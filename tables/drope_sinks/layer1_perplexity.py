@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from tables import Column, Table, fixed, integer, printed
+from boundpaper.store.positional import PAIR
+from boundpaper.tables import Column, Table, fixed, integer, printed
 
 NAMES = {
     "layer1_mlp": "MLP",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from tables import Column, Table, fixed, printed, sentences
+from boundpaper.tables import Column, Table, fixed, printed, sentences
 
 ROWS = {  # quantity: name, digits
     "spike_first_above": ("first layer with ratio above {limit}", 0),

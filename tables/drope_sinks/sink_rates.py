@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from tables import Column, Table, fixed, printed, sentences
+from boundpaper.store.positional import PAIR
+from boundpaper.tables import Column, Table, fixed, printed, sentences
 
 
 def table(sink_rate_bands: pd.DataFrame, sink_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:

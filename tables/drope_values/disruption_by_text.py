@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from artifacts.typeset.wording import listed
-from tables import Column, Table, fixed, integer, printed, significant
+from boundpaper.store.positional import PAIR
+from boundpaper.tables import Column, Table, fixed, integer, printed, significant
+from boundpaper.typeset.wording import listed
 
 CLOSE = 0.05  # share of the printed value
 

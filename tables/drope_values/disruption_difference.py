@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer, printed, pvalue
+from boundpaper.tables import Column, Table, fixed, integer, printed, pvalue
 
 SEEDS = {
     "RoPE: massive against random": ("paired_t_p", "RoPE"),

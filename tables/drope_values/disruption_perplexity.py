@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from tables import Column, Table, markup, printed
+from boundpaper.store.positional import PAIR
+from boundpaper.tables import Column, Table, markup, printed
 
 ROWS = (  # metric of the report, column of the recomputed values, name, unit
     ("baseline_ppl", "baseline_ppl", "perplexity, baseline", "perplexity"),

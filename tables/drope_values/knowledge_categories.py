@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer, printed
+from boundpaper.tables import Column, Table, fixed, integer, printed
 from tables.drope_values.knowledge_tasks import UNKNOWN
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer, pvalue, signed
+from boundpaper.tables import Column, Table, fixed, integer, pvalue, signed
 from tables.drope_values.knowledge_tasks import TASKS, UNKNOWN
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer, printed, pvalue, sentences
+from boundpaper.tables import Column, Table, fixed, integer, printed, pvalue, sentences
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
 NOTHING = "The baseline's interval reaches chance or lies below it: nothing above chance to lose."

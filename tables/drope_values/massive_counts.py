@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, printed, pvalue, signed
+from boundpaper.tables import Column, Table, fixed, printed, pvalue, signed
 
 NAMES = {"query": "query", "key": "key", "value": "value", "all": "all three"}
 

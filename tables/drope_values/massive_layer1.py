@@ -4,9 +4,9 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.store.positional import PAIR
-from artifacts.typeset.wording import listed
-from tables import Column, Table, fixed, printed, significant
+from boundpaper.store.positional import PAIR
+from boundpaper.tables import Column, Table, fixed, printed, significant
+from boundpaper.typeset.wording import listed
 
 TENSORS = ("query", "key", "value")
 

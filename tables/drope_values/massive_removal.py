@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, signed
+from boundpaper.tables import Column, Table, fixed, signed
 
 NAMES = {"smollm-360m": "SmolLM-360M", "llama2-7b": "Llama-2-7B"}
 AFTER = {"no": "rotation removed, nothing trained", "yes": "rotation removed and recalibrated"}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.typeset.numbers import significant
-from artifacts.typeset.wording import readable
+from boundpaper.typeset.numbers import significant
+from boundpaper.typeset.wording import readable
 
 BAD = ("contradicted", "not supported")
 FAILURES: Mapping[str, str] = {

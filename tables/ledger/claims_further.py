@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, markup, sentences
+from boundpaper.tables import Column, Table, markup, sentences
 from tables.ledger._failing import display_names, failing
 
 LINE = 32

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table
+from boundpaper.tables import Column, Table
 
 VERDICTS = ("holds", "holds after rounding", "not significant", "not supported", "contradicted", "not testable")
 TITLES = {

@@ -4,7 +4,7 @@ import hashlib
 
 import pandas as pd
 
-from tables import Column, Table
+from boundpaper.tables import Column, Table
 
 
 def table(provenance: pd.DataFrame) -> Table:

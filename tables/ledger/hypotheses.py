@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, sentences
+from boundpaper.tables import Column, Table, sentences
 
 
 def table(hypotheses: pd.DataFrame) -> Table:

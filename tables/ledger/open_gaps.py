@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import integer
-from tables import Column, Table
+from boundpaper.tables import Column, Table
+from boundpaper.typeset.numbers import integer
 
 WOULD = {
     "head_composition": "Open: patch the output of one head and read the plasticity of heads in later layers.",

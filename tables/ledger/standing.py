@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, integer, text
+from boundpaper.tables import Column, Table, integer, text
 
 PARTS = {"other chapters": "Documents, captures and pretrained models", "population": "Population of small models"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tables import Column, Table, fixed, integer, signed
+from boundpaper.tables import Column, Table, fixed, integer, signed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts import wide
-from artifacts.typeset.numbers import fixed as fixed_number
-from tables import Column, Table, fixed, integer, pvalue, signed
+from boundpaper.store.frames import wide
+from boundpaper.tables import Column, Table, fixed, integer, pvalue, signed
+from boundpaper.typeset.numbers import fixed as fixed_number
 
 GROUPS = {
     "after": "directly after a cross-attention layer",

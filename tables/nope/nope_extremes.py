@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts import wide
-from tables import Column, Table, fixed, integer
+from boundpaper.store.frames import wide
+from boundpaper.tables import Column, Table, fixed, integer
 
 # the unit of the slope: the last digit printed
 SMALL = 1e-6

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, integer
+from boundpaper.tables import Column, Table, integer
 from tables.nope._layers import layers_table
 
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts import wide
-from tables import Column, Table, fixed, integer, signed
+from boundpaper.store.frames import wide
+from boundpaper.tables import Column, Table, fixed, integer, signed
 
 
 def table(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Table:

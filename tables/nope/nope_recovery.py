@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import listed
-from tables import Column, Table, fixed, integer, signed
+from boundpaper.tables import Column, Table, fixed, integer, signed
+from boundpaper.typeset.wording import listed
 from tables._house import model_footnotes, model_marks
 
 SHAPES = {"falls": "falls throughout", "rises": "rises", "open": "open"}

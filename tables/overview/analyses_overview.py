@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table
+from boundpaper.tables import Column, Table
 
 
 def table(reported_analyses: pd.DataFrame) -> Table:

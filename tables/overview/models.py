@@ -4,8 +4,8 @@ import re
 
 import pandas as pd
 
-from artifacts.typeset.wording import tokens
-from tables import Column, Table, fixed, integer
+from boundpaper.tables import Column, Table, fixed, integer
+from boundpaper.typeset.wording import tokens
 
 
 def table(models: pd.DataFrame) -> Table:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
 
 BASE = 400
 ARMS = {

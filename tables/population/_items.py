@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from tables import Column, Table, fixed, pvalue
+from boundpaper.tables import Column, Table, fixed, pvalue
 
 DIGITS = {"keys_far": 2, "linear_share": 2, "content_part": 2, "position_part": 2}
 QUANTITIES = {

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
 from tables.population._contrasts import worded
 
 LARGER, LESS = "10000", "400 less 10000"

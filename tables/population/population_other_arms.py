@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Table
+from boundpaper.tables import Table
 from tables.population._arms import arms
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Table
+from boundpaper.tables import Table
 from tables.population._items import items
 
 FAMILIES = ("reach_aligned", "exchange", "widths")

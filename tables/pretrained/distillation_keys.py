@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import listed
-from tables import Column, Table, percent
+from boundpaper.tables import Column, Table, percent
+from boundpaper.typeset.wording import listed
 from tables.pretrained.distillation_quantities import NAMES
 
 

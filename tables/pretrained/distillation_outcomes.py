@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, markup
+from boundpaper.tables import Column, Table, fixed, markup
 
 TEXTS = {"manual": "manual of Python", "anarchism": "English prose", "all": "both"}
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import fixed
-from tables import Column, Table
+from boundpaper.tables import Column, Table
+from boundpaper.typeset.numbers import fixed
 
 NAMES = {
     "teacher": "Rotation",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, pvalue
+from boundpaper.tables import Column, Table, fixed, pvalue
 
 TASKS = {
     "cities": "Cities and countries",

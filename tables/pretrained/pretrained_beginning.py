@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import fixed as fixed_number
-from tables import Column, Table
+from boundpaper.tables import Column, Table
+from boundpaper.typeset.numbers import fixed as fixed_number
 
 STARTS = {"word": "With a word", "token": "With its token", "difference": "Token less word"}
 ROWS = {

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
 
 SELECTS = {"threshold": "Massive dimensions", "top1": "Largest dimension of each head"}
 FILLS = {"zero": "zeroed", "mean": "filled with their mean"}

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, sentences
+from boundpaper.tables import Column, Table, fixed, sentences
 
 ROWS = {
     "ap_overall": "plasticity, overall",

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts.typeset.numbers import Fixed
-from artifacts.typeset.numbers import fixed as fixed_number
-from tables import Column, Table
+from boundpaper.tables import Column, Table
+from boundpaper.typeset.numbers import Fixed
+from boundpaper.typeset.numbers import fixed as fixed_number
 
 BESIDE = ("reported", "small")
 DIGITS = 2

@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.typeset.wording import estimator, listed, tokens
-from tables import Column, Table, fixed, markup
+from boundpaper.tables import Column, Table, fixed, markup
+from boundpaper.typeset.wording import estimator, listed, tokens
 
 FEW = 10  # key heads
 FIELDS = {"v": "value", "low": "low", "high": "high"}

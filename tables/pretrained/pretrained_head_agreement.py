@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
 
 CONTRASTS = {
     "rotation removed": "Rotation removed, nothing trained",

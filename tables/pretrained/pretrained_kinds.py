@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
 
 WHERE = {"pre": "Before the rotation", "post": "After the rotation"}
 TENSORS = {"query": "queries", "key": "keys", "value": "values"}

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import listed
-from tables import Column, Table, fixed, markup
+from boundpaper.tables import Column, Table, fixed, markup
+from boundpaper.typeset.wording import listed
 
 ROWS = {
     "ap_overall": "plasticity, overall",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, markup
+from boundpaper.tables import Column, Table, fixed, markup
 from tables.pretrained.pretrained_noise import ROWS
 
 

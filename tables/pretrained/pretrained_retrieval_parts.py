@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from tables import Column, Table, fixed, sentences
+from boundpaper.tables import Column, Table, fixed, sentences
 
 PARTS = {
     "form": "Keys found, by the wording of the prompt, %",

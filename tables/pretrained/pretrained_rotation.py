@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
 
 QUANTITIES = {"first": "to the first token", "local": "to the five tokens before"}
 COMPUTED = {"kept": "As the model\ncomputes it", "left_out": "Without\nthe rotation", "change": "Change"}

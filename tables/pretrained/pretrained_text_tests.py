@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, pvalue, signed
+from boundpaper.tables import Column, Table, fixed, pvalue, signed
 
 CONTRASTS = {
     "rotation removed": "Rotation removed, nothing trained",

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from artifacts.store.frames import pick
-from artifacts.typeset.wording import correlation_phrase, tokens
-from tables import Column, Table, fixed
+from boundpaper.store.frames import pick
+from boundpaper.tables import Column, Table, fixed
+from boundpaper.typeset.wording import correlation_phrase, tokens
 
 OWN = "smollm3-3b"
 

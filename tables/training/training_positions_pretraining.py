@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import tokens
-from tables import Column, Table, fixed
+from boundpaper.tables import Column, Table, fixed
+from boundpaper.typeset.wording import tokens
 from tables.training._positions import position_rows
 
 

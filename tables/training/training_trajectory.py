@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import tokens
-from tables import Column, Table, fixed, significant
+from boundpaper.tables import Column, Table, fixed, significant
+from boundpaper.typeset.wording import tokens
 
 PHASES = {"Pre-train": "Pre-training", "Anneal": "Annealing", "LC 4K-32K": "To 32K", "LC 32K-64K": "To 64K"}
 

@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
+from boundpaper.paper.bibliography import parse
+from boundpaper.paper.site.works import works
+from boundpaper.paper.tex import pdf
 from conftest import ROOT, run
-from paper.bibliography import parse
-from paper.site.works import works
-from paper.tex import pdf
 
 CHAPTER = "paper/chapters/introduction.tex.j2"
 # An entry, and what must be read of it on paper and on the page.

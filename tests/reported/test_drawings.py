@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from artifacts.errors import SpecError
-from figures import Axis, Bars, Figure, Line, Panel, from_matplotlib
-from figures._press.render import assets, tex
+from boundpaper.errors import SpecError
+from boundpaper.figures import Axis, Bars, Figure, Line, Panel, from_matplotlib
+from boundpaper.figures.render import assets, tex
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -59,7 +59,7 @@ def placed(draw, points):
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
     """A function that sets a figure as the build does, and returns where its PDF lies."""
-    from paper.tex.figure_pdf import compile_figure
+    from boundpaper.paper.tex.figure_pdf import compile_figure
 
     out = tmp_path_factory.mktemp("out")
 

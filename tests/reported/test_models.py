@@ -17,19 +17,19 @@ import torch
 import transformers
 
 import gguf_made
-from analysis.measure.commands import run as run_command
-from analysis.models.architecture import forward, survey
-from analysis.models.attention.positions import positional, rotary
-from analysis.models.attention.projections import projecting
-from analysis.models.captures import capture as capturing
-from analysis.models.captures.options import CaptureOptions
-from analysis.models.checkpoints.builtin import resolve
-from analysis.models.checkpoints.estimate import estimate
-from analysis.models.checkpoints.gguf import dequantise
-from analysis.models.checkpoints.loading import ModelSource, load
-from analysis.models.texts import Source, documents, texts
-from analysis.models.vocabulary import check_tokens
-from artifacts.errors import DataError, ModelError
+from boundpaper.errors import DataError, ModelError
+from keyquery.measure.commands import run as run_command
+from keyquery.models.architecture import forward, survey
+from keyquery.models.attention.positions import positional, rotary
+from keyquery.models.attention.projections import projecting
+from keyquery.models.captures import capture as capturing
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.checkpoints.builtin import resolve
+from keyquery.models.checkpoints.estimate import estimate
+from keyquery.models.checkpoints.gguf import dequantise
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.texts import Source, documents, texts
+from keyquery.models.vocabulary import check_tokens
 from models_tiny import SIZES, built, saved, saved_model, text
 
 pytestmark = pytest.mark.models
@@ -521,7 +521,7 @@ def test_all_experiments_with_texts_of_ones_own(
 ) -> None:
     """Run every experiment on texts from outside, of which one reads none."""
     taken: list[tuple[str, ...]] = []
-    monkeypatch.setattr("analysis.measure.run.run", lambda root, names, *rest, **more: taken.append(names) or [])
+    monkeypatch.setattr("keyquery.measure.run.run", lambda root, names, *rest, **more: taken.append(names) or [])
     words = ["--all", "--model", "tiny-rope", "--texts", "manual", "--executor", "slurm"]
     run_command.main(words, standalone_mode=False, obj={"root": Path()})
     assert "massive_values" in taken[0]

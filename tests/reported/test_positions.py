@@ -10,14 +10,14 @@ import pytest
 import torch
 import transformers
 
-from analysis.measure.capture import run as capture_command
-from analysis.models.attention.reach import positions_made_for, rows_of_positions
-from analysis.models.captures import capture as capturing
-from analysis.models.captures.options import CaptureOptions
-from analysis.models.captures.progress import CaptureProgress
-from analysis.models.checkpoints.loading import ModelSource
-from analysis.models.texts import Source
-from artifacts.errors import ModelError
+from boundpaper.errors import ModelError
+from keyquery.measure.capture import run as capture_command
+from keyquery.models.attention.reach import positions_made_for, rows_of_positions
+from keyquery.models.captures import capture as capturing
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures.progress import CaptureProgress
+from keyquery.models.checkpoints.loading import ModelSource
+from keyquery.models.texts import Source
 from models_tiny import ROPE, SIZES, saved, saved_model, text
 
 pytestmark = pytest.mark.models

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from analysis.models.answers.thoughts import marked, opens, split_thoughts
-from analysis.scores.lbp import data as lbp_data
-from analysis.scores.lbp.predictions import read
-from analysis.scores.lbp.scores import score_samples
-from analysis.scores.lbp.smoke import make as write_smoke
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.models.answers.thoughts import marked, opens, split_thoughts
+from keyquery.scores.lbp import data as lbp_data
+from keyquery.scores.lbp.predictions import read
+from keyquery.scores.lbp.scores import score_samples
+from keyquery.scores.lbp.smoke import make as write_smoke
 
 DRAFT = "Let me draft. [Answer]\nred house"
 

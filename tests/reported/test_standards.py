@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from artifacts.errors import DataError
-from artifacts.store.reader import read
-from artifacts.store.schema import check
+from boundpaper.errors import DataError
+from boundpaper.store.reader import read
+from boundpaper.store.schema import check
 
 TABLE = "artifacts/sources/bean_heights.csv"
 PLACES = """
@@ -359,10 +359,10 @@ def test_a_file_that_is_not_what_its_name_says_is_told_by_its_content(beans, con
 @pytest.mark.reported(outcome="right")
 def test_a_byte_order_mark_is_no_part_of_any_file(beans, tmp_path):
     """Tables, descriptions, JSON, JSON lines and the table of documents as programs for Windows save them."""
-    from artifacts.store.documents import documents
-    from artifacts.store.json_lines import values
-    from artifacts.store.table_file import identity
-    from artifacts.store.text_file import json_of
+    from boundpaper.store.documents import documents
+    from boundpaper.store.json_lines import values
+    from boundpaper.store.table_file import identity
+    from boundpaper.store.text_file import json_of
 
     mark = b"\xef\xbb\xbf"
     before = identity(beans.root / TABLE)

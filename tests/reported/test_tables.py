@@ -5,15 +5,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts.build import process
-from artifacts.errors import SpecError
-from artifacts.typeset.text import prose
-from figures._press.text import cell
-from paper.chapter import escaped
-from paper.tex import latex, log
-from paper.tex.hints import hint
-from tables import Column, Table, integer, printed, scientific, sentences
-from tables._press.render import render
+from boundpaper.build import process
+from boundpaper.errors import SpecError
+from boundpaper.figures.text import cell
+from boundpaper.paper.chapter import escaped
+from boundpaper.paper.tex import latex, log
+from boundpaper.paper.tex.hints import hint
+from boundpaper.tables import Column, Table, integer, printed, scientific, sentences
+from boundpaper.tables.render import render
+from boundpaper.typeset.text import prose
 
 
 def shown(words: list[str], format: str) -> str:

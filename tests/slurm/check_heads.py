@@ -11,7 +11,7 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 
-from artifacts.store.table_file import words
+from boundpaper.store.table_file import words
 from conftest import copy_project, run
 
 CONTEXT, BUCKETS, DOCUMENTS, D = 800, 4, 40, 8

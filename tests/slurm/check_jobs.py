@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 import jobs_work
-from analysis.jobs import JobProgress, JobsFailed, Resources, open_executor, run_jobs, squeue
-from analysis.jobs.slurm import SlurmExecutor
-from artifacts.errors import ThesisError
+from boundpaper.errors import ThesisError
+from keyquery.jobs import JobProgress, JobsFailed, Resources, open_executor, run_jobs, squeue
+from keyquery.jobs.slurm import SlurmExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 40.0  # that anything here may take
@@ -28,8 +28,8 @@ DRIVER = """
 import sys
 from pathlib import Path, PosixPath
 import jobs_work
-from analysis.jobs import Resources, run_jobs
-from analysis.jobs.slurm import SlurmExecutor
+from keyquery.jobs import Resources, run_jobs
+from keyquery.jobs.slurm import SlurmExecutor
 folder = Path(sys.argv[1])
 with SlurmExecutor(folder / "slurm", Resources(), look=1) as executor:
     run_jobs(jobs_work.counted, {arguments!r}, executor, folder)

@@ -32,7 +32,13 @@ LINES, LENGTH = 6, 1200  # of an error; `check` tells a line for each fault of a
 CODE = re.compile(r"\b[\w/]+\.py:\d+\b[^\n]*(?:Error|Exception)\b|\(\w+\.py:\d+\)")
 WARNING = re.compile(r"^.*\.py:\d+: \w*Warning\b.*$", re.MULTILINE)
 ODD = re.compile(r"(?<![\w.-])(?:nan|-?inf(?:inity)?)(?![\w-])", re.IGNORECASE)
-EXHIBITS = ("tables/", "figures/", "analysis/claims/", "analysis/studies/", "analysis/experiments/")
+EXHIBITS = (
+    "tables/",
+    "figures/",
+    "analysis/claims/",
+    "analysis/studies/",
+    "packages/keyquery/src/keyquery/experiments/",
+)
 CHECK = ("check",)
 SURVEY = (
     *("run", "sinks", "--model", "tiny-rope", "--documents", "1", "--tokens", "32", "--device", "cpu"),
@@ -143,7 +149,8 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         ),
         "claims": Kind(sorted((paper / "analysis/claims").glob("[a-z]*.py")), one(claims), _of_folder),
         "experiments": Kind(
-            [paper / "analysis/experiments/vocabulary.py"], one(("run", "--recipe", "recipe.yaml", "--replace"))
+            [paper / "packages/keyquery/src/keyquery/experiments/vocabulary.py"],
+            one(("run", "--recipe", "recipe.yaml", "--replace")),
         ),
         "copies of documents": Kind([paper / "copies/lamps.md"], one(("annotate", "copies")), annotated, share=0.6),
         "recipes": Kind([paper / "recipe.yaml"], one(("run", "--recipe", "recipe.yaml", "--replace"))),
@@ -185,8 +192,8 @@ def _measured(path: Path) -> Sequence[str]:
 
 def _exhibits(thesis: Path) -> Callable[[Path], Sequence[tuple[str, ...]]]:
     """What gives the commands that read a table of the thesis: the three tables nearest to it."""
-    from artifacts.build.facts import Reader
-    from artifacts.build.graph import load
+    from boundpaper.build.facts import Reader
+    from boundpaper.build.graph import load
 
     graph = load(thesis, Reader(thesis))
     tables = {key: set(graph.order([key])) for key, step in graph.steps.items() if step.kind.name == "table"}
@@ -234,7 +241,10 @@ class Soak:
         (folder / "scratch").mkdir()
         self.seed = seed
         self.paper, self.thesis = _begun(project, folder)
-        python = [self.paper / name for name in ("tables", "figures", "analysis/claims", "analysis/experiments")]
+        python = [
+            self.paper / name
+            for name in ("tables", "figures", "analysis/claims", "packages/keyquery/src/keyquery/experiments")
+        ]
         forks = Forks(self.paper, [path for room in python for path in room.rglob("*.py")])
         self.forks = {self.paper: forks, self.thesis: Forks(self.thesis)}
         self.undisturbed: dict[tuple[str, ...], str] = {}

@@ -27,10 +27,10 @@ matplotlib.use("Agg")
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from artifacts.errors import ThesisError
-from figures import from_matplotlib
-from figures._press.matplotlib.words import words
-from figures._press.render import assets, tex
+from boundpaper.errors import ThesisError
+from boundpaper.figures import from_matplotlib
+from boundpaper.figures.matplotlib.words import words
+from boundpaper.figures.render import assets, tex
 
 TEXTS = (
     "plain",
@@ -405,7 +405,7 @@ def run(seeds: range, compile_: bool = False, say: Callable[[str], object] = pri
 
 def _set(made: Made, out: Path, name: str) -> list[str]:
     """What LaTeX says against a drawing."""
-    from paper.tex.figure_pdf import compile_figure
+    from boundpaper.paper.tex.figure_pdf import compile_figure
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

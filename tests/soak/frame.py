@@ -32,7 +32,7 @@ LINES = {
 }
 CLAIM = '''"""What the report on lamps says."""
 
-from analysis.claims import Verdict, judge
+from boundpaper.claims import Verdict, judge
 
 
 def lamps_three_lamps() -> Verdict:
@@ -54,7 +54,7 @@ STOPPED = """import runpy
 import sys
 
 sys.path.insert(0, "")
-from analysis.models.captures import capture
+from keyquery.models.captures import capture
 
 capture.finish = lambda *arguments: sys.exit()
 sys.argv = ["build.py", *sys.argv[1:]]
@@ -80,7 +80,7 @@ def written(text: str, folder: Path, *, replace: tuple[str, ...] = ()) -> None:
 def paper(project: Path, folder: Path) -> Path:
     """Write the paper of `docs/own-paper.md` and the experiment of `docs/extending.md` into `folder`; return it."""
     sys.path.insert(0, str(project))
-    from artifacts.build.new_paper import new_paper
+    from boundpaper.build.new_paper import new_paper
 
     new_paper(project, folder, "Beans", "May 2026")
     chapter = "paper/chapters/introduction.tex.j2"
@@ -91,7 +91,7 @@ def paper(project: Path, folder: Path) -> Path:
     (folder / "CITATION.cff").write_text((folder / "CITATION.cff").read_text().replace("Nobody yet", "Ada Gardener"))
     metadata = folder / "paper/metadata.yaml"
     metadata.write_text(metadata.read_text().replace("Nobody yet", "Ada Gardener"))
-    shutil.copytree(folder / "artifacts/models/tiny-rope", folder / "own-model")
+    shutil.copytree(folder / "packages/keyquery/src/keyquery/tiny/tiny-rope", folder / "own-model")
     for name, line in LINES.items():
         (folder / name).write_text("".join(json.dumps(line(number)) + "\n" for number in range(4)))
     (folder / "text.txt").write_text("The lamp is in the hall, and nobody has the key.\n" * 40)

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from artifacts.build.facts import Reader
-from artifacts.build.state import State
-from artifacts.errors import ThesisError
-from artifacts.store.descriptor import package
-from artifacts.store.manifest import manifest
-from artifacts.store.reader import read
-from artifacts.store.schema import check
+from boundpaper.build.facts import Reader
+from boundpaper.build.state import State
+from boundpaper.errors import ThesisError
+from boundpaper.store.descriptor import package
+from boundpaper.store.manifest import manifest
+from boundpaper.store.reader import read
+from boundpaper.store.schema import check
 
 PIECES = (
     *(b"", b"\xff", b"\x00", b"\r", b"\n", b",", b'"', b"'", b"\\", b"$", b"&a [*a]", b"*a", b"{", b"]", b": ", b"- "),
@@ -73,14 +73,14 @@ def _described(root: Path, file: Path) -> str:
 
 
 def _metadata(root: Path, file: Path) -> str:
-    from paper import metadata
+    from boundpaper.paper import metadata
 
     metadata.read(root)
     return ""
 
 
 def _recipe(root: Path, file: Path) -> str:
-    from analysis.measure.recipes import load_recipe
+    from keyquery.measure.recipes import load_recipe
 
     load_recipe(file)
     return ""
@@ -95,43 +95,44 @@ def _kept(root: Path, file: Path) -> str:
     else:
         reader = Reader(root, file)
         assert all(
-            "functions" in reader.python(path) for path in ("artifacts/store/files.py", "tables/benchmarks/ap_drop.py")
+            "functions" in reader.python(path)
+            for path in ("packages/boundpaper/src/boundpaper/store/files.py", "tables/benchmarks/ap_drop.py")
         )
     return ""
 
 
 def _capture(root: Path, file: Path) -> str:
-    from analysis.models.captures import manifest as manifests
-    from analysis.models.captures import reading as captures
+    from keyquery.models.captures import manifest as manifests
+    from keyquery.models.captures import reading as captures
 
     captures.read(file) if file.suffix == ".parquet" else manifests.read(file.parent)
     return ""
 
 
 def _results(root: Path, file: Path) -> str:
-    from analysis.scores.ruler.results import read as scores
+    from keyquery.scores.ruler.results import read as scores
 
     scores([file])
     return ""
 
 
 def _predictions(root: Path, file: Path) -> str:
-    from analysis.scores.lbp import predictions
+    from keyquery.scores.lbp import predictions
 
     predictions.read([file])
     return ""
 
 
 def _samples(root: Path, file: Path) -> str:
-    from analysis.scores.lbp import data
+    from keyquery.scores.lbp import data
 
     data.load(str(file), ["8k"])
     return ""
 
 
 def _needles(root: Path, file: Path) -> str:
-    from analysis.scores import records
-    from analysis.scores.ruler.run import Settings, cells
+    from keyquery.scores import records
+    from keyquery.scores.ruler.run import Settings, cells
 
     records.agree(root / "needles.jsonl", {"seed": 0})
     cells(root / "needles.jsonl", Settings(tasks=("niah_single_1",), lengths=("4k",), samples=4))
@@ -139,7 +140,7 @@ def _needles(root: Path, file: Path) -> str:
 
 
 def _texts(root: Path, file: Path) -> str:
-    from analysis.models.texts import Source, texts
+    from keyquery.models.texts import Source, texts
 
     for _ in texts(Source(str(file))):
         pass
@@ -206,7 +207,7 @@ def copied(project: Path) -> Path:
     (root / "out/state").mkdir(parents=True)
     (root / "out/state/state.json").write_text(json.dumps({"format": 1, "steps": {"table:a": entry, "table:b": entry}}))
     reader = Reader(root, root / "out/state/facts.json")
-    for path in ("artifacts/store/files.py", "tables/benchmarks/ap_drop.py"):
+    for path in ("packages/boundpaper/src/boundpaper/store/files.py", "tables/benchmarks/ap_drop.py"):
         reader.python(path)
     reader.save()
     (root / "capture").mkdir()

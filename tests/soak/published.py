@@ -6,8 +6,8 @@ import json
 import tempfile
 from pathlib import Path
 
-from artifacts.store.files import write
-from paper import crate
+from boundpaper.paper import crate
+from boundpaper.store.files import write
 
 
 def run(root: Path) -> list[str]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Copies, Relation, Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.terms import mean
-from analysis.statistics import rounding
+from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, compare, judge, pick, quote
+from boundpaper.claims.terms import mean
+from boundpaper.statistics import rounding
 
 CROSS = "cross-attention"
 # families as the study calls them

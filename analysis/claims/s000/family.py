@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, judge, pick, quote
+from boundpaper.claims.words import listed
 
 DEEP = 32
 DIP = 4  # the decile at which the window of the dip begins

@@ -7,9 +7,9 @@ import re
 import pandas as pd
 from scipy.stats import t as student
 
-from analysis.claims import ALPHA, Verdict, about, directed, judge, pick, quote
-from analysis.claims._verdicts.repeats import repeating
-from analysis.statistics import wilson_interval
+from boundpaper.claims import ALPHA, Verdict, about, directed, judge, pick, quote
+from boundpaper.claims.repeats import repeating
+from boundpaper.statistics import wilson_interval
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
 # the ranges are printed to 5 or 10 thousand tokens

@@ -6,9 +6,9 @@ import math
 
 import pandas as pd
 
-from analysis.claims import Verdict, candidate, judge, pick, quote, untestable
-from analysis.claims._verdicts.words import listed
-from analysis.statistics import wilson_interval
+from boundpaper.claims import Verdict, candidate, judge, pick, quote, untestable
+from boundpaper.claims.words import listed
+from boundpaper.statistics import wilson_interval
 
 LLAMA = ("llama3.1-8b", "llama3.2-11b", "llama3.2-3b", "llama3.2-1b")
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.words import listed
-from artifacts import wide
+from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims.words import listed
+from boundpaper.store.frames import wide
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
 WORDS = ("most plastic", "least plastic")  # how the table calls the two extremes

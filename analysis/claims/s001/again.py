@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, pick, quote
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, pick, quote
 
 # statement of the narrative: the same statement of the second study, and the rows that judge it there
 AGAIN = {

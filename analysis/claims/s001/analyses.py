@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.said import said
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims.said import said
+from boundpaper.claims.words import listed
 
 FAR = 8.0  # standard deviations, where one key wins for every query
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 from analysis.claims._shared import tracks
-from analysis.claims._verdicts.repeats import repeating
-from analysis.statistics.rounding import percent_change
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
+from boundpaper.claims.repeats import repeating
+from boundpaper.statistics.rounding import percent_change
 
 LLAMA, LLAMA32, MISTRAL, MINISTRAL, DEEP = (
     "llama3.1-8b",

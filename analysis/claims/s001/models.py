@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
 from analysis.claims._shared import DECILE, rising
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, compare, judge, pick, quote
+from boundpaper.claims.words import listed
 
 NARRATED = ("Ministral 3", "Qwen3", "Llama 3.2")
 

@@ -6,7 +6,6 @@ import math
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, untestable
 from analysis.claims._training import (
     ANNEALED,
     EXTENSIONS,
@@ -18,7 +17,8 @@ from analysis.claims._training import (
     value,
     word,
 )
-from analysis.statistics.rounding import Interval
+from boundpaper.claims import Verdict, compare, judge, pick, untestable
+from boundpaper.statistics.rounding import Interval
 
 MINISTRAL, QWEN = "Ministral 3", "Qwen3"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, quote
 from analysis.claims._training import (
     ANNEALED,
     FIRST,
@@ -14,6 +13,7 @@ from analysis.claims._training import (
     keyed,
     stated,
 )
+from boundpaper.claims import Verdict, compare, judge, quote
 
 REPEATED = {
     "training_bias_from": (FIRST, "bias_strength"),

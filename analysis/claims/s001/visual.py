@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote, untestable
 from analysis.claims._shared import recovery_from
+from boundpaper.claims import Verdict, judge, pick, quote, untestable
 
 MAPS = {
     "narrative_ministral_warm_level": "ministral_warm_level",

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 from analysis.claims._shared import recovery_from
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 
 LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
 PLACES = {

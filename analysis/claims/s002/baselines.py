@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, quote
+from boundpaper.claims import Verdict, judge, quote
 
 
 def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote
+from boundpaper.claims import Verdict, judge, pick, quote
 
 
 def c002_t2_steepest(reported_length_bins: pd.DataFrame) -> Verdict:

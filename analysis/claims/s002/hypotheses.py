@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, directed, judge, pick, quote, untestable
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import ALPHA, Verdict, directed, judge, pick, quote, untestable
+from boundpaper.claims.words import listed
 
 KEPT = 5  # percent of a score that may go at a length, where it is said that nothing is lost
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.repeats import repeating
-from analysis.claims._verdicts.said import said
-from analysis.claims._verdicts.words import listed
-from analysis.statistics.proportion import wilson_interval
+from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims.repeats import repeating
+from boundpaper.claims.said import said
+from boundpaper.claims.words import listed
+from boundpaper.statistics.proportion import wilson_interval
 
 MISTRAL = "mistral-v0.2-7b"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims.words import listed
 
 MEMORY = "instructions_memory_"
 

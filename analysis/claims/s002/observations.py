@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.words import listed
-from artifacts import wide
+from boundpaper.claims import Verdict, compare, judge, pick, quote
+from boundpaper.claims.words import listed
+from boundpaper.store.frames import wide
 
 
 def c002_aggregate_predicts(stated_002: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
+from boundpaper.claims import Verdict, compare, judge, pick, quote
 
 WINDOWS = {"128k": 131072, "256k": 262144}
 

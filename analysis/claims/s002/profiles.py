@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
-from analysis.claims._verdicts.words import listed
-from artifacts import wide
+from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims.words import listed
+from boundpaper.store.frames import wide
 
 HALF = "the first half of the context"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote
 
 LLAMA, LLAMA32, MISTRAL, MINISTRAL = "llama3.1-8b", "llama3.2-3b", "mistral-v0.2-7b", "ministral3-3b"
 CONTEXTS = {

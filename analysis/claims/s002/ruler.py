@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
 from analysis.claims._shared import tracks
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims.words import listed
 
 LLAMA, MISTRAL = "llama3.1-8b", "mistral-v0.2-7b"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.words import listed
-from analysis.statistics.rounding import Interval
-from artifacts import wide
+from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims.words import listed
+from boundpaper.statistics.rounding import Interval
+from boundpaper.store.frames import wide
 
 OLD, NEW = "llama3.1-8b", "llama3.2-3b"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Copies, Relation, Verdict, judge, untestable
-from analysis.claims._verdicts.terms import mean, percent_change
+from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, judge, untestable
+from boundpaper.claims.terms import mean, percent_change
 
 METRIC = ("model", "metric")
 MECHANISTIC = Artifact("reported_mechanistic", "Table 1")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Relation, Verdict, compare, judge, pick, quote
 from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, keyed, stated
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, compare, judge, pick, quote
 
 STATED = Artifact("stated_002")
 CHECKPOINTS = Artifact("reported_training")

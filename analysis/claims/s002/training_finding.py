@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
 from analysis.claims._training import ANNEALED, EXTENSIONS, FIRST, LAST, change, phase, stated, value, word
+from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
 
 WINDOW = 65536
 MINISTRAL, QWEN = "Ministral 3", "Qwen3"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, directed, judge, pick, untestable
 from analysis.claims._training import ANNEALED, LAST, PRETRAINING, change, keyed, phase, stated, value, word
-from analysis.statistics.rounding import Interval
+from boundpaper.claims import Verdict, compare, directed, judge, pick, untestable
+from boundpaper.statistics.rounding import Interval
 
 MINISTRAL = "Ministral 3"
 

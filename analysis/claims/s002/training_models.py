@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, untestable
 from analysis.claims._training import keyed, stated, word
-from analysis.statistics.rounding import Interval
+from boundpaper.claims import Verdict, compare, judge, pick, untestable
+from boundpaper.statistics.rounding import Interval
 
 WINDOW = 65536
 MINISTRAL, QWEN = "Ministral 3", "Qwen3"

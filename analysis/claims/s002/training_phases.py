@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, untestable
 from analysis.claims._training import (
     ANNEALED,
     EXTENSIONS,
@@ -22,7 +21,8 @@ from analysis.claims._training import (
     value,
     word,
 )
-from analysis.statistics.rounding import Interval
+from boundpaper.claims import Verdict, compare, judge, pick, untestable
+from boundpaper.statistics.rounding import Interval
 
 
 def c002_training_checkpoints(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote, untestable
 from analysis.claims._shared import DECILE
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, judge, pick, quote, untestable
+from boundpaper.claims.words import listed
 
 
 def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:

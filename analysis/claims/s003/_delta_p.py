@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims._verdicts.judge import Quoted, quote
+from boundpaper.claims.judge import Quoted, quote
 
 SIZES = {"1b": "llama3.2-1b", "3b": "llama3.2-3b"}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
-from analysis.claims._verdicts.words import listed
 from analysis.claims.s003._delta_p import SIZES, mark, start_values
+from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims.words import listed
 
 HALFWAY = 0.5  # of the fall: what a curve must climb again to be called a U or V
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote, untestable
-from analysis.claims._verdicts.repeats import repeating
 from analysis.claims.s003._delta_p import SIZES, mark
+from boundpaper.claims import Verdict, judge, pick, quote, untestable
+from boundpaper.claims.repeats import repeating
 
 TICK = 10  # percentage points: a vertical axis of this range has ticks at its multiples
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote, untestable
 from analysis.claims.s003._delta_p import SIZES
+from boundpaper.claims import Verdict, judge, pick, quote, untestable
 
 NONE_LOST = -5  # points: a band that reaches no lower is read as preserved
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, about, judge, pick, quote, untestable
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, about, judge, pick, quote, untestable
 
 LAYERS = 32
 STATED = Artifact("drope_stated")

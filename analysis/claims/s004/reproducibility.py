@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
 
 
 def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:

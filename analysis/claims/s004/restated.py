@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.repeats import repeating
-from analysis.claims._verdicts.said import said
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
+from boundpaper.claims.repeats import repeating
+from boundpaper.claims.said import said
 
 STATED = Artifact("drope_stated")
 CAPTIONS = Artifact("drope_captions")

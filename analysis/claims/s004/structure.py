@@ -6,8 +6,8 @@ import itertools
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, judge
+from boundpaper.claims.words import listed
 
 
 def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:

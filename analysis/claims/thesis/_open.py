@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.claims import Verdict
+from boundpaper.claims import Verdict
 
 OPEN = (
     "Open: queries that rotation turned by different angles are pooled in a bin and their spread counts as content, so "

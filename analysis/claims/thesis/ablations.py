@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, judge
+from boundpaper.claims.words import listed
 
 WORDS = {
     "layer1_mlp": "the MLP of layer 1",

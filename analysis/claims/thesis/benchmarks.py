@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, judge, pick
-from analysis.statistics import Estimate, leave_one_out, pearson, smallest_correlation, within_family
+from boundpaper.claims import ALPHA, Verdict, judge, pick
+from boundpaper.statistics import Estimate, leave_one_out, pearson, smallest_correlation, within_family
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 

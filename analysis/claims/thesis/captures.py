@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims.words import listed
 
 FLAT = "Ministral 3"
 

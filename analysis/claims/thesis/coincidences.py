@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, untestable
-from analysis.claims._verdicts.words import listed
-from analysis.statistics.rounding import Interval, difference, meets, printed_interval, ratio
+from boundpaper.claims import Verdict, judge, untestable
+from boundpaper.claims.words import listed
+from boundpaper.statistics.rounding import Interval, difference, meets, printed_interval, ratio
 
 TIES = {"difference": "less", "ratio": "over"}
 

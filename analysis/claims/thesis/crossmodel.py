@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
 from analysis.claims.thesis._open import left_open
+from boundpaper.claims import Verdict, judge, pick
 
 DECILES = [f"d{decile}" for decile in range(10)]
 HALF_DECILE = 0.0005  # rounding of a decile printed to three places

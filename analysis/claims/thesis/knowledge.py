@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, judge, pick
+from boundpaper.claims import ALPHA, Verdict, judge, pick
 
 
 def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, judge, pick
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, judge, pick
 
 
 def thesis_null_falls(measured_models: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
 from analysis.claims._origins import unrotated
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims.words import listed
 
 BILLION = 1.0
 APART = 10.0  # points of the sink rate: less is what the texts may do

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
 from analysis.claims._training import EXTENSIONS, PRETRAINING, phase
-from analysis.claims._verdicts.words import listed
 from analysis.claims.thesis._open import left_open
+from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims.words import listed
 
 
 def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics import Estimate, frame, welch_t_from_stats
-from analysis.statistics.effects import d_z_interval
-from analysis.statistics.estimate import join_notes, no
-from analysis.statistics.guards import few_units
-from analysis.studies._families import corrected
-from artifacts.store.subjects import subjects
+from boundpaper.statistics import Estimate, frame, welch_t_from_stats
+from boundpaper.statistics.effects import d_z_interval
+from boundpaper.statistics.estimate import join_notes, no
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.guards import few_units
+from boundpaper.store.subjects import subjects
 
 CURVE = ("delta_p", "control", "excess")
 ENDS = ("low", "high")
@@ -135,7 +135,7 @@ def _within(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estimate]:
 
 
 def _paired(mean: float, sd: float, n: int, *, study: str, comparison: str, note: str) -> Estimate:
-    """The paired t-test from mean and sd (ddof 1) of n differences; `analysis.statistics.paired_t` takes the values."""
+    """The paired t-test from mean and sd (ddof 1) of n differences; `boundpaper.statistics.paired_t` takes the values."""
     if n == 0 or n == 1 or sd <= 1e-9 * max(1.0, abs(mean)):
         why = {0: "no unit", 1: "a single unit"}.get(n, "the differences have no variance")
         return Estimate(

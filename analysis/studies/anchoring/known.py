@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 ROLE = "pretrained"
 RERUN = "python build.py run --recipe artifacts/recipes/pretrained-anchoring.yaml"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from artifacts.store.subjects import of_role
+from boundpaper.store.subjects import of_role
 
 GROUPS = ("question", "answer")
 

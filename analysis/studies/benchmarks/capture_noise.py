@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics.bootstrap import DRAWS, SEED, percentile_interval
-from analysis.statistics.correlations.coefficient import coefficient, standardised
-from analysis.statistics.sample import FloatArray
 from analysis.studies._metrics import compared_metrics
 from analysis.studies._weights import twin
+from boundpaper.statistics.bootstrap import DRAWS, SEED, percentile_interval
+from boundpaper.statistics.correlations.coefficient import coefficient, standardised
+from boundpaper.statistics.sample import FloatArray
 
 SCORES = {"lbp": "LongBench Pro score", "decline": "loss of score, without thinking"}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.correlations import correlation
-from analysis.statistics.correlations.contrast import correlation_difference
-from analysis.statistics.correlations.dependent import dependent_correlations
-from analysis.statistics.estimate import Estimate, frame
-from analysis.studies._families import corrected
+from boundpaper.statistics.correlations import correlation
+from boundpaper.statistics.correlations.contrast import correlation_difference
+from boundpaper.statistics.correlations.dependent import dependent_correlations
+from boundpaper.statistics.estimate import Estimate, frame
+from boundpaper.statistics.families import corrected
 
 PAIRS = (("ap_drop", "ap_overall"), ("ap_drop", "ap_last_20"), ("ap_last_20", "ap_overall"))
 CAVEAT = "some models were captured as base and scored as instruct checkpoints"

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.correlations import correlation
-from analysis.statistics.correlations.coefficient import Method, relabelled, tie_tolerance
-from analysis.statistics.locations.permutation import permutation_p
-from analysis.statistics.sample import FloatArray, IntArray
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.correlations import correlation
+from boundpaper.statistics.correlations.coefficient import Method, relabelled, tie_tolerance
+from boundpaper.statistics.locations.permutation import permutation_p
+from boundpaper.statistics.sample import FloatArray, IntArray
 
 START = "8k"
 ENDS = ("64k", "128k", "256k")

@@ -9,12 +9,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.correlations import correlation
-from analysis.statistics.correlations.coefficient import Method, relabelled, tie_tolerance
-from analysis.statistics.estimate import Estimate, frame, join_notes, no
-from analysis.statistics.locations.permutation import permutation_p
-from analysis.statistics.sample import FloatArray, IntArray
-from analysis.studies._families import corrected
+from boundpaper.statistics.correlations import correlation
+from boundpaper.statistics.correlations.coefficient import Method, relabelled, tie_tolerance
+from boundpaper.statistics.estimate import Estimate, frame, join_notes, no
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.locations.permutation import permutation_p
+from boundpaper.statistics.sample import FloatArray, IntArray
 
 END = "128k"
 STARTS = ("8k", "16k", "32k")

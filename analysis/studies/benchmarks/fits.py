@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 POINTS = 41
 CONFIDENCE = 0.95

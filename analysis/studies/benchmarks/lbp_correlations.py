@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.estimate import frame
 from analysis.studies._metrics import correlations
+from boundpaper.statistics.estimate import frame
 
 
 def lbp_correlations(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.correlations.contrast import levels_and_differences
-from analysis.statistics.estimate import SEPARATOR, Estimate, frame, no
-from analysis.statistics.locations.permutation import permutation_p
-from analysis.statistics.rounding import Interval, agreement, difference
-from analysis.statistics.sample import FloatArray, IntArray
-from analysis.studies._families import corrected
 from analysis.studies._metrics import METHODS, caveats
-from artifacts import wide
-from artifacts.typeset.numbers import finite, round_half_up
+from boundpaper.statistics.correlations.contrast import levels_and_differences
+from boundpaper.statistics.estimate import SEPARATOR, Estimate, frame, no
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.locations.permutation import permutation_p
+from boundpaper.statistics.rounding import Interval, agreement, difference
+from boundpaper.statistics.sample import FloatArray, IntArray
+from boundpaper.store.frames import wide
+from boundpaper.typeset.numbers import finite, round_half_up
 
 LENGTHS = ("8k", "16k", "32k", "64k", "128k", "256k")
 BINS = {"8k": "0-8K", "16k": "8K-16K", "32k": "16K-32K", "64k": "32K-64K", "128k": "64K-128K"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.correlations.contrast import levels_and_differences
-from analysis.statistics.effective_length import LENGTHS, THRESHOLD
-from analysis.statistics.estimate import Estimate, frame
-from analysis.studies._families import corrected
-from artifacts import wide
+from boundpaper.statistics.correlations.contrast import levels_and_differences
+from boundpaper.statistics.effective_length import LENGTHS, THRESHOLD
+from boundpaper.statistics.estimate import Estimate, frame
+from boundpaper.statistics.families import corrected
+from boundpaper.store.frames import wide
 
 
 def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.correlations.coefficient import coefficient
-from analysis.statistics.estimate import frame
 from analysis.studies._metrics import compared_metrics, correlations
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.correlations.coefficient import coefficient
+from boundpaper.statistics.estimate import frame
 
 
 def ruler_correlations(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:

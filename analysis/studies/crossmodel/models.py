@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.rounding import Interval, agreement, difference, half_unit, shared_decimals
-from artifacts import wide
-from artifacts.errors import DataError
-from artifacts.typeset.numbers import finite, round_half_up
+from boundpaper.errors import DataError
+from boundpaper.statistics.rounding import Interval, agreement, difference, half_unit, shared_decimals
+from boundpaper.store.frames import wide
+from boundpaper.typeset.numbers import finite, round_half_up
 
 ROTATION = ["r_k_a", "r_q_a", "plane_var"]
 SCORES = ["lbp", "ruler_128k", "total_drop", *ROTATION]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.trend import draw_up, draw_up_interval, isotonic_distance, rises
-from artifacts import wide
+from boundpaper.statistics.trend import draw_up, draw_up_interval, isotonic_distance, rises
+from boundpaper.store.frames import wide
 
 DECILES = [f"d{number}" for number in range(10)]
 

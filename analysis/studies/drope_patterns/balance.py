@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import Estimate, attach, frame, paired_t, pearson
-from analysis.statistics.guards import dependent_units
-from analysis.studies._families import corrected
-from artifacts import wide
+from boundpaper.statistics import Estimate, attach, frame, paired_t, pearson
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.guards import dependent_units
+from boundpaper.store.frames import wide
 
 EXPERIMENT = "exp9_crosslayer_balance"
 MODELS = {"rope": "RoPE", "drope": "DroPE"}

@@ -7,10 +7,10 @@ from itertools import combinations
 
 import pandas as pd
 
-from analysis.statistics import Estimate, attach, fisher, frame, wilson_interval
-from analysis.statistics.guards import mixed_protocol
-from analysis.studies._families import corrected
-from artifacts.store.positional import PAIR
+from boundpaper.statistics import Estimate, attach, fisher, frame, wilson_interval
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.guards import mixed_protocol
+from boundpaper.store.positional import PAIR
 
 PROTOCOLS = {"lengths": "11.2", "errors": "11.5", "formats": "11.7"}
 

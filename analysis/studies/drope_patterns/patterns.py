@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import Estimate, attach, frame, paired_t, pearson
-from analysis.statistics.guards import dependent_units
-from analysis.studies._families import corrected
-from artifacts import wide
+from boundpaper.statistics import Estimate, attach, frame, paired_t, pearson
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.guards import dependent_units
+from boundpaper.store.frames import wide
 
 KINDS = {"bos": "bos_attention", "local": "local_attention"}
 EXPERIMENT = "exp7_attention_patterns"

@@ -6,11 +6,11 @@ import re
 
 import pandas as pd
 
-from analysis.statistics import Estimate, degradation, fisher, wilson_interval
 from analysis.studies._arms import YES_NO, Arm, agrees, arms
-from analysis.studies._families import corrected
-from artifacts.errors import DataError
-from artifacts.store.frames import pick
+from boundpaper.errors import DataError
+from boundpaper.statistics import Estimate, degradation, fisher, wilson_interval
+from boundpaper.statistics.families import corrected
+from boundpaper.store.frames import pick
 
 CATEGORY = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
 BASELINE = "baseline"

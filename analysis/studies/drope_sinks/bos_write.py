@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.rounding import Interval, ratio
 from analysis.studies._perplexity import printed_effect
-from artifacts.store.frames import pick
-from artifacts.store.positional import PAIR
+from boundpaper.statistics.rounding import Interval, ratio
+from boundpaper.store.frames import pick
+from boundpaper.store.positional import PAIR
 
 METRICS = {"bos_value_norm": "value_norm", "bos_attention_mass": "mass", "bos_write_score": "write"}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics import frame
 from analysis.studies._perplexity import agrees, effect, number
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
-from artifacts.store.frames import pick
-from artifacts.store.positional import PAIR
-from artifacts.typeset.numbers import finite
+from boundpaper.statistics import frame
+from boundpaper.store.frames import pick
+from boundpaper.store.positional import PAIR
+from boundpaper.typeset.numbers import finite
 
 TASKS = "5 (tasks)"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.statistics import Estimate, wilson_interval
 from analysis.studies._arms import Arm, agrees, arms
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics import Estimate, wilson_interval
 
 TASKS = ("cities", "sports", "imdb", "passkey")
 LEFT_OUT = "answers without yes or no are left out, and how many is not stored"

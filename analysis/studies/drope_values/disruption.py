@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import (
+from boundpaper.statistics import (
     Estimate,
     attach,
     disruption_contrast,
@@ -23,10 +23,10 @@ from analysis.statistics import (
     welch_t,
     with_note,
 )
-from analysis.statistics.guards import copied_replicates, same_data, zero_variance
-from analysis.studies._families import corrected
-from artifacts import wide
-from artifacts.store.positional import PAIR
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.guards import copied_replicates, same_data, zero_variance
+from boundpaper.store.frames import wide
+from boundpaper.store.positional import PAIR
 
 SELECTED_ON = ("literary",)  # the massive dimensions were chosen on this text set (drope_protocols)
 ARMS = ("baseline", "massive", "random")

@@ -15,9 +15,7 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics import Estimate, degradation, fisher, frame, mcnemar_from_counts
 from analysis.studies._arms import YES_NO, Arm
-from analysis.studies._families import corrected
 from analysis.studies.drope_values._knowledge import (
     LEFT_OUT,
     TASKS,
@@ -29,7 +27,9 @@ from analysis.studies.drope_values._knowledge import (
     summed,
     values,
 )
-from artifacts.store.positional import PAIR
+from boundpaper.statistics import Estimate, degradation, fisher, frame, mcnemar_from_counts
+from boundpaper.statistics.families import corrected
+from boundpaper.store.positional import PAIR
 
 CATEGORIES = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
 CHOICES = 2  # yes or no; positive or negative

@@ -6,15 +6,15 @@ import math
 
 import pandas as pd
 
-from analysis.statistics import (
+from boundpaper.statistics import (
     Estimate,
     Interval,
     frame,
     percent_change,
     welch_t_from_stats,
 )
-from analysis.studies._families import corrected
-from artifacts.store.positional import PAIR
+from boundpaper.statistics.families import corrected
+from boundpaper.store.positional import PAIR
 
 TENSORS = ("query", "key", "value")
 REPORTED, PUBLISHED = "reported totals", "published layers"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 HOLDING = ("holds", "holds after rounding")
 

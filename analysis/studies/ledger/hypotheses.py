@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 SHOWN = 6  # exceptions of a group of cell checks that are named one by one
 

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 import pandas as pd
 
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 GOOD = ("holds", "holds after rounding")
 AGAINST = ("contradicted",)

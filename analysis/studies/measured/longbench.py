@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.estimate import frame, with_note
 from analysis.studies._metrics import METRICS, correlations
 from analysis.studies.benchmarks.lengths import LENGTHS
 from analysis.studies.measured._scored import NULL, checkpoint_match, own_metrics, reported_metrics
+from boundpaper.statistics.estimate import frame, with_note
 
 BENCHMARK = "caskcsg/LongBench-Pro"
 ALL = "overall"

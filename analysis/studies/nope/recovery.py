@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from analysis.statistics.rounding import Interval, agreement, mean
-from artifacts import wide
-from artifacts.errors import DataError
-from artifacts.typeset.numbers import finite as decimal
+from boundpaper.errors import DataError
+from boundpaper.statistics.rounding import Interval, agreement, mean
+from boundpaper.store.frames import wide
+from boundpaper.typeset.numbers import finite as decimal
 
 DIP, LEVEL = (4, 5), (6, 7)
 CROSS = "cross-attention"

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics import fisher, mcnemar_from_counts, wilson, with_note
-from analysis.statistics.estimate import Estimate, frame, join_notes, no
-from analysis.statistics.guards import Notes, attach, dependent_units, same_data
-from analysis.studies._families import corrected
 from analysis.studies._weights import shared_text_weights
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics import fisher, mcnemar_from_counts, wilson, with_note
+from boundpaper.statistics.estimate import Estimate, frame, join_notes, no
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.guards import Notes, attach, dependent_units, same_data
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
 COUNTS = ("finding_2_llama31", "finding_2_llama32")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 Heads = frozenset[tuple[int, int]]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from artifacts.errors import DataError
-from artifacts.store.frames import pick
+from boundpaper.errors import DataError
+from boundpaper.store.frames import pick
 
 CORRELATION, POINTS, NATS, RATIO = "correlation", "points", "nats", "ratio"
 TEST, ROUNDING = "95 %", "rounding"  # what an interval leaves open

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.statistics import holm_p
-from analysis.statistics.locations.permutation import sign_flip_p
-from analysis.statistics.locations.student import student_interval
+from boundpaper.statistics import holm_p
+from boundpaper.statistics.locations.permutation import sign_flip_p
+from boundpaper.statistics.locations.student import student_interval
 
 FloatArray = npt.NDArray[np.float64]
 LEVEL = 0.05  # of the plan, after the correction of a family

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 FAR = 1.25  # training lengths from the question
 TRAINED = 128  # words of a training sequence

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import rankdata
 
-from analysis.statistics.locations.permutation import permutation_p
 from analysis.studies.population._effects import FloatArray, corrected, effect, over_seeds
 from analysis.studies.population._outcomes import SIZES, counted, each
+from boundpaper.statistics.locations.permutation import permutation_p
 
 BLOCKED = "model with seed as block"
 OF_HEADS = "head in layer in model"

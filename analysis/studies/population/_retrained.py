@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.studies.population._outcomes import FAR, TRAINED, each
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 ALIGNED = "aligned_full"
 POOLED = "bucket_full"

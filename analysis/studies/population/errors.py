@@ -7,7 +7,7 @@ from collections import Counter
 import pandas as pd
 
 from analysis.studies.population._outcomes import each
-from analysis.tasks.answers import EXACT, LETTERS, NO_STOP
+from keyquery.tasks.answers import EXACT, LETTERS, NO_STOP
 
 KINDS = {**{letter: kind for kind, letter in LETTERS.items() if kind != EXACT}, NO_STOP: "no_stop"}
 LENGTHS = (1.0, 2.0, 4.0, 8.0)

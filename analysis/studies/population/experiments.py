@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.measure.quantities import QUANTITIES
 from analysis.studies.population._effects import over_seeds
 from analysis.studies.population._outcomes import each
+from keyquery.measure.quantities import QUANTITIES
 
 ARMS = {"start": "A", "kept": "B", "dropped": "C"}
 BASE = 400  # the primary one

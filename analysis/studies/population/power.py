@@ -7,8 +7,8 @@ import math
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics.power import ALPHA, smallest_d_flips
 from analysis.studies.population._outcomes import each
+from boundpaper.statistics.power import ALPHA, smallest_d_flips
 
 LESS = "400 less 10000"  # a difference of two differences, so up to 2 of a share
 SHARES = ("keys_far", "keys_far_extended", "keys_all", "facts_held")  # outcomes of which 1 is all there is

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.store.frames import pick
+from boundpaper.store.frames import pick
 
 SIDES = ("rope", "drope")
 NAMES = {"rope": "RoPE", "drope": "DroPE"}

@@ -42,7 +42,7 @@ from analysis.studies.population._retrained import (
     quarters,
     side,
 )
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 WEIGHTS = {"": ALL, "all heads alike": ALL, "nats of keys at the training length that a head's removal costs": COST}
 SEEN = 1  # the seed of base 400 that was looked at before the amendment

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.studies.pretrained._costs import cost
 from analysis.studies.pretrained._named import display_names
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 SWEPT = ("mlp", "attention", "both")
 TARGETS = ("massive", "random", "matched", "smallest")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.statistics.proportion import wilson_interval
 from analysis.studies.pretrained._named import display_names
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.proportion import wilson_interval
 
 OWN = r"own/(?P<ratio>[0-9.]+)x"  # under the model's own encoding, prompts of all forms and depths
 TASKS = {"cities": "weights", "sports": "weights", "sentiment": "prompt", "passkey": "prompt"}

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.statistics.locations.student import student_interval
 from analysis.studies.pretrained._costs import cost
 from analysis.studies.pretrained._named import display_names
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.student import student_interval
 
 STARTS = {"word": "-word", "token": "-bos"}  # what a text begins with, and the ending of the measurement's name
 DIFFERENCE = "difference"

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies.pretrained._named import display_names
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 FEWEST = 100  # pairs of a head, below which a cell is left out
 RERUN = "python build.py heads CAPTURE"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 ROLE = "own"
 ARMS = {"drope": "nope", "rope": "continued"}

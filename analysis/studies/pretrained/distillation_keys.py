@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.statistics.estimate import Estimate, frame
-from analysis.statistics.proportion import mcnemar, wilson_interval
-from analysis.studies._families import corrected
 from analysis.studies.pretrained._pairs import NEAR, of_pairs
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.estimate import Estimate, frame
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.proportion import mcnemar, wilson_interval
 
 OWN = re.compile(r"own/(?P<ratio>[0-9.]+)x")
 CONTRASTS = {

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.measure.quantities import QUANTITIES, of_model
 from analysis.studies.pretrained._pairs import of_pairs
 from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from keyquery.measure.quantities import QUANTITIES, of_model
 
 COLUMNS = ("teacher", "untouched", *ARMS.values())
 BEGUN = ("sinks", "bos_value")  # asked behind the beginning token

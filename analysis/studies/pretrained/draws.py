@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.statistics.bootstrap import percentile_interval, resamples
 from analysis.studies.pretrained._named import display_names
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.bootstrap import percentile_interval, resamples
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
 DRAWN = (10, 30, 100)  # heads

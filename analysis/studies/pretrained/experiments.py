@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.measure.quantities import QUANTITIES, Quantity, of_model
-from analysis.statistics.locations.student import student_interval
 from analysis.studies.pretrained._named import display_names, measured_here
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.student import student_interval
+from keyquery.measure.quantities import QUANTITIES, Quantity, of_model
 
 REPORTED, SMALL = "reported", "small"
 BASE, ARM = 400, "A"  # the small models with rotation, before any second phase

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.statistics.bootstrap import percentile_interval, resamples
-from analysis.statistics.correlations.coefficient import coefficient
 from analysis.studies.pretrained._pairs import Pair, names, pairs
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.bootstrap import percentile_interval, resamples
+from boundpaper.statistics.correlations.coefficient import coefficient
 
 CLASSES = ("sink", "local", "distributed", "mixed")
 PREFIX = "pattern_"

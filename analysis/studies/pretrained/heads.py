@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.studies.pretrained._named import display_names
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
 
 
 def pretrained_heads(

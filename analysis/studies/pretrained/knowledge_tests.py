@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.estimate import Estimate, frame
-from analysis.statistics.proportion import mcnemar
-from analysis.studies._families import corrected
 from analysis.studies.pretrained._named import display_names
 from analysis.studies.pretrained.answers import RERUN, TASKS
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.estimate import Estimate, frame
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.proportion import mcnemar
 
 CONTRASTS = {
     "largest against random": ("top1", "random-0"),

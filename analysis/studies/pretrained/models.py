@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics.locations.student import student_interval
 from analysis.studies.pretrained._named import display_names
 from analysis.studies.pretrained.beginning import UNROTATED
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.student import student_interval
 
 REPORTED, SMALL = "reported", "small"
 ARM, BASE, CONTEXT = "A", 400, 128  # of the population: rotation, from scratch, texts of so many words

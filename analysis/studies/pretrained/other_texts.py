@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics.locations.student import student_interval
-from analysis.statistics.locations.welch import welch_t_from_stats
 from analysis.studies.pretrained._named import display_names
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.student import student_interval
+from boundpaper.statistics.locations.welch import welch_t_from_stats
 
 REPEATED, CODE = "-repeated", "-code"  # ending of a measurement's name, by its texts
 TARGETS = ("massive", "random", "matched", "smallest")

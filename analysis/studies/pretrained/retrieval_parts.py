@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.statistics.locations.rank_sum import rank_sum_p
-from analysis.statistics.multiplicity import holm_p
-from analysis.statistics.proportion import wilson_interval
 from analysis.studies.pretrained._named import display_names
 from analysis.studies.pretrained.answers import LONG, RERUN
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.rank_sum import rank_sum_p
+from boundpaper.statistics.multiplicity import holm_p
+from boundpaper.statistics.proportion import wilson_interval
 
 PART = re.compile(r"own/(?P<ratio>[0-9.]+)x/(?P<part>form|depth):(?P<which>.+)")
 WHOLE = re.compile(r"own/(?P<ratio>[0-9.]+)x")

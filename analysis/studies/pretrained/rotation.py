@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.statistics.locations.student import student_interval
 from analysis.studies.pretrained._named import display_names
 from analysis.studies.pretrained.beginning import UNROTATED
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.student import student_interval
 
 TOKENS = 1024  # of a text, as the recipe has it
 NEIGHBOURS = 5

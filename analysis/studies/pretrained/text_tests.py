@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.statistics.estimate import Estimate, frame
-from analysis.statistics.locations.paired import paired_t
-from analysis.studies._families import corrected
 from analysis.studies.pretrained._pairs import Pair, pairs
-from artifacts.errors import DataError
+from boundpaper.errors import DataError
+from boundpaper.statistics.estimate import Estimate, frame
+from boundpaper.statistics.families import corrected
+from boundpaper.statistics.locations.paired import paired_t
 
 RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
 STARTED = "token in front"  # told by `pretrained_beginning`, over the same texts

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import guards
-from analysis.statistics.correlations import correlation, covariate
-from analysis.statistics.correlations.contrast import correlation_difference
-from analysis.statistics.estimate import Estimate, frame
-from analysis.studies._families import corrected
 from analysis.studies._weights import shared_text_weights, twin
+from boundpaper.statistics import guards
+from boundpaper.statistics.correlations import correlation, covariate
+from boundpaper.statistics.correlations.contrast import correlation_difference
+from boundpaper.statistics.estimate import Estimate, frame
+from boundpaper.statistics.families import corrected
 
 LAST = "lc-32k-to-64k-step-20000"
 TRAINED = "smollm3-3b"

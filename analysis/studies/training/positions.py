@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import optimize
 
-from analysis.statistics.rounding import Interval
+from boundpaper.statistics.rounding import Interval
 
 SHARED = ("0-1K", "1K-2K", "2K-4K")
 _END = re.compile(r"(\d+(?:\.\d+)?)(K?)")

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import guards
-from analysis.statistics.correlations import correlation, covariate
-from analysis.statistics.correlations.contrast import levels_and_differences
-from analysis.statistics.estimate import Estimate, frame
-from analysis.studies._families import corrected
+from boundpaper.statistics import guards
+from boundpaper.statistics.correlations import correlation, covariate
+from boundpaper.statistics.correlations.contrast import levels_and_differences
+from boundpaper.statistics.estimate import Estimate, frame
+from boundpaper.statistics.families import corrected
 
 BIASES = {"bias_strength": "bias per token", "bias_window": "bias per window"}
 PREDICTORS = {"middle": "position", "share": "share of the context", "gathered_bias": "gathered bias"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.rounding import Interval, ratio
-from artifacts import wide
+from boundpaper.statistics.rounding import Interval, ratio
+from boundpaper.store.frames import wide
 
 METRICS = (
     "bias_strength",

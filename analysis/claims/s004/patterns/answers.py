@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
 
 TRUNCATION = "off_by_one_length"
 ERRORS = Artifact("drope_errors", "the table of section 11.5").where(positional="DroPE", metric="share")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Quoted, Verdict, about, judge, pick, quote, untestable
-from analysis.claims._verdicts.said import said
+from boundpaper.claims import Quoted, Verdict, about, judge, pick, quote, untestable
+from boundpaper.claims.said import said
 
 LAYERS = 32
 FAR = 5.0  # points: a difference that no reader of the figures would overlook

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.words import of_trials, p
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims.words import of_trials, p
 
 ERRORS, LENGTHS, FORMATS = "errors", "lengths", "formats"
 MULTIPLES = Artifact("drope_context_multiples")

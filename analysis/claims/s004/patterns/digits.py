@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote
+from boundpaper.claims import Verdict, judge, pick, quote
 
 
 def c004_ans_off_by_one(drope_error_examples: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, directed, judge, pick, quote, untestable
-from analysis.claims._verdicts.words import of_trials, p
+from boundpaper.claims import Verdict, compare, directed, judge, pick, quote, untestable
+from boundpaper.claims.words import of_trials, p
 
 
 def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import (
+from boundpaper.claims import (
     ALPHA,
     EQUIVALENT,
     Artifact,
@@ -19,7 +19,7 @@ from analysis.claims import (
     quote,
     untestable,
 )
-from analysis.claims._verdicts.words import of_trials, p
+from boundpaper.claims.words import of_trials, p
 
 CHOICES = 4  # the exact number and three near-misses
 TRAINED = 4096

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, equivalent, judge, pick
-from analysis.claims._verdicts.said import said
-from analysis.claims._verdicts.words import listed, p
+from boundpaper.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, equivalent, judge, pick
+from boundpaper.claims.said import said
+from boundpaper.claims.words import listed, p
 
 c004_layer1_task_baselines = Cells(
     "Task accuracies without ablation are those of Experiment 4.",

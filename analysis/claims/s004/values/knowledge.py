@@ -6,8 +6,8 @@ import math
 
 import pandas as pd
 
-from analysis.claims import ALPHA, EQUIVALENT, Verdict, directed, judge, pick, quote, untestable
-from analysis.claims._verdicts.words import listed
+from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, directed, judge, pick, quote, untestable
+from boundpaper.claims.words import listed
 
 TASKS = ("cities", "sports", "imdb", "passkey")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from analysis.claims import Artifact, Cells, Relation, Repeats
-from analysis.claims._verdicts.terms import percent_change
-from artifacts.store.positional import PAIR
+from boundpaper.claims import Artifact, Cells, Relation, Repeats
+from boundpaper.claims.terms import percent_change
+from boundpaper.store.positional import PAIR
 
 TENSORS = ("query", "key", "value")
 COUNTS = Artifact("drope_massive_counts", "the table of counts")

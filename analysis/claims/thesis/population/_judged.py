@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, directed, untestable
 from analysis.claims.thesis._open import left_open
+from boundpaper.claims import ALPHA, Verdict, directed, untestable
 
 POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_damage", "head_damage_late"})
 """Items of the plan whose quantity is a plasticity, of queries pooled in bins."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, pick
 from analysis.claims.thesis.population._judged import judged, models
 from analysis.claims.thesis.population.contrasts import CONTRASTS, DAMAGES, RELATIONS
+from boundpaper.claims import Verdict, pick
 
 LARGER = "10000"
 AT = "At base 10,000"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
 from analysis.claims.thesis.population._judged import judged, models
+from boundpaper.claims import Verdict, judge, pick
 
 CONTRASTS = {
     "keys_far_4x": (1, "Trained on without rotation, a model finds more far keys than trained on with it."),

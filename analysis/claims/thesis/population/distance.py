@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed, judge, untestable
 from analysis.claims.thesis.population._judged import judged
-from analysis.statistics.locations.permutation import sign_flip_p
-from analysis.statistics.locations.student import student_interval
+from boundpaper.claims import Verdict, directed, judge, untestable
+from boundpaper.statistics.locations.permutation import sign_flip_p
+from boundpaper.statistics.locations.student import student_interval
 
 LENGTHS = {2.0: (1, "two"), 8.0: (-1, "eight")}
 DOES = {1: "finds more of the keys near the question", -1: "costs keys near the question"}

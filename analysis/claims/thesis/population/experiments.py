@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, directed, untestable
-from analysis.statistics.locations.permutation import sign_flip_p
-from analysis.statistics.locations.student import student_interval
-from analysis.statistics.multiplicity import holm_p
+from boundpaper.claims import ALPHA, Verdict, directed, untestable
+from boundpaper.statistics.locations.permutation import sign_flip_p
+from boundpaper.statistics.locations.student import student_interval
+from boundpaper.statistics.multiplicity import holm_p
 
 BASE = 400  # of what is said of one base
 NEAR = 2.0  # training lengths

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, directed, judge, untestable
 from analysis.claims.thesis._open import left_open
-from analysis.statistics.locations.permutation import sign_flip_p
-from analysis.statistics.locations.student import student_interval
-from analysis.statistics.multiplicity import holm_p
-from analysis.statistics.proportion import wilson_interval
+from boundpaper.claims import ALPHA, Verdict, directed, judge, untestable
+from boundpaper.statistics.locations.permutation import sign_flip_p
+from boundpaper.statistics.locations.student import student_interval
+from boundpaper.statistics.multiplicity import holm_p
+from boundpaper.statistics.proportion import wilson_interval
 
 BASE = 400  # the rotary base of the arms that the plan contrasts
 LARGER = 10_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, pick
 from analysis.claims.thesis._open import left_open
 from analysis.claims.thesis.population._judged import judged
+from boundpaper.claims import Verdict, pick
 
 STATEMENTS = {
     "B_change": (-1, "With rotation kept, plasticity is lower beyond the training length than within it."),

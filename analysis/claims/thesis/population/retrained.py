@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, pick
 from analysis.claims.thesis.population._judged import judged, models, same
+from boundpaper.claims import Verdict, pick
 
 LARGER = "_10000"
 REACH = {

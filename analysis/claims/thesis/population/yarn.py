@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict
 from analysis.claims.thesis.population._judged import judged
+from boundpaper.claims import Verdict
 
 SIGNS = {2.0: (1, "two"), 4.0: (-1, "four"), 8.0: (-1, "eight")}
 """By training lengths of the prompt: what was seen at the primary base, and how the length is said."""

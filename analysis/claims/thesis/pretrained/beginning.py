@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed, judge, untestable
+from boundpaper.claims import Verdict, directed, judge, untestable
 
 
 def thesis_beginning_token(pretrained_beginning: pd.DataFrame) -> list[Verdict]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, untestable
+from boundpaper.claims import Verdict, judge, untestable
 
 MARGIN = 0.1  # of the value at the first bin
 FAR = 1024  # tokens between keys: from here on the mean difference is asked to shrink

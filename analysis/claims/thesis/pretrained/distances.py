@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge
+from boundpaper.claims import Verdict, judge
 
 
 def thesis_pretrained_distances(pretrained_map_spans: pd.DataFrame) -> list[Verdict]:

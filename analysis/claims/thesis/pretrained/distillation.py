@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed, judge
-from analysis.claims._verdicts.words import p
+from boundpaper.claims import Verdict, directed, judge
+from boundpaper.claims.words import p
 
 RECOVERED = 0.9  # share from which the plan speaks of recovery
 REMOVED = {  # quantity -> what removing the rotation alone would do to it if the report's contrast needed no training

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed, judge, pick, untestable
 from analysis.claims.thesis._open import left_open
+from boundpaper.claims import Verdict, directed, judge, pick, untestable
 
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
 BESIDE = ("reported", "small")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed, judge, untestable
-from analysis.claims._verdicts.words import p
+from boundpaper.claims import Verdict, directed, judge, untestable
+from boundpaper.claims.words import p
 
 REMOVED, STARTED = "rotation removed", "token in front"
 SAID = {

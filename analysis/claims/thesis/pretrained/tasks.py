@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, directed, judge, untestable
-from analysis.claims._verdicts.words import p
+from boundpaper.claims import ALPHA, Verdict, directed, judge, untestable
+from boundpaper.claims.words import p
 
 GUESS = "gives answers whose number right, with its interval, cannot be told from that of a guess."
 CHANCE_RANK = 0.5  # of yes after the key against yes after another

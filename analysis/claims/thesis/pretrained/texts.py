@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed, judge, untestable
+from boundpaper.claims import Verdict, directed, judge, untestable
 
 DOES = {"zero": "Zeroing", "mean": "Levelling"}
 PLURAL = {"query": "queries", "key": "keys", "value": "values"}

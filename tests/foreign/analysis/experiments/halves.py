@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.measure.evaluation import ask_once
-from analysis.measure.rows import Row, row
-from analysis.measure.subject import Options, Subject
-from analysis.models.answers.likelihood import token_nats
-from analysis.models.libraries import need
+from keyquery.measure.evaluation import ask_once
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.answers.likelihood import token_nats
+from keyquery.models.libraries import need
 
 SETTINGS: dict[str, Any] = {"halves": ["first", "second"]}
 

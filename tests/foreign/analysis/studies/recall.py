@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics import frame, welch_t, wilson_interval
+from boundpaper.statistics import frame, welch_t, wilson_interval
 
 
 def recall_drop(recall_by_length: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:

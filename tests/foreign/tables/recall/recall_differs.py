@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer, pvalue
+from boundpaper.tables import Column, Table, fixed, integer, pvalue
 
 
 def table(recall_tests: pd.DataFrame) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, compare, directed, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, about, compare, directed, judge, pick, quote, untestable
 
 NEAR = 5.0  # points
 

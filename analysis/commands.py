@@ -1,0 +1,17 @@
+"""The thesis' own commands: models that it trains."""
+
+import click
+
+from analysis.distil.commands import distil
+from analysis.population.commands import population
+
+
+@click.group()
+def lab() -> None:
+    """Small models that are trained here, and a pretrained one that is distilled."""
+
+
+lab.add_command(population)
+lab.add_command(distil)
+
+COMMANDS = (lab,)

@@ -1,1 +1,0 @@
-"""The press: from the specification of a figure to its LaTeX."""

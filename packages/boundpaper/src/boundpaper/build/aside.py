@@ -1,0 +1,96 @@
+"""A project built aside: what its results would be now, while the committed ones stay as they are.
+
+Below `out/aside` lies the project as links to its rooms, with results and an `out` of its own. What was built there the
+last time is kept, until the project itself has been built anew; then it begins from that.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from boundpaper.build.closure import ROOMS
+from boundpaper.build.graph import Graph
+from boundpaper.build.session import Session
+from boundpaper.store.files import digest, write
+
+ASIDE = "out/aside"
+RESULTS = "artifacts/results"
+STATE = "out/state/state.json"
+FACTS = "out/state/facts.json"
+_SEED = "out/state/seed"  # says which state of the project the copy began from
+
+
+def steps_of_results(graph: Graph) -> list[str]:
+    """The keys of steps that make results; what gathers claims is none of them where there is no claim."""
+    kinds = {step.kind.name for step in graph.steps.values()}
+    gathering = {"ledger", "places", "inventory"} if "claim" in kinds else set()
+    return [key for key, step in graph.steps.items() if step.kind.name in {"result", *gathering}]
+
+
+def build_aside(project: Session, *keys: str) -> Path:
+    """Build steps that make results aside; return the folder in which their results lie.
+
+    Parameters
+    ----------
+    project : Session
+        The project, its lock held.
+    *keys : str
+        Of the steps; all that make results when none is named.
+
+    Raises
+    ------
+    ThesisError
+        When a step failed; every failure is printed first.
+    """
+    root, aside = project.root, project.root / ASIDE
+    every = steps_of_results(project.graph)
+    _link_rooms(root, aside)
+    if (seed := digest(root / STATE)) != _seed(aside):
+        _begin(project, aside, project.graph.order(every))
+        write(aside / _SEED, seed.encode())
+    Session(aside, debug=project.debug).build(keys or every)
+    return aside / RESULTS
+
+
+def _seed(aside: Path) -> str | None:
+    try:
+        return (aside / _SEED).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _link_rooms(root: Path, aside: Path) -> None:
+    """Link every room of the project, and what lies beside the results."""
+    wanted = {aside / room: root / room for room in ROOMS if room != "artifacts" and (root / room).is_dir()}
+    wanted |= {
+        aside / "artifacts" / path.name: path for path in (root / "artifacts").iterdir() if path.name != "results"
+    }
+    (aside / RESULTS).mkdir(parents=True, exist_ok=True)
+    for link in (*aside.iterdir(), *(aside / "artifacts").iterdir()):
+        if link.is_symlink() and (link not in wanted or link.readlink() != wanted[link].absolute()):
+            link.unlink()
+    for link, target in wanted.items():
+        if not link.is_symlink():
+            link.symlink_to(target.absolute())
+
+
+def _begin(project: Session, aside: Path, keys: Iterable[str]) -> None:
+    """Put into `aside` what the project has built: its results, outputs of the steps `keys`, and the record of them."""
+    for folder in ("out", RESULTS):
+        shutil.rmtree(aside / folder, ignore_errors=True)
+    needed, known = set(keys), project.engine.state.steps
+    gone = known.keys() - project.graph.steps.keys()  # whose results are to be removed here as they are there
+    steps = {key: entry for key, entry in known.items() if key in needed | gone}
+    outputs = {path for entry in steps.values() for path in entry["outputs"]}
+    committed = {path.relative_to(project.root).as_posix() for path in (project.root / RESULTS).glob("*.csv")}
+    for path in sorted(outputs | committed | {FACTS}):
+        (aside / path).parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            shutil.copy2(project.root / path, aside / path)
+    if steps:
+        record = json.loads((project.root / STATE).read_text(encoding="utf-8"))
+        write(aside / STATE, json.dumps({**record, "steps": steps}).encode())

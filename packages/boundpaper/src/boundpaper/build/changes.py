@@ -1,0 +1,206 @@
+"""Changes: results compared with those of a git revision, cell by cell."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.store.canonical import same_cells
+from boundpaper.store.text_file import MARK
+
+PAGE = 45
+"""Lines of a page."""
+Rows = dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One cell (or row, or column) that differs; `place` says where in `result`."""
+
+    result: str
+    place: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"result {self.result}: {self.words}"
+
+    @property
+    def words(self) -> str:
+        """The place, and what it was and is."""
+        return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by()}"
+
+    @property
+    def weight(self) -> tuple[int, float]:
+        """How much it matters: a verdict first, then what came or went, then numbers by their relative change."""
+        if self.result == "claims" and self.place.endswith(", verdict"):
+            return 3, 0.0
+        if not self.before or not self.after:
+            return 2, 0.0
+        try:
+            before, after = float(self.before), float(self.after)
+        except ValueError:
+            return 1, 0.0
+        return 1, abs(after - before) / max(abs(before), abs(after), 1e-300)
+
+    def _by(self) -> str:
+        try:
+            before, after = float(self.before), float(self.after)
+        except ValueError:
+            return ""
+        share = f", {100 * (after / before - 1):+.3g} %" if before else ""
+        return f" ({after - before:+.4g}{share})"
+
+
+def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
+    """The changes on one page: the verdicts among them, then a line a result, what matters most first.
+
+    Parameters
+    ----------
+    changes : sequence of Change
+        Of results.
+    most : int
+        Lines at most. Where all changes have room, each is a line.
+    """
+    ranked = sorted(changes, key=lambda change: change.weight, reverse=True)
+    by_result: dict[str, list[Change]] = {}
+    for change in ranked:
+        by_result.setdefault(change.result, []).append(change)
+    verdicts = [change for change in ranked if change.weight[0] == 3]
+    count = len(by_result)
+    lines = [
+        f"{len(changes)} difference{'s' * (len(changes) > 1)} in {count} result{'s' * (count > 1)}; "
+        f"{len(verdicts)} of verdicts"
+    ]
+    if len(changes) < most:
+        return lines + [str(change) for change in changes]
+    shown = [str(change) for change in verdicts[: most // 3]]
+    if len(verdicts) > len(shown):
+        shown.append(f"... and {len(verdicts) - len(shown)} more verdicts; `python build.py claims --check` names them")
+    room = most - len(lines) - len(shown) - 1
+    for name, own in list(by_result.items())[:room]:
+        shown.append(f"result {name}: {len(own)} differences" if len(own) > 1 else str(own[0]))
+        if len(own) > 1 and own[0].weight[0] < 3:
+            shown[-1] += f", the largest {own[0].words}"
+    left = f"... and {len(by_result) - room} more results; " if len(by_result) > room else ""
+    return [*lines, *shown, f"{left}--all names every cell"]
+
+
+def at_revision(root: Path, revision: str, path: str) -> str | None:
+    """The text of a file at a git revision, or None when it was not there.
+
+    Raises
+    ------
+    DataError
+        When the folder is no git checkout, or there is no such revision.
+    """
+    try:
+        known = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    except FileNotFoundError:
+        raise DataError("git is not installed; `apt-get install -y git`") from None
+    if known.returncode:
+        inside = _git(root, "rev-parse", "--git-dir").returncode == 0
+        raise DataError(
+            f"no revision {revision!r}; `git log --oneline` lists them"
+            if inside
+            else f"{root} is no checkout of git; begin one: git init && git add -A && git commit -m 'Begin'"
+        )
+    text = _git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger checkout
+    return text.stdout if text.returncode == 0 else None
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
+
+
+def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
+    """Names of the files with `suffix` in a folder at a revision."""
+    at_revision(root, revision, folder)
+    listed = _git(root, "ls-tree", "--name-only", f"{revision}:./{folder}")
+    return {name.removesuffix(suffix) for name in listed.stdout.split("\n") if name.endswith(suffix)}
+
+
+def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterator[Change]:
+    """Differences of results from a revision's; numbers count when they differ by more than `tolerance`.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    revision : str
+        A git revision.
+    tolerance : float
+        Relative.
+    built : Path
+        The folder in which the results of now lie.
+    """
+    folder = "artifacts/results"
+    now = {path.stem for path in built.glob("*.csv")}
+    for name in sorted(now | names_at(root, revision, folder, ".csv")):
+        path = built / f"{name}.csv"
+        old = at_revision(root, revision, f"{folder}/{name}.csv")
+        new = path.read_text(encoding="utf-8-sig") if path.is_file() else None
+        if old is None or new is None:
+            yield Change(name, "whole table", "" if old is None else "present", "" if new is None else "present")
+        elif old != new:
+            yield from _frames(name, _csv(old), _csv(new), tolerance)
+
+
+def compare(name: str, before: str, after: str, tolerance: float) -> list[Change]:
+    """Differences of a result from an earlier text of it, both CSV."""
+    return list(_frames(name, _csv(before), _csv(after), tolerance))
+
+
+def _csv(text: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text.removeprefix(MARK)), dtype=str, keep_default_na=False)
+
+
+def _frames(result: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[Change]:
+    for column in [name for name in old.columns if name not in new.columns]:
+        yield Change(result, f"column {column}", "present", "")
+    for column in [name for name in new.columns if name not in old.columns]:
+        yield Change(result, f"column {column}", "", "present")
+    shared = [name for name in new.columns if name in old.columns]
+    keys = _keys(old[shared], new[shared])
+    before, after = _indexed(old[shared], keys), _indexed(new[shared], keys)
+    for key in [key for key in before if key not in after]:
+        yield Change(result, f"row {key}", "present", "")
+    known = [key for key in after if key in before]
+    same = {name: _same(name, before, after, known, tolerance) for name in shared}
+    for key, row in after.items():
+        if key not in before:
+            yield Change(result, f"row {key}", "", "present")
+            continue
+        for column in shared:
+            if key not in same[column]:
+                yield Change(result, f"{key}, {column}", before[key][column], row[column])
+
+
+def _same(column: str, before: Rows, after: Rows, keys: list[str], tolerance: float) -> set[str]:
+    """The keys of rows whose cells of a column are the same."""
+    left, right = (pd.Series([rows[key][column] for key in keys], dtype=str) for rows in (before, after))
+    return set(itertools.compress(keys, same_cells(column, left, right, tolerance)))
+
+
+def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
+    """The fewest leading text columns that tell the rows of both frames apart; none when no such columns do."""
+    words = [name for name in new.columns if pd.to_numeric(new[name], errors="coerce").isna().any()]
+    for count in range(1, min(len(words), 6) + 1):
+        chosen = words[:count]
+        if not old[chosen].duplicated().any() and not new[chosen].duplicated().any():
+            return chosen
+    return []
+
+
+def _indexed(frame: pd.DataFrame, keys: list[str]) -> Rows:
+    rows = [{str(name): str(cell) for name, cell in row.items()} for row in frame.to_dict("records")]
+    if not keys:
+        return {str(number + 1): row for number, row in enumerate(rows)}
+    return {", ".join(row[key] for key in keys): row for row in rows}

@@ -1,0 +1,93 @@
+"""The import closure of a file: itself and every file of the project that it imports, directly or not."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from boundpaper.build.facts import Reader
+from boundpaper.places import package_folders
+
+ROOMS = ("analysis", "tables", "figures")  # of a project, that hold Python
+
+
+class Closures:
+    """Closures of the project that `reader` reads, each found once; nothing is imported."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.folders = {**{room: room for room in ROOMS}, **package_folders(reader.root)}
+        self._closures: dict[str, frozenset[str]] = {}
+        self._imports: dict[str, tuple[str, ...]] = {}
+        self._modules: dict[str, tuple[str, ...]] = {}
+
+    def of(self, path: str) -> frozenset[str]:
+        """`path` and every file of the project that it imports, directly or not; empty when there is no such file."""
+        if path not in self._closures:
+            seen: set[str] = set()
+            queue = [path] if self._exists(path) else []
+            while queue:
+                file = queue.pop()
+                if file not in seen:
+                    seen.add(file)
+                    queue += self._imported(file)
+            self._closures[path] = frozenset(seen)
+        return self._closures[path]
+
+    def of_module(self, name: str) -> frozenset[str]:
+        """The closure of a module by its dotted name; empty when it is no module of the project or its packages."""
+        first, _, rest = name.partition(".")
+        return self.of(f"{self.folders.get(first, first)}/{rest.replace('.', '/')}.py")
+
+    def _imported(self, file: str) -> tuple[str, ...]:
+        """The files of the project that `file` imports itself."""
+        if file not in self._imports:
+            names = [name for name in self.reader.python(file)["imports"] if name.partition(".")[0] in self.folders]
+            self._imports[file] = tuple(dict.fromkeys(part for name in names for part in self._module(name)))
+        return self._imports[file]
+
+    def _module(self, name: str) -> tuple[str, ...]:
+        """The files that importing a dotted name reads: its packages' `__init__.py`, and the module."""
+        if name not in self._modules:
+            first, *rest = name.split(".")
+            parts = [self.folders[first], *rest]
+            files = ["/".join(parts[:end]) + "/__init__.py" for end in range(1, len(parts) + 1)]
+            self._modules[name] = tuple(file for file in [*files, "/".join(parts) + ".py"] if self._exists(file))
+        return self._modules[name]
+
+    def _exists(self, path: str) -> bool:
+        return bool(self.reader.digest(path))
+
+
+def code_of(root: Path, modules: Iterable[str]) -> str:
+    """A hash of the code that modules run: their import closures, without comments, docstrings and layout.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    modules : iterable of str
+        Dotted names.
+    """
+    closures = Closures(Reader(root))
+    files = set().union(*(closures.of_module(name) for name in modules))
+    state = hashlib.blake2b(digest_size=16)
+    for file in sorted(files):
+        state.update(f"{file}\0{_bare((root / file).read_text(encoding='utf-8-sig'))}\0".encode())
+    return state.hexdigest()
+
+
+def _bare(text: str) -> str:
+    """A file's syntax tree without docstrings; the text itself when it has none."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return text
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            node.body = node.body[1:]
+    return ast.dump(tree)

@@ -1,0 +1,82 @@
+"""The doctor: what the project needs, what of it is installed, and the line that installs the rest."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from boundpaper.build.process import TEX_INSTALL
+from boundpaper.errors import install_line
+
+PROGRAMS = ("pdflatex", "latexmk", "bibtex", "pdftoppm", "pdftocairo", "pdftotext", "pdfinfo")
+_PURPOSE = {
+    "": "tables, figures, paper",
+    "test": "the test suite",
+    "models": "capture and experiments",
+    "quant": "quantized models",
+    "bench": "long answers scored by `bench lbp`",
+    "press": "`watch` and `publish`",
+    "ruler": "lm-evaluation-harness for `bench ruler --run`, in an environment of its own",
+    "browser": "`make test-browser`: the site in a real browser",
+    "cluster": "jobs on Slurm",
+    "pretrained": "models in GGUF files",
+    "gemma": "Gemma 3 270M, under the Gemma Terms of Use",
+}
+
+
+def report(root: Path) -> tuple[list[str], bool]:
+    """Lines that say what is installed, and whether the paper can be built."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = ".".join(map(str, sys.version_info[:3]))
+    lines = [f"Python {version} ({sys.executable}); needs {project['requires-python']}"]
+    groups = {"": project["dependencies"], **project.get("optional-dependencies", {})}
+    sound = True
+    for group, needs in groups.items():
+        missing = [need for need in needs if not _installed(need)]
+        title = f"[{group}]" if group else "light"
+        purpose = f" ({_PURPOSE[group]})" if group in _PURPOSE else ""
+        if not missing:
+            lines.append(f"ok       {title}: {len(needs)} packages{purpose}")
+            continue
+        sound = sound and bool(group)
+        lines.append(f"missing  {title}: {', '.join(missing)}{purpose}")
+        lines.append(f"         {install_line(group)}")
+    absent = [program for program in PROGRAMS if not shutil.which(program)]
+    if absent:
+        sound = False
+        lines += [f"missing  TeX and poppler: {', '.join(absent)} (figures, paper)", f"         {TEX_INSTALL}"]
+    else:
+        lines.append("ok       TeX and poppler")
+    return lines, sound
+
+
+def _installed(need: str) -> bool:
+    name = re.split(r"[<>=!~;\[ ]", need, maxsplit=1)[0]
+    try:
+        importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def install_tex() -> bool:
+    """Install TeX and poppler from the system's packages when missing; return whether they are there.
+
+    Needs apt-get and root; where either is lacking the line to run is printed and nothing is changed.
+    """
+    if all(shutil.which(program) for program in PROGRAMS):
+        return True
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        print(f"TeX is missing and cannot be installed from here; as root run:\n    {TEX_INSTALL}", file=sys.stderr)
+        return False
+    print(f"installing TeX: {TEX_INSTALL}", file=sys.stderr)
+    done = subprocess.run(["bash", "-c", TEX_INSTALL], stdout=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        print(f"the installation failed (exit code {done.returncode}); run the line above by hand", file=sys.stderr)
+    return done.returncode == 0

@@ -1,0 +1,219 @@
+"""Facts: what a source file says of itself, read from its text without importing it, and kept between runs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from boundpaper.build.kinds import KINDS
+from boundpaper.errors import SpecError, ThesisError
+from boundpaper.store.files import digest, write
+
+Facts = dict[str, Any]
+_FORMAT = 3
+_DECLARING = {kind.declared for kind in KINDS if kind.declared}
+_READING = "Artifact"  # what a declaration calls an artifact by: Artifact("models")
+
+
+def of_python(text: str) -> Facts:
+    """Imports and public functions of a Python file.
+
+    Returns
+    -------
+    dict
+        `imports`: dotted names (a name imported from a module counts as `module.name`); `functions`: for each public
+        top-level function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring
+        paragraph `doc`; `declared`: the same of each step that is declared, with the name `by` of what makes it, its
+        first text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
+    """
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        return {"imports": [], "functions": [], "declared": [], "error": f"line {error.lineno}: {error.msg}"}
+    imports: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            imports += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    functions = [
+        _function(node) for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    ]
+    declared = list(_declarations(tree))
+    return {"imports": sorted(set(imports)), "functions": functions, "declared": declared, "error": ""}
+
+
+def _function(node: ast.FunctionDef) -> Facts:
+    positional = [*node.args.posonlyargs, *node.args.args]
+    plain = len(positional) - len(node.args.defaults)
+    required = [argument.arg for argument in positional[:plain]]
+    optional = [argument.arg for argument in positional[plain:]]
+    for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
+        (required if default is None else optional).append(argument.arg)
+    doc = (ast.get_docstring(node) or "").strip().split("\n\n")[0]
+    return {
+        "name": node.name,
+        "line": node.lineno,
+        "artifacts": required,
+        "options": optional,
+        "doc": " ".join(doc.split()),
+    }
+
+
+def _declarations(tree: ast.Module) -> Iterator[Facts]:
+    """The steps that are declared, `name = Cells("What is said.", ...)`."""
+    variables = {name: value for node in tree.body for name, value in _assigned(node)}
+    made: dict[str, ast.AST] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    made |= variables
+    for name, value in variables.items():
+        if _called(value) in _DECLARING and not name.startswith("_"):
+            yield {
+                "name": name,
+                "line": value.lineno,
+                "artifacts": list(dict.fromkeys(_named(value, made, set()))),
+                "options": [],
+                "doc": " ".join(" ".join(_texts(value)).split()),
+                "by": _called(value),
+            }
+
+
+def _called(node: ast.AST) -> str:
+    """The bare name that a call calls; empty for anything else."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def _texts(call: ast.AST) -> list[str]:
+    """The first argument of a call, where it is a text that is written out."""
+    first = call.args[:1] if isinstance(call, ast.Call) else []
+    return [part.value for part in first if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+
+
+def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """The variables that a statement sets, with what it sets them to."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    for target in targets:
+        if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            yield target.id, node.value
+
+
+def _named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
+    """The artifacts that an expression names, itself or through what the file defines, in their order."""
+    if _called(node) == _READING:
+        yield from _texts(node)
+    if isinstance(node, ast.Name) and node.id in made and node.id not in seen:
+        seen.add(node.id)
+        yield from _named(made[node.id], made, seen)
+    for part in ast.iter_child_nodes(node):
+        yield from _named(part, made, seen)
+
+
+def resolve(name: str) -> Callable[..., Any]:
+    """The function that a dotted name `module:function` points to."""
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
+
+
+class Reader:
+    """Reads facts of files, hashes each file once a run, and keeps parsed facts in the file `cache` by content hash.
+
+    Without a `cache` nothing is kept or written.
+    """
+
+    def __init__(self, root: Path, cache: Path | None = None) -> None:
+        self.root = root
+        self._place = str(root)
+        self._cache = cache
+        self._hashes: dict[str, str] = {}
+        self._changed = False
+        self._facts: dict[str, Any] = {}
+        try:
+            kept: dict[str, Any] = json.loads(cache.read_text(encoding="utf-8")) if cache else {}
+            if kept.get("format") == _FORMAT and all(_sound(known) for known in kept["facts"].values()):
+                self._facts = kept["facts"]
+        except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+            pass  # unreadable: read every file anew
+
+    def digest(self, path: str) -> str:
+        """Content hash of a file, memoised for this run."""
+        if path not in self._hashes:
+            self._hashes[path] = digest(os.path.join(self._place, path))  # thousands a run: no path objects
+        return self._hashes[path]
+
+    def digests(self, paths: Iterable[str]) -> dict[str, str]:
+        """Content hashes of files, in order; one call a step, since all of them have tens of thousands of inputs."""
+        known, named = self._hashes, list(paths)
+        for path in named:
+            if path not in known:
+                self.digest(path)
+        return {path: known[path] for path in named}
+
+    def forget(self, path: str) -> None:
+        """Drop the memoised hash of a file that may have changed."""
+        self._hashes.pop(path, None)
+
+    def python(self, path: str) -> Facts:
+        """Facts of a Python file (see `of_python`)."""
+        return self._read(path, "", of_python)
+
+    def calls(self, path: str, reader: str) -> Facts:
+        """Facts of a template: `calls` as (function, name, line), from the function that `reader` names; `error`."""
+
+        def parse(text: str) -> Facts:
+            try:
+                return {"calls": [list(call) for call in resolve(reader)(text)], "error": ""}
+            except SpecError as error:
+                return {"calls": [], "error": str(error)}
+
+        return self._read(path, reader, parse)
+
+    def _read(self, path: str, reader: str, parse: Callable[[str], Facts]) -> Facts:
+        known = self._facts.get(path)
+        stamp = f"{self.digest(path)} {reader}"
+        if not known or known["stamp"] != stamp:
+            try:
+                facts = parse((self.root / path).read_text(encoding="utf-8-sig"))
+            except UnicodeDecodeError as error:
+                line = error.object.count(b"\n", 0, error.start) + 1
+                place = f"{line}" if reader else f"line {line}"
+                facts = {
+                    "imports": [],
+                    "functions": [],
+                    "declared": [],
+                    "calls": [],
+                    "error": f"{place}: not UTF-8 (byte {error.start}); save the file in that encoding",
+                }
+            known = self._facts[path] = {"stamp": stamp, **facts}
+            self._changed = True
+        return known
+
+    def save(self) -> None:
+        """Write the parsed facts, when any is new; where nothing can be written, they are read again next time."""
+        if self._changed and self._cache:
+            with suppress(ThesisError):
+                write(self._cache, json.dumps({"format": _FORMAT, "facts": self._facts}).encode())
+            self._changed = False
+
+
+def _sound(known: Any) -> bool:
+    """Whether a kept entry is what `Reader` writes."""
+    if not isinstance(known["stamp"], str) or not isinstance(known["error"], str):
+        return False
+    if "functions" not in known:
+        return all(
+            isinstance(function, str) and isinstance(name, str) and isinstance(line, int)
+            for function, name, line in known["calls"]
+        )
+    return all(isinstance(name, str) for name in known["imports"]) and all(
+        isinstance(item["name"], str)
+        and isinstance(item["doc"], str)
+        and isinstance(item["line"], int)
+        and all(isinstance(name, str) for name in (*item["artifacts"], *item["options"]))
+        and isinstance(item.get("by", ""), str)
+        for item in (*known["functions"], *known["declared"])
+    )

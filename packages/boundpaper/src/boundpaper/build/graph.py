@@ -1,0 +1,293 @@
+"""The graph: which step makes which artifact or exhibit, read from file names, parameters and docstrings.
+
+A step is a function (or a chapter template); its parameters without a default name the artifacts it reads. Nothing is
+imported to find this out, and this module needs the standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from boundpaper.build.closure import Closures
+from boundpaper.build.facts import Facts, Reader
+from boundpaper.build.kinds import KINDS, Kind
+from boundpaper.errors import SpecError
+from boundpaper.near import nearest
+from boundpaper.places import file_of
+from boundpaper.store.paths import KEY_TABLES, SCHEMA, SUFFIXES
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: what it reads, what it needs, and which builder makes it.
+
+    Attributes
+    ----------
+    key : str
+        `kind:name`.
+    artifacts : dict of str to str
+        Parameters that name artifacts, with the file or folder of each.
+    needs : tuple of str
+        Keys of steps that must be built before.
+    inputs : tuple of str
+        Files that it depends on, beside the targets of `needs`.
+    """
+
+    key: str
+    kind: Kind
+    name: str
+    file: str
+    line: int = 1
+    function: str = ""
+    doc: str = ""
+    artifacts: dict[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    fault: str = ""
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The files that the step must make."""
+        return tuple(target.format(name=self.name) for target in self.kind.targets)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """All steps of a project by key, and the faults that belong to no step."""
+
+    steps: dict[str, Step]
+    artifacts: dict[str, str]
+    faults: tuple[str, ...]
+
+    def find(self, name: str, kinds: Iterable[str]) -> Step:
+        """The step called `name` (or `kind:name`) among `kinds`.
+
+        Raises
+        ------
+        SpecError
+            When there is none (with the nearest names) or the bare name is ambiguous (with the candidates).
+        """
+        kinds = list(kinds)
+        keys = [name] if ":" in name else [f"{kind}:{name}" for kind in kinds]
+        steps = [self.steps[key] for key in keys if key in self.steps and self.steps[key].kind.name in kinds]
+        if len(steps) > 1:
+            raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in steps)}")
+        if steps:
+            return steps[0]
+        names = [step.name for step in self.steps.values() if step.kind.name in kinds]
+        label = " or ".join(kinds)
+        raise SpecError(f"no {label} called {name!r}; {nearest(name, names)}`python build.py list` shows all")
+
+    def order(self, targets: Iterable[str]) -> list[str]:
+        """`targets` and all they need, each after its needs.
+
+        Raises
+        ------
+        SpecError
+            When steps need each other in a circle.
+        """
+        done: dict[str, None] = {}
+        path: list[str] = []
+
+        def visit(key: str) -> None:
+            if key in done:
+                return
+            if key in path:
+                circle = " -> ".join([*path[path.index(key) :], key])
+                raise SpecError(f"steps need each other in a circle: {circle}")
+            path.append(key)
+            for need in self.steps[key].needs:
+                visit(need)
+            path.pop()
+            done[key] = None
+
+        for target in targets:
+            visit(target)
+        return list(done)
+
+
+def load(root: Path, reader: Reader) -> Graph:
+    """Read the graph of the project in `root`."""
+    loader = _Loader(root, reader)
+    loader.collect()
+    steps = {key: loader.connect(step) for key, step in loader.steps.items()}
+    reader.save()
+    return Graph(steps=steps, artifacts=loader.artifacts, faults=tuple(loader.faults))
+
+
+class _Loader:
+    def __init__(self, root: Path, reader: Reader) -> None:
+        self.root, self.reader = root, reader
+        self.steps: dict[str, Step] = {}
+        self.makers: dict[str, str] = {}
+        self.artifacts: dict[str, str] = {}
+        self.faults: list[str] = []
+        self._closures = Closures(reader)
+        self._calls: dict[str, list[list[str]]] = {}
+        self._globbed: dict[str, frozenset[str]] = {}
+        self._parts: dict[tuple[str, bool], frozenset[str]] = {}
+
+    def collect(self) -> None:
+        for kind in KINDS:
+            for path in sorted(self._files(kind)):
+                for step in self._steps(kind, path):
+                    self._add(step)
+
+    def _files(self, kind: Kind) -> Iterator[str]:
+        if kind.single:
+            path = kind.single if "/" in kind.single else file_of(self.root, kind.single)
+            if (self.root / path).is_file():
+                yield path
+        if not kind.folder:
+            return
+        room = self.root / kind.folder
+        for path in room.glob(kind.pattern):
+            hidden = any(part.startswith(("_", ".")) for part in path.relative_to(room).parts)
+            if not hidden and path.is_dir() == kind.folders:
+                yield path.relative_to(self.root).as_posix()
+
+    def _steps(self, kind: Kind, path: str) -> Iterator[Step]:
+        name = kind.step or Path(path).name.removesuffix(kind.pattern.rpartition("*")[2])
+        if kind.function is None:
+            yield Step(key=f"{kind.name}:{name}", kind=kind, name=name, file=path)
+            return
+        facts = self.reader.python(path)
+        if facts["error"]:
+            self.faults.append(f"{path}: {facts['error']}")
+        functions = [item for item in facts["functions"] if kind.function in ("", item["name"])]
+        declared = [item for item in facts["declared"] if item["by"] == kind.declared]
+        for item in sorted([*functions, *declared], key=lambda item: int(item["line"])):
+            own = item["name"] if kind.function == "" else name
+            yield Step(
+                key=f"{kind.name}:{own}",
+                kind=kind,
+                name=own,
+                file=path,
+                line=item["line"],
+                function=item["name"],
+                doc=item["doc"],
+                artifacts=dict.fromkeys(item["artifacts"], ""),
+            )
+        if kind.function and not functions:
+            fault = (
+                f"{path}: {facts['error'] or f'no function {kind.function}(); define it with the artifacts it reads'}"
+            )
+            yield Step(key=f"{kind.name}:{name}", kind=kind, name=name, file=path, fault=fault)
+
+    def _add(self, step: Step) -> None:
+        if step.key in self.steps:
+            first = self.steps[step.key]
+            fault = f"{step.file}:{step.line}: {step.key} is also defined in {first.file}"
+            self.faults.append(fault)
+            self.steps[step.key] = replace(first, fault="\n".join(filter(None, (first.fault, fault))))
+            return
+        self.steps[step.key] = step
+        if step.kind.artifact:
+            if step.name in self.makers:
+                other = self.steps[self.makers[step.name]].file
+                self.faults.append(f"{step.file}:{step.line}: the artifact name {step.name!r} is taken by {other}")
+                return
+            self.makers[step.name] = step.key
+            self.artifacts[step.name] = step.kind.artifact.format(name=step.name)
+        for kind in KINDS:
+            if kind.follows == step.kind.name:
+                self._add(Step(key=f"{kind.name}:{step.name}", kind=kind, name=step.name, file=step.file))
+
+    def connect(self, step: Step) -> Step:
+        """Fill in needs, inputs and faults, now that every name is known."""
+        kind = step.kind
+        faults = [step.fault] if step.fault else []
+        needs: dict[str, None] = {}
+        reads = dict(step.artifacts)
+        if kind.follows:
+            needs[f"{kind.follows}:{step.name}"] = None
+        if kind.calls:
+            reads, wrong = self._chapter(step)
+            faults += wrong
+        for need in kind.gathers:
+            needs.update(dict.fromkeys(key for key, other in self.steps.items() if other.kind.name == need))
+        if kind.name == "thesis":
+            for other in self.steps.values():
+                if other.kind.calls:
+                    needs.update(dict.fromkeys(self._exhibits(other)))
+        artifacts = {}
+        for name in reads:
+            if name not in self.makers:
+                place = f"{step.file}:{reads[name] or step.line}"
+                hint = nearest(name, self.makers)
+                faults.append(f"{place}: {step.key} reads {name!r}, which no artifact is called; {hint}".rstrip("; "))
+                continue
+            artifacts[name] = self.artifacts[name]
+            needs[self.makers[name]] = None
+        needs.pop(step.key, None)
+        return Step(
+            **{
+                **vars(step),
+                "artifacts": artifacts,
+                "needs": tuple(needs),
+                "inputs": self._inputs(step, artifacts),
+                "fault": "\n".join(faults),
+            }
+        )
+
+    def _inputs(self, step: Step, artifacts: dict[str, str]) -> tuple[str, ...]:
+        files = {*self._closures.of_module(step.kind.builder_module)} if step.kind.builder else set()
+        if step.file.endswith(".py") and step.function:
+            files |= self._closures.of(step.file)
+        elif not step.kind.follows and step.file and not step.kind.folders:
+            files.add(step.file)
+        if step.kind.checks:
+            files |= {SCHEMA, *KEY_TABLES}
+        for pattern in step.kind.also:
+            files |= self._found(pattern)
+        for path in [*artifacts.values(), *([step.file] if step.kind.folders else [])]:
+            files |= self._held(path, step.kind.checks)
+        return tuple(sorted(files))
+
+    def _found(self, pattern: str) -> frozenset[str]:
+        """The files that a pattern finds, looked for once: hundreds of steps name the same one."""
+        if pattern not in self._globbed:
+            package, _, rest = pattern.partition("/")
+            folder = self._closures.folders[package] if package in self._closures.folders else ""
+            paths = (path for path in (self.root / folder).glob(rest if folder else pattern) if path.is_file())
+            before = str(self.root) + "/" if not Path(folder).is_absolute() else ""
+            self._globbed[pattern] = frozenset(path.as_posix().removeprefix(before) for path in paths)
+        return self._globbed[pattern]
+
+    def _held(self, path: str, sealed: bool) -> frozenset[str]:
+        """The tables of a folder, with `sealed` the manifests that seal them as well; of a file, the file."""
+        if (path, sealed) not in self._parts:
+            held = frozenset({path})
+            if (self.root / path).is_dir():
+                wanted = (*SUFFIXES, ".json") if sealed else SUFFIXES
+                parts = (part for suffix in wanted for part in (self.root / path).glob(f"*{suffix}"))
+                held = frozenset(part.relative_to(self.root).as_posix() for part in parts)
+            self._parts[path, sealed] = held
+        return self._parts[path, sealed]
+
+    def _facts(self, step: Step) -> Facts:
+        return self.reader.calls(step.file, step.kind.calls)
+
+    def _chapter(self, step: Step) -> tuple[dict[str, str], list[str]]:
+        facts = self._facts(step)
+        faults = [f"{step.file}:{facts['error']}"] if facts["error"] else []
+        reads: dict[str, str] = {}
+        for function, name, line in facts["calls"]:
+            if function in ("n", "r", "use"):
+                reads.setdefault(name, str(line))
+            elif function in ("claim", "mark"):
+                reads.setdefault("claims", str(line))
+                if f"claim:{name.partition('.')[0]}" not in self.steps:
+                    hint = nearest(name, [other.name for other in self.steps.values() if other.kind.name == "claim"])
+                    faults.append(f"{step.file}:{line}: no claim called {name!r}; {hint}".rstrip("; "))
+            elif f"{function}:{name}" not in self.steps:
+                names = [other.name for other in self.steps.values() if other.kind.name == function]
+                faults.append(f"{step.file}:{line}: no {function} called {name!r}; {nearest(name, names)}".rstrip("; "))
+        return reads, faults
+
+    def _exhibits(self, chapter: Step) -> Iterator[str]:
+        for function, name, _ in self._facts(chapter)["calls"]:
+            kinds = {"table": ("table",), "figure": ("figure", "picture")}.get(function, ())
+            yield from (f"{kind}:{name}" for kind in kinds if f"{kind}:{name}" in self.steps)

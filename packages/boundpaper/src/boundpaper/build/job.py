@@ -1,0 +1,120 @@
+"""A job: what a builder is told about the step that it builds."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import SpecError
+from boundpaper.near import close_to
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_QUOTED = re.compile(r"[^'\"\[\](),]+")
+
+TYPESET = frozenset({"table", "figure", "chapter"})
+EXAMINING = frozenset({"result", "claim"})
+
+
+@dataclass(frozen=True)
+class Job:
+    """One step to build.
+
+    Attributes
+    ----------
+    root : Path
+        The project's folder; all other paths are relative to it.
+    kind, name : str
+        For example `table` and `ap_drop`.
+    file, function : str
+        Where the step is written; `function` is empty for steps that are not Python functions.
+    artifacts : mapping of str to str
+        Each artifact that the step reads, and the file or folder that holds it.
+    inputs : tuple of str
+        Every file that the step depends on.
+    line : int
+        Where in the file the step is written.
+    note : callable
+        Takes a line that the build shall say of the step.
+    """
+
+    root: Path
+    kind: str
+    name: str
+    file: str
+    function: str = ""
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    line: int = 1
+    note: Callable[[str], None] = field(default=lambda text: None, compare=False)
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Read every artifact of the step.
+
+        What is typeset gets its text armoured (`boundpaper.typeset.armour`); studies and claims see of the sources the
+        rows of the documents that they are about only (`boundpaper.store.documents`).
+        """
+        from boundpaper.store.reader import read
+        from boundpaper.typeset import armour
+
+        by_name = {name: read(self.root, name) for name in self.artifacts}
+        if self.kind in TYPESET:
+            return {name: armour.frame(each) for name, each in by_name.items()}
+        return self._examined(by_name) if self.kind in EXAMINING else by_name
+
+    def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        """The frames without rows of other documents and their models; results hold none."""
+        from boundpaper.store.documents import STATED, THESIS, readers
+
+        sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
+        if not sources:
+            return found
+        place = STATED.search(inspect.getdoc(self.load()) or "")
+        whose = readers(self.root, place["source"] if place else THESIS)
+        added = whose.others(found["models"]) if "models" in found else frozenset[str]()
+        return {name: whose.examined(each, added) if name in sources else each for name, each in found.items()}
+
+    def load(self) -> Callable[..., Any]:
+        """Import the step's file and return its function."""
+        module = importlib.import_module(self.file.removesuffix(".py").replace("/", "."))
+        try:
+            function = getattr(module, self.function)
+        except AttributeError:
+            raise SpecError(f"{self.file}: no function {self.function}()") from None
+        if not callable(function):
+            raise SpecError(f"{self.file}: {self.function} is not a function")
+        return function  # type: ignore[no-any-return]
+
+    def call(self) -> Any:
+        """Run the step's function on its artifacts and return what it made.
+
+        Raises
+        ------
+        KeyError
+            As the function raises it, with a note of the columns that there are.
+        """
+        function, frames = self.load(), self.frames()
+        try:
+            return function(**frames)
+        except KeyError as error:
+            error.add_note(_columns(error, frames))
+            raise
+
+
+def _columns(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
+    """The columns of the frames that a step reads: those of the frame with the name nearest to the absent one."""
+    absent = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
+    columns = {name: [str(column) for column in frame.columns] for name, frame in frames.items()}
+    for word in absent:
+        for near in close_to(word, (column for each in columns.values() for column in each), most=1):
+            name = next(name for name, each in columns.items() if near in each)
+            return f"; {name} has the columns {', '.join(columns[name])}; did you mean {near!r}?"
+    shown = [f"{name} has the columns {', '.join(each)}" for name, each in columns.items()]
+    return f"; {'; '.join(shown)}" if len(shown) == 1 else ""

@@ -1,0 +1,176 @@
+"""The kinds of step, as data: where each is written, what it makes, and the builder that makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from boundpaper.store.paths import DOCUMENTS, FAMILIES, MODELS, SCHEMA, SUBJECTS
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of step.
+
+    Attributes
+    ----------
+    name : str
+        Steps are called `name:step`.
+    builder : str
+        `module:function`, imported when a step runs; takes a `Job`, returns contents by target path.
+    folder, pattern : str
+        Where the files of its steps lie; what begins with `_`, a file or a folder, is machinery.
+    function : str or None
+        The function that makes a step of the file; "" for every public function; None when the file is no Python.
+    declared : str
+        What is called where a step is declared, `name = Cells(...)`, instead of written; empty when none can be.
+    targets : tuple of str
+        What a step makes, with `{name}`; a builder may return more.
+    artifact : str
+        The artifact that a step makes or checks, with `{name}`; empty when it makes none.
+    calls : str
+        `module:function` that lists the calls in a template of this kind.
+    also : tuple of str
+        Patterns of further files that every step depends on (templates, settings).
+    follows : str
+        A kind of which every step has one of this kind behind it.
+    single : str
+        The one file of a kind that has one step, called `step`, or the dotted name of the module that makes it.
+    gathers : tuple of str
+        Kinds all of whose steps come first.
+    parallel : bool
+        Whether steps may run beside others in a thread (only where the work is an outside program's).
+    """
+
+    name: str
+    builder: str
+    folder: str = ""
+    pattern: str = "**/*.py"
+    function: str | None = None
+    declared: str = ""
+    targets: tuple[str, ...] = ()
+    artifact: str = ""
+    calls: str = ""
+    also: tuple[str, ...] = ()
+    follows: str = ""
+    single: str = ""
+    step: str = ""
+    gathers: tuple[str, ...] = ()
+    folders: bool = False
+    checks: bool = False
+    parallel: bool = False
+
+    @property
+    def builder_module(self) -> str:
+        """The module in which the builder is defined."""
+        return self.builder.partition(":")[0]
+
+
+KINDS = (
+    Kind(
+        name="source",
+        builder="boundpaper.build.source:build",
+        folder="artifacts/sources",
+        pattern="*.csv",
+        targets=("out/checked/{name}.json",),
+        artifact="artifacts/sources/{name}.csv",
+        checks=True,
+    ),
+    Kind(
+        name="measurement",
+        builder="boundpaper.build.source:build",
+        folder="artifacts/measurements",
+        pattern="*",
+        targets=("out/checked/{name}.json",),
+        artifact="artifacts/measurements/{name}",
+        folders=True,
+        checks=True,
+    ),
+    Kind(
+        name="result",
+        builder="boundpaper.build.result:build",
+        folder="analysis/studies",
+        function="",
+        targets=("artifacts/results/{name}.csv",),
+        artifact="artifacts/results/{name}.csv",
+        also=(DOCUMENTS, SUBJECTS),
+    ),
+    Kind(
+        name="claim",
+        builder="boundpaper.claims.build:build",
+        folder="analysis/claims",
+        function="",
+        declared="Cells",
+        targets=("out/claims/{name}.json",),
+        also=(DOCUMENTS,),
+    ),
+    Kind(
+        name="ledger",
+        builder="boundpaper.claims.ledger:build",
+        single="boundpaper.claims.ledger",
+        step="claims",
+        targets=("artifacts/results/{name}.csv",),
+        artifact="artifacts/results/{name}.csv",
+        gathers=("claim",),
+    ),
+    Kind(
+        name="places",
+        builder="boundpaper.claims.places:build",
+        single="boundpaper.claims.places",
+        step="claim_places",
+        targets=("artifacts/results/{name}.csv",),
+        artifact="artifacts/results/{name}.csv",
+        gathers=("claim",),
+        also=("paper/chapters/*.tex.j2", "artifacts/sources/claim_anchors.csv"),
+    ),
+    Kind(
+        name="inventory",
+        builder="boundpaper.build.provenance:build",
+        single="boundpaper.build.provenance",
+        step="provenance",
+        targets=("artifacts/results/{name}.csv",),
+        artifact="artifacts/results/{name}.csv",
+        gathers=("source", "measurement", "result", "ledger", "places"),
+        also=(SCHEMA, "artifacts/measurements/*/*.json"),
+    ),
+    Kind(
+        name="table",
+        builder="boundpaper.tables.build:build",
+        folder="tables",
+        function="table",
+        targets=("out/tables/{name}.tex",),
+        also=("boundpaper/tables/templates/*",),
+    ),
+    Kind(
+        name="figure",
+        builder="boundpaper.figures.build:build",
+        folder="figures",
+        function="figure",
+        targets=("out/figures/{name}.tex", "out/figures/{name}.float.tex"),
+        also=("boundpaper/figures/templates/*", MODELS, FAMILIES, SUBJECTS),
+    ),
+    Kind(
+        name="picture",
+        builder="boundpaper.paper.tex.figure_pdf:build",
+        follows="figure",
+        targets=("out/figures/{name}.pdf",),
+        parallel=True,
+    ),
+    Kind(
+        name="chapter",
+        builder="boundpaper.paper.chapter:build",
+        folder="paper/chapters",
+        pattern="*.tex.j2",
+        targets=("out/chapters/{name}.tex",),
+        calls="boundpaper.paper.calls:dependencies",
+        also=("paper/metadata.yaml",),
+    ),
+    Kind(
+        name="thesis",
+        builder="boundpaper.paper.document:build",
+        single="paper/thesis.tex.j2",
+        step="thesis",
+        targets=("out/thesis.tex", "out/thesis.pdf"),
+        gathers=("chapter",),
+        also=("paper/preamble.tex", "paper/references.bib", "paper/metadata.yaml", "CITATION.cff", "out/edition.json"),
+    ),
+)

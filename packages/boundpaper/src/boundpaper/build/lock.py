@@ -1,0 +1,60 @@
+"""The lock that keeps two builds apart."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from boundpaper.build import process
+from boundpaper.errors import ThesisError
+from boundpaper.store.files import unwritable
+
+
+@contextmanager
+def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
+    """Hold an exclusive lock on `path`; call `waiting` once with the holder when another build has it.
+
+    Programs that `boundpaper.build.process` starts meanwhile hold it too, so that it lasts until the last of them has
+    ended.
+    """
+    stream = _locked(path, waiting)
+    try:
+        try:
+            os.ftruncate(stream, 0)
+            os.write(stream, f"process {os.getpid()}\n".encode())
+        except OSError as error:
+            raise ThesisError(unwritable(path, error)) from error
+        with process.holding(stream):
+            yield
+        fcntl.flock(stream, fcntl.LOCK_UN)  # for every copy of it
+    finally:
+        os.close(stream)
+
+
+def _locked(path: Path, waiting: Callable[[str], None]) -> int:
+    """An open file at `path` with the lock on it: one that was removed while we waited is not it any more."""
+    told = False
+    while True:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stream = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise ThesisError(unwritable(path, error)) from error
+        try:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if not told:
+                    waiting(os.pread(stream, 100, 0).decode(errors="replace").strip() or "unknown")
+                told = True
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(stream), os.stat(path)):
+                    return stream
+        except BaseException:
+            os.close(stream)
+            raise
+        os.close(stream)

@@ -1,0 +1,138 @@
+"""The graph in outline: plain nodes that a page can show and walk, without the engine behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from boundpaper.errors import SpecError
+
+
+class _Kind(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def artifact(self) -> str: ...
+
+    @property
+    def follows(self) -> str: ...
+
+
+class _Step(Protocol):
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def kind(self) -> _Kind: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def line(self) -> int: ...
+
+    @property
+    def doc(self) -> str: ...
+
+    @property
+    def artifacts(self) -> Mapping[str, str]: ...
+
+
+@dataclass(frozen=True)
+class Node:
+    """A step as a reader sees it.
+
+    Attributes
+    ----------
+    key, kind, name : str
+        `table:ap_drop`, `table` and `ap_drop`.
+    file, line : str and int
+        Where it is written.
+    doc : str
+        The first line of its docstring; empty where the file is no Python.
+    makes : bool
+        Whether it is an artifact (a source, a measurement, a result) that others name as parameters.
+    reads : tuple of str
+        Names of the artifacts that it reads.
+    """
+
+    key: str
+    kind: str
+    name: str
+    file: str
+    line: int
+    doc: str
+    makes: bool
+    reads: tuple[str, ...]
+
+
+class Outline:
+    """The nodes of a project by key, and the edges between them in both directions.
+
+    Parameters
+    ----------
+    nodes : iterable of Node
+    uses : mapping of str to iterable of str
+        Further edges that the parameters do not show: from a node's key to the keys that it uses, such as the exhibits
+        and claims of a chapter.
+
+    Raises
+    ------
+    SpecError
+        An edge to a node that does not exist.
+    """
+
+    def __init__(self, nodes: Iterable[Node], uses: Mapping[str, Iterable[str]]) -> None:
+        self.nodes = {node.key: node for node in nodes}
+        makers = {node.name: node.key for node in self.nodes.values() if node.makes}
+        self.maker = makers
+        self.down: dict[str, tuple[str, ...]] = {}
+        up: dict[str, dict[str, None]] = {key: {} for key in self.nodes}
+        for key, node in self.nodes.items():
+            below = dict.fromkeys([*(makers[name] for name in node.reads), *uses.get(key, ())])
+            for other in below:
+                if other not in self.nodes:
+                    raise SpecError(f"{node.file}: {key} uses {other}, which does not exist")
+                up[other][key] = None
+            self.down[key] = tuple(below)
+        self.up = {key: tuple(keys) for key, keys in up.items()}
+
+    def below(self, key: str) -> tuple[str, ...]:
+        """All that a node rests on, near ones first."""
+        return self._reach(key, self.down)
+
+    def above(self, key: str) -> tuple[str, ...]:
+        """All that rests on a node, near ones first."""
+        return self._reach(key, self.up)
+
+    @staticmethod
+    def _reach(key: str, edges: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        reach: dict[str, None] = {}
+        front = list(edges[key])
+        while front:
+            reach.update(dict.fromkeys(front))
+            front = [far for near in front for far in edges[near] if far not in reach]
+        return tuple(reach)
+
+
+def nodes(steps: Iterable[_Step]) -> list[Node]:
+    """The nodes of a graph's steps; what follows another step (a figure's picture) is part of that one."""
+    return [
+        Node(
+            key=step.key,
+            kind=step.kind.name,
+            name=step.name,
+            file=step.file,
+            line=step.line,
+            doc=step.doc,
+            makes=bool(step.kind.artifact),
+            reads=tuple(step.artifacts),
+        )
+        for step in steps
+        if not step.kind.follows
+    ]

@@ -1,0 +1,251 @@
+"""Running other programs: each in its own process group, with a time limit, and ended with this process.
+
+On Ctrl-C this process ends them; on any other signal, SIGKILL included, its watchman does. As long as one of them runs
+it holds the build lock, since it inherits it: no other build shares its folder with a program that is being ended.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from boundpaper.build import watchman
+from boundpaper.errors import MissingDependency, ThesisError
+
+TEX_INSTALL = (
+    "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "
+    "texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended lmodern tex-gyre latexmk poppler-utils"
+)
+TEX_PROGRAMS = frozenset(
+    {"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts", "pdfinfo"}
+)
+# A program begins once the watchman knows of it; when this process ends before that, it never does.
+GATE = ("/bin/sh", "-c", 'read -r word && exec "$@" < /dev/null', "gate")
+GRACE = 0.5  # seconds between SIGTERM and SIGKILL
+
+
+class Ended(ThesisError):
+    """A program was ended from outside, by `end_all`, before it finished."""
+
+
+@dataclass(frozen=True)
+class Completed:
+    """How a program ended.
+
+    Attributes
+    ----------
+    returncode : int
+        The exit status; negative is the signal that ended it.
+    output : str
+        Standard output and standard error, interleaved.
+    timed_out : bool
+        Whether the time limit ended it.
+    """
+
+    returncode: int
+    output: str
+    timed_out: bool = False
+
+
+_lock = threading.Condition()
+_live: set[subprocess.Popen[bytes]] = set()
+_held: set[int] = set()
+_closed = False
+
+
+@contextmanager
+def holding(descriptor: int) -> Iterator[None]:
+    """Let every program that starts meanwhile inherit an open file: a lock on it lasts until the last of them ends."""
+    _held.add(descriptor)
+    try:
+        yield
+    finally:
+        _held.discard(descriptor)
+
+
+def missing(*programs: str) -> list[str]:
+    """Those of `programs` that are not on the PATH."""
+    return [program for program in programs if shutil.which(program) is None]
+
+
+def require(*programs: str) -> None:
+    """Check that programs are installed.
+
+    Raises
+    ------
+    MissingDependency
+        Naming the absent ones, and ending with the line that installs them.
+    """
+    absent = missing(*programs)
+    if not absent:
+        return
+    names = ", ".join(absent)
+    if TEX_PROGRAMS.issuperset(absent):
+        raise MissingDependency(f"{names}: not installed; on Debian or Ubuntu, as root:\n{TEX_INSTALL}")
+    raise MissingDependency(f"{names}: not found on the PATH; install it with the system's package manager")
+
+
+def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] | None = None) -> Completed:
+    """Run a program to its end, or to its time limit.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        The program, looked up on this process's PATH, and its arguments. No shell is involved.
+    cwd : Path
+        The folder it runs in.
+    timeout : float
+        Seconds after which its whole process group is ended: SIGTERM, then SIGKILL half a second later.
+    env : mapping, optional
+        Its whole environment; ours when absent.
+
+    Returns
+    -------
+    Completed
+        A failing exit status and a timeout are returned, not raised: only the caller knows what they mean.
+
+    Raises
+    ------
+    MissingDependency
+        The program is not installed.
+    Ended
+        `end_all` was called, before or while it ran.
+    """
+    # A file, not a pipe: a pipe that some grandchild keeps open would hold the caller past the end of its program.
+    with tempfile.TemporaryFile() as output:
+        process = _begin(argv, cwd, env, output)
+        expired = threading.Event()
+        # A timer and a blocking wait: Popen.wait(timeout) polls, which costs up to 50 ms a call.
+        timer = threading.Timer(timeout, _expire, (process, expired))
+        timer.daemon = True
+        timer.start()
+        try:
+            returncode = _wait(process, argv[0])
+        finally:
+            timer.cancel()
+        output.seek(0)
+        text = output.read().decode("utf-8", errors="replace")
+    return Completed(returncode, text, expired.is_set())
+
+
+def run_shown(argv: Sequence[str], cwd: Path, log: IO[bytes] | None = None) -> int:
+    """Run a program to its end, its output shown where ours is, or in an open file; return its exit status.
+
+    Raises
+    ------
+    MissingDependency
+        The program is not installed.
+    Ended
+        `end_all` was called, before or while it ran.
+    """
+    return _wait(_begin(argv, cwd, None, log), argv[0])
+
+
+def _begin(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None, output: IO[bytes] | None
+) -> subprocess.Popen[bytes]:
+    """Start a program in a process group of its own, once the watchman knows of it."""
+    program = shutil.which(argv[0])
+    if program is None:
+        require(argv[0])
+    with _lock:
+        if _closed:
+            raise Ended(f"{argv[0]}: not started, the build is being ended")
+        process = subprocess.Popen(
+            [*GATE, program or argv[0], *argv[1:]],
+            cwd=cwd,
+            env=None if env is None else dict(env),
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=None if output is None else subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=tuple(_held),
+        )
+        _live.add(process)
+    watchman.watch(process.pid)
+    assert process.stdin is not None
+    with suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(b"go\n")
+    return process
+
+
+def _wait(process: subprocess.Popen[bytes], name: str) -> int:
+    """Wait for the end of a program, and end it with this one; return its exit status."""
+    try:
+        returncode = process.wait()
+    except BaseException:
+        _end([process])
+        process.wait()
+        raise
+    finally:
+        _signal(process, signal.SIGKILL)  # whatever its group still holds goes with it
+        watchman.forget(process.pid)
+        with _lock:
+            _live.discard(process)
+            ended = _closed
+            _lock.notify_all()
+    if ended:
+        raise Ended(f"{name}: ended before it finished")
+    return returncode
+
+
+def end_all() -> None:
+    """End every program that `run` has started and start no more, until `start_again`.
+
+    Meant for the main thread on Ctrl-C: the threads that wait in `run` then raise `Ended`.
+    """
+    global _closed
+    with _lock:
+        _closed = True
+        processes = list(_live)
+    _end(processes)
+    with _lock:
+        _lock.wait_for(lambda: not _live, timeout=GRACE)
+
+
+def start_again() -> None:
+    """Allow programs again after `end_all`; for watch mode and tests."""
+    global _closed
+    with _lock:
+        _closed = False
+
+
+def _expire(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
+    if process in _live:
+        expired.set()
+        _end([process])
+
+
+def _end(processes: list[subprocess.Popen[bytes]]) -> None:
+    """SIGTERM to each group, and SIGKILL to those whose leader is still there after `GRACE` seconds."""
+    for process in processes:
+        _signal(process, signal.SIGTERM)
+    deadline = time.monotonic() + GRACE
+    for process in processes:
+        while _runs(process) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if _runs(process):
+            _signal(process, signal.SIGKILL)
+
+
+def _runs(process: subprocess.Popen[bytes]) -> bool:
+    if process.returncode is not None:
+        return False
+    # WNOWAIT leaves the zombie to the thread that waits for it.
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
+    except ChildProcessError:
+        return False
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
+        os.killpg(process.pid, number)

@@ -1,0 +1,57 @@
+"""Provenance: where every artifact comes from, as an artifact of its own."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from boundpaper.build.job import Job
+from boundpaper.store.canonical import content_hash
+from boundpaper.store.descriptor import files, resource
+from boundpaper.store.manifest import manifest
+from boundpaper.store.paths import SUFFIXES
+from boundpaper.store.results import bytes_to_keep, text
+from boundpaper.store.table_file import rows, words
+
+
+def build(job: Job) -> dict[str, bytes]:
+    """Builder of the inventory: one row a file of sources, measurements and results (itself left out).
+
+    Columns: artifact, kind, file, rows, origin, command, versions, hash (the first 12 digits of the hash of
+    its canonical content).
+    Times and facts of the machine are left out, so that the table is the same wherever it is made.
+    """
+    path = "artifacts/results/provenance.csv"
+    entries = []
+    for folder, kind in (("sources", "source"), ("measurements", "measurement"), ("results", "result")):
+        base = job.root / "artifacts" / folder
+        tables = (part.relative_to(base) for suffix in SUFFIXES for part in base.glob(f"**/*{suffix}"))
+        names = sorted({part.parts[0].removesuffix(part.suffix) for part in tables})
+        for name in (name for name in names if name != "provenance"):
+            for file in files(job.root, name):
+                entries.append(_entry(job, name, kind, file))
+    return {path: bytes_to_keep(job.root / path, text(pd.DataFrame(entries), "provenance").encode())}
+
+
+def _entry(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
+    described = resource(job.root, name) or {}
+    origins = described.get("origin") or []
+    awaited = f"awaits {described['awaits']}" if "awaits" in described else ""
+    commands = {"source": "transcribed", "result": f"python build.py analyze {name}", "measurement": awaited}
+    note = manifest(job.root, file)
+    versions = note.get("versions", {})
+    return {
+        "artifact": name,
+        "kind": kind,
+        "file": file.removeprefix("artifacts/"),
+        "rows": sum(1 for _ in rows(job.root / file)),
+        "origin": "; ".join(_words(origin) for origin in origins) or str(described.get("title", "computed")),
+        "command": note.get("command", commands.get(kind, "")),
+        "versions": "; ".join(f"{library} {version}" for library, version in sorted(versions.items())),
+        "hash": content_hash(words(job.root / file).encode())[:12],
+    }
+
+
+def _words(origin: object) -> str:
+    if isinstance(origin, dict):
+        return ", ".join(str(part) for part in origin.values() if part)
+    return str(origin)

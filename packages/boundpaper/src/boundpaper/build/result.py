@@ -1,0 +1,18 @@
+"""Results: a study is run, and what it returns is kept when its numbers agree with the committed ones."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from boundpaper.build.job import Job
+from boundpaper.errors import SpecError
+from boundpaper.store.results import bytes_to_keep, text
+
+
+def build(job: Job) -> dict[str, bytes]:
+    """Builder of a study's result: `artifacts/results/NAME.csv`."""
+    frame = job.call()
+    if not isinstance(frame, pd.DataFrame):
+        raise SpecError(f"{job.file}: {job.function}() returned a {type(frame).__name__}; return a DataFrame")
+    path = f"artifacts/results/{job.name}.csv"
+    return {path: bytes_to_keep(job.root / path, text(frame, job.name).encode())}

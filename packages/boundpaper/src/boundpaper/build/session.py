@@ -1,0 +1,199 @@
+"""A session: one project opened for building, its lock held, with progress on the terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from boundpaper.build.engine import Engine, Outcome
+from boundpaper.build.facts import Reader
+from boundpaper.build.graph import Step, load
+from boundpaper.build.job import Job
+from boundpaper.build.lock import lock
+from boundpaper.build.unchanged import Watch
+from boundpaper.errors import ThesisError
+from boundpaper.store.files import sweep
+from boundpaper.typeset.armour import plain
+from boundpaper.typeset.plural import counted
+
+LOCK = "out/state/lock"
+
+
+class Session:
+    """A project's graph and engine.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    jobs : int
+        Outside programs at a time; 0 for the number of cores.
+    debug : bool
+        Whether failures show their traceback.
+    watch : Watch, optional
+        The project's stamps, to be kept after a build; without them nothing is kept.
+    """
+
+    def __init__(self, root: Path, jobs: int = 0, debug: bool = False, watch: Watch | None = None) -> None:
+        self.root, self.debug, self._watch = root, debug, watch
+        reader = Reader(root, root / "out/state/facts.json")
+        self.graph = load(root, reader)
+        self.progress = Progress()
+        self.engine = Engine(root, self.graph, reader, self.progress.report, jobs)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, root: Path, jobs: int = 0, debug: bool = False) -> Iterator[Session]:
+        """A session that holds the build lock, so that two builds wait for each other."""
+        with lock(root / LOCK, lambda who: say(f"another build ({who}) is running; waiting for it")):
+            for folder in ("out", "artifacts/results"):
+                sweep(root / folder)
+            yield cls(root, jobs, debug, Watch(root, root / LOCK))
+
+    def build(self, targets: Sequence[str]) -> Outcome:
+        """Build `targets`.
+
+        Raises
+        ------
+        ThesisError
+            When a step failed; every failure is printed first.
+        """
+        reached = set(self.graph.order(targets))
+        for fault in self.graph.faults:
+            say(f"warning: {fault}")
+        for step in self.graph.steps.values():
+            if step.fault and step.key not in reached:
+                say(f"warning: {step.fault.splitlines()[0]}")
+        with self.progress.shown(len(reached)):
+            outcome = self.engine.build(targets)
+        if outcome.failed:
+            for key, error in outcome.failed.items():
+                say(f"{key}: {error}")
+                if self.debug:
+                    traceback.print_exception(error)
+            left = _words_on_left_out(len(outcome.left_out), len(outcome.failed))
+            raise ThesisError(f"{len(outcome.failed)} of {counted(len(reached), 'step')} failed{left}")
+        if self._watch and not self.graph.faults and not any(step.fault for step in self.graph.steps.values()):
+            self._watch.keep(reached, [self.engine.state.steps[key] for key in reached])
+        return outcome
+
+    def job(self, step: Step) -> Job:
+        """The job of a step, to call its function outside a build."""
+        return Job(
+            self.root, step.kind.name, step.name, step.file, step.function, step.artifacts, step.inputs, step.line
+        )
+
+    def why(self, key: str) -> list[str]:
+        """What would be built for `key` and why, needs first; steps never built here are one line."""
+        never, lines, due = [], [], set()
+        for name in self.graph.order([key]):
+            step = self.graph.steps[name]
+            reasons = [step.fault] if step.fault else self.engine.reasons(step)
+            behind = [need for need in step.needs if need in due]
+            if reasons == ["never built here"]:
+                never.append(name)
+            elif reasons:
+                lines += [f"{name}: {reason}" for reason in reasons]
+            elif behind:
+                lines.append(f"{name}: perhaps, when {behind[0]} changes")
+            else:
+                continue
+            due.add(name)
+        shown = ", ".join(never[:4]) + (f" and {len(never) - 4} more" if len(never) > 4 else "")
+        return ([f"never built here: {shown}"] if never else []) + lines
+
+
+def clean_out(root: Path) -> bool:
+    """Remove `out/` under its lock; return whether there was one.
+
+    Raises
+    ------
+    ThesisError
+        When it is a link, no folder, or something in it cannot be removed.
+    """
+    out = root / "out"
+    if out.is_symlink():
+        raise ThesisError(f"out: is a link to {out.readlink()}; remove that folder, or the link, yourself")
+    if not out.exists():
+        return False
+    if not out.is_dir():
+        raise ThesisError("out: is no folder; remove it yourself")
+    with lock(root / LOCK, lambda who: say(f"a build ({who}) is running; waiting for it")):
+        try:
+            shutil.rmtree(out)
+        except OSError as error:
+            raise ThesisError(f"{error.filename}: cannot be removed ({error.strerror})") from error
+    return True
+
+
+def say(text: str) -> None:
+    """A line on the standard error stream."""
+    print(plain(text), file=sys.stderr, flush=True)
+
+
+class Progress:
+    """A bar on a terminal once a build has taken a second; silent when piped."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+        self._total, self._done, self._start = 0, 0, 0.0
+        self._notes: list[str] = []
+        self._rewritten: list[str] = []
+
+    @contextmanager
+    def shown(self, total: int) -> Iterator[None]:
+        """Show progress over `total` steps while the block runs."""
+        self._total, self._done, self._start = total, 0, time.monotonic()
+        try:
+            yield
+        finally:
+            if self._bar:
+                self._bar.stop()
+                self._bar = None
+            for note in [*self._notes, *_words_on_edits(self._rewritten)]:
+                say(note)
+            self._notes.clear()
+            self._rewritten.clear()
+
+    def report(self, event: str, key: str, text: str) -> None:
+        """Take an event of the engine."""
+        if event == "note":
+            self._notes.append(f"note: {key}: {text}")
+        if event == "rewritten":
+            self._rewritten.append(text)
+        if event in ("built", "fresh", "failed", "left out"):
+            self._done += 1
+        if not self._bar and sys.stderr.isatty() and time.monotonic() - self._start > 1:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
+
+            columns = (TextColumn("{task.description:<40}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self._total)
+        if self._bar:
+            self._bar.update(self._task, completed=self._done, description=key)
+
+
+def _words_on_left_out(count: int, failed: int) -> str:
+    if not count:
+        return ""
+    verbs = ("needs", "was") if count == 1 else ("need", "were")
+    return f"; {counted(count, 'step')} that {verbs[0]} {'it' if failed == 1 else 'them'} {verbs[1]} left out"
+
+
+def _words_on_edits(paths: Sequence[str], most: int = 3) -> list[str]:
+    """Say in one line which outputs were edited and built again; nothing where there are none."""
+    if not paths:
+        return []
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    built = "it was" if len(paths) == 1 else "they were"
+    return [f"note: {', '.join(paths[:most])}{more} changed since {built} built; built again"]

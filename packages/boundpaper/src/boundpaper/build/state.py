@@ -1,0 +1,64 @@
+"""The state: what every step was built from, kept between runs."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from boundpaper.store.files import write
+
+_FORMAT = 1
+WRITABLE = ("out/", "artifacts/results/")
+
+
+class State:
+    """What was built from what: for each step the hashes of its inputs and outputs, and its seconds."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._changed, self._saved = False, 0.0
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            steps = kept["steps"] if kept["format"] == _FORMAT else {}
+            self.steps: dict[str, Any] = steps if _sound(steps) else {}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            self.steps = {}  # unreadable: build all
+
+    def record(self, key: str, entry: dict[str, Any] | None) -> None:
+        """Keep (or with None drop) a step's entry, and save at most once a second."""
+        if entry is None:
+            del self.steps[key]
+        else:
+            self.steps[key] = entry
+        self._changed = True
+        if time.monotonic() - self._saved > 1:
+            self.save()
+
+    def save(self) -> None:
+        """Write the state atomically, when it changed."""
+        if self._changed:
+            write(self.path, json.dumps({"format": _FORMAT, "steps": self.steps}).encode())
+            self._changed, self._saved = False, time.monotonic()
+
+
+def writable(path: str) -> bool:
+    """Whether a step may make the file `path`: below `out/` or among the results, by a plain relative path."""
+    return path.startswith(WRITABLE) and not {"..", "."} & set(path.split("/")) and "\\" not in path
+
+
+def _sound(steps: object) -> bool:
+    """Whether kept steps are what `record` writes; outputs elsewhere would be files of others to remove."""
+    if not isinstance(steps, dict):
+        return False
+    for entry in steps.values():
+        if not isinstance(entry, dict) or not isinstance(entry.get("seconds"), (int, float)):
+            return False
+        for side in ("inputs", "outputs"):
+            hashes = entry.get(side)
+            if not isinstance(hashes, dict) or not set(map(type, hashes.values())) <= {str}:
+                return False
+        if not all(writable(path) for path in entry["outputs"]):
+            return False
+    return True

@@ -1,0 +1,139 @@
+"""Whether anything changed since steps were last found fresh, told by stamps of files as git's index tells it.
+
+A build that has nothing to do reads and hashes some five thousand files to know it. Here it is known from their times,
+sizes and inodes alone, when all of these are as they were: the whole project below its rooms, folders included, so that
+a new file is seen as well, and what the steps made. A file that changes in the very moment in which it is stamped would
+not be told by its time; nothing is kept unless every file is older than a mark that the file system set itself.
+Anything else, a copy of the project among it, is left to the hashes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from boundpaper.store.files import digest, write
+
+FILE = "out/state/unchanged.json"
+STATE = "out/state/state.json"
+ROOMS = ("artifacts", "analysis", "tables", "figures", "paper", "packages")
+MADE = "artifacts/results"  # written by steps, and looked for by none
+_FORMAT = 1
+_TICK = 0.02  # s, more than a file system's clock takes to move on
+_TRIES = 5
+
+Stamp = tuple[int, int, int, int]
+
+
+def unchanged(root: Path, keys: Iterable[str]) -> bool:
+    """Whether the steps `keys` were found fresh, with all they need, and no file has been touched since."""
+    kept = _read(root)
+    return kept is not None and set(keys) <= set(kept["steps"]) and _holds(root, kept)
+
+
+class Watch:
+    """The stamps of a project before a build, to be kept after it.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    mark : Path
+        A file of its file system that was written just now: what is older than it was not touched since.
+    """
+
+    def __init__(self, root: Path, mark: Path) -> None:
+        self.root, self.mark = root, mark
+        self._since = mark.stat().st_mtime_ns
+        self._before = _stamps(root, _project(root))
+
+    def keep(self, steps: Iterable[str], entries: Iterable[Mapping[str, Any]]) -> bool:
+        """Remember that `steps` are fresh, whose entries of the state are `entries`; return whether that can be told.
+
+        A record that holds and says more is left as it is.
+        """
+        names = set(steps)
+        known = {
+            path: value for entry in entries for side in ("inputs", "outputs") for path, value in entry[side].items()
+        }
+        known[STATE] = digest(self.root / STATE)  # who removes it wants to build anew
+        others = sorted(path for path in known if path not in self._before)
+        if not all(stamp and max(stamp[:2]) < self._since for stamp in self._before.values()):
+            return False
+        if _stamps(self.root, _project(self.root)) != self._before:
+            return False
+        stamps = self._settled(others, known)
+        if stamps is None:
+            return False
+        kept = _read(self.root)
+        if kept is not None and names < set(kept["steps"]) and _holds(self.root, kept):
+            return True
+        content = {"format": _FORMAT, "steps": sorted(names), "paths": [*self._before, *others]}
+        content["stamps"] = _hash({**self._before, **stamps})
+        write(self.root / FILE, json.dumps(content).encode())
+        return True
+
+    def _settled(self, paths: list[str], known: Mapping[str, str]) -> dict[str, Stamp | None] | None:
+        """Stamps of files that the build wrote or read elsewhere, when all are older than a mark set afterwards."""
+        mark, stamps = self._since, _stamps(self.root, paths)
+        for _ in range(_TRIES):
+            if all(stamp is None or max(stamp[:2]) < mark for stamp in stamps.values()):
+                late = [path for path, stamp in stamps.items() if stamp and max(stamp[:2]) >= self._since]
+                return stamps if all(digest(self.root / path) == known.get(path) for path in late) else None
+            time.sleep(_TICK)
+            os.utime(self.mark)
+            mark, stamps = self.mark.stat().st_mtime_ns, _stamps(self.root, paths)
+        return None
+
+
+def _project(root: Path) -> Iterator[str]:
+    """Every file and folder below the rooms, but what steps make."""
+    for room in ROOMS:
+        queue = [room] if (root / room).is_dir() else []
+        while queue:
+            folder = queue.pop()
+            yield folder
+            with os.scandir(root / folder) as entries:
+                for entry in entries:
+                    path = f"{folder}/{entry.name}"
+                    if path == MADE or entry.name == "__pycache__":
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        queue.append(path)
+                    else:
+                        yield path
+
+
+def _stamps(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
+    place, stat, join = str(root), os.stat, os.path.join
+    stamps: dict[str, Stamp | None] = {}
+    for path in paths:
+        try:
+            it = stat(join(place, path))
+            stamps[path] = (it.st_mtime_ns, it.st_ctime_ns, it.st_size, it.st_ino)
+        except OSError:
+            stamps[path] = None
+    return stamps
+
+
+def _hash(stamps: Mapping[str, Stamp | None]) -> str:
+    return hashlib.blake2b(repr(list(stamps.items())).encode(), digest_size=16).hexdigest()
+
+
+def _holds(root: Path, kept: Mapping[str, Any]) -> bool:
+    stamps: str = kept["stamps"]
+    return _hash(_stamps(root, kept["paths"])) == stamps
+
+
+def _read(root: Path) -> dict[str, Any] | None:
+    try:
+        kept = json.loads((root / FILE).read_text(encoding="utf-8"))
+        sound = kept["format"] == _FORMAT and isinstance(kept["steps"], list) and isinstance(kept["stamps"], str)
+        return kept if sound and all(isinstance(path, str) for path in kept["paths"]) else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None

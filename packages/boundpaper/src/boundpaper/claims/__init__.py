@@ -1,0 +1,47 @@
+"""Claims: a function of this room is one; its docstring is the statement, its return value the verdict.
+
+def bias_doubles(stated_002, reported_training) -> Verdict:
+    '''The bias per token doubles over pre-training.
+
+    Source: 002, Interpretation of Tables 5-7.
+    '''
+
+A printed number is judged at its printed precision (`compare`), a number that the source calls approximate by the range
+that such a number stands for (`about`), an asserted effect by its interval (`directed`), a statement that nothing
+differs by a margin (`equivalent`). Printed cells that follow from others, or repeat them, are declared: a claim is then
+a variable, `Cells(...)` (`_verdicts/relations.py`). What each verdict means is said in `_verdicts/verdict.py`, and a
+verdict that breaks its meaning cannot be made.
+"""
+
+from boundpaper.claims.copies import Copies, Repeats
+from boundpaper.claims.effects import directed, equivalent
+from boundpaper.claims.judge import Quoted, about, candidate, compare, judge, quote, untestable
+from boundpaper.claims.relations import Cells, Relation
+from boundpaper.claims.terms import Artifact
+from boundpaper.claims.verdict import ALPHA, EQUIVALENT, FAILURES, MEANINGS, SEVERITIES, VERDICTS, Verdict
+from boundpaper.store.frames import pick
+
+__all__ = [
+    "ALPHA",
+    "EQUIVALENT",
+    "FAILURES",
+    "MEANINGS",
+    "SEVERITIES",
+    "VERDICTS",
+    "Artifact",
+    "Cells",
+    "Copies",
+    "Quoted",
+    "Relation",
+    "Repeats",
+    "Verdict",
+    "about",
+    "candidate",
+    "compare",
+    "directed",
+    "equivalent",
+    "judge",
+    "pick",
+    "quote",
+    "untestable",
+]

@@ -1,0 +1,66 @@
+"""Anchors: where in the documents each claim stands, as a heading, a line and a hash of the sentence, never its words.
+
+    python -m boundpaper.claims.anchor FOLDER
+
+FOLDER holds the documents as Markdown, each `CODE*.md` by its key in `artifacts/sources/documents.csv`. They are read
+here and at no other time: what is written, `artifacts/sources/claim_anchors.csv`, tells a reader who has them where to
+look, and whether the sentence there is still the one that was judged. A statement is looked for under the headings that
+its section names, by the numbers and the words that it shares with each sentence; where no sentence shares enough, only
+the heading is kept. A check of a cell stands in the row of a table that prints its value and that it names, else in the
+only sentence under its heading that prints it. What a claim reports is looked for in the whole document: where each of
+its pieces is printed, the hash of its words is kept, so that a report which the document does not print has none.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from boundpaper import places
+from boundpaper.errors import DataError
+from boundpaper.store.files import write
+from boundpaper.store.sentences import anchored, sentences
+
+LEDGER = "artifacts/results/claims.csv"
+ANCHORS = "artifacts/sources/claim_anchors.csv"
+COLUMNS = ("claim", "document", "heading", "line", "anchor", "match", "reported")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the anchors of all claims on the documents in a folder, and print how many rows have which."""
+    root = places.project()
+    if len(arguments) != 1:
+        print("usage: python -m boundpaper.claims.anchor FOLDER", file=sys.stderr)
+        return 2
+    with (root / LEDGER).open(encoding="utf-8", newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["source"] != "thesis"]
+    texts = {source: _document(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
+    documents = {source: sentences(text) for source, text in texts.items()}
+    anchors = [anchored(row, documents[row["source"]], texts[row["source"]]) for row in rows]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(anchors)
+    write(root / ANCHORS, text.getvalue().encode())
+    for kind in ("statement", "cell check"):
+        own = [each for each, row in zip(anchors, rows, strict=True) if row["kind"] == kind]
+        lines = sum(bool(each["line"]) for each in own)
+        print(f"{kind}: {lines} of {len(own)} with a line, the others with a heading")
+    for each, row in zip(anchors, rows, strict=True):
+        if row["reported"] and not each["reported"]:
+            print(f"{row['claim']} reports {row['reported']!r}, which document {row['source']} does not print")
+    return 0
+
+
+def _document(folder: Path, source: str) -> str:
+    paths = sorted(folder.glob(f"{source}*.md"))
+    if len(paths) != 1:
+        raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder of the documents")
+    return paths[0].read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,126 @@
+"""The builder of a claim: calls it, and keeps its verdicts with the statement and place from its docstring."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import asdict
+
+from boundpaper.build.job import Job
+from boundpaper.claims.by_p import refuse_by_p
+from boundpaper.claims.typeset import typeset
+from boundpaper.claims.verdict import FAILURES, SEVERITIES, Verdict
+from boundpaper.errors import SpecError
+from boundpaper.near import nearest
+from boundpaper.store.documents import STATED, documents
+from boundpaper.store.paths import DOCUMENTS
+
+# A word that may begin a sentence, not a symbol or a name.
+_WORD = re.compile(r"(?<![a-z])(?!(?:r|d|p)\b)[a-z]++(?=[ ,']|-fifth)")
+_SAME = re.compile(
+    r"\b(preserv\w+|unchanged|unaffected|unimpaired|intact|identical|no (?:difference|effect|change)"
+    r"|(?:does|do) not differ)\b",
+    re.IGNORECASE,
+)
+_DECLARED = re.compile(r"^(?P<what>Failure|Severity): (?P<word>.+?)\.?$", re.MULTILINE)
+_HEADLINE = re.compile(
+    r"abstract|summary|conclusion|key finding|hypothes[ie]s|hypothesis|one weird paradox|question$", re.I
+)
+
+_INNER = ("estimate", "sign", "null", "margin")  # what the verdict was made from, checked when it was made
+_LEFT_OPEN = ("overreach", "reading")
+
+
+def build(job: Job) -> dict[str, str]:
+    """Builder of one claim: `out/claims/NAME.json`, a list of ledger rows.
+
+    Raises
+    ------
+    SpecError
+        When the docstring lacks the statement or its place, the function returns something else than verdicts, two of
+        its verdicts share a key, or it is judged by a p alone.
+    """
+    function = job.load()
+    where = f"{job.file}: {job.function}()"
+    text = inspect.getdoc(function) or ""
+    place = STATED.search(text)
+    statement = " ".join(text.split("\n\n")[0].split())
+    if not place or not statement or statement.startswith("Source:"):
+        raise SpecError(f"{where}: the docstring needs the statement, then a line `Source: 002, Section name.`")
+    known = [each.key for each in documents(job.root)]
+    if place["source"] not in known:
+        raise SpecError(
+            f"{where}: no document {place['source']!r}; {nearest(place['source'], known)}{DOCUMENTS} has "
+            f"{', '.join(known)}: add a row there with its title"
+        )
+    found = job.call()
+    verdicts = found if isinstance(found, list) else [found]
+    if not verdicts or not all(isinstance(verdict, Verdict) for verdict in verdicts):
+        raise SpecError(f"{where} returned {type(found).__name__}; return a Verdict or a list of them, each with a key")
+    keys = [verdict.key for verdict in verdicts]
+    if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
+        raise SpecError(f"{where}: several verdicts need a key each, and no key twice")
+    refuse_by_p(job.root, job.file, job.function)
+    declared = _declared(text, where)
+    for verdict in verdicts:
+        _absence(verdict, verdict.statement or statement, where)
+    rows = [
+        {
+            **{name: value for name, value in asdict(verdict).items() if name not in _INNER},
+            "failure": _failure(verdict, declared.get("Failure", "")),
+            "severity": severity(verdict, place["section"], declared.get("Severity", "")),
+            "reason": _sentence(typeset(verdict.reason)),
+            "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
+            "statement": _sentence(typeset(verdict.statement or statement)),
+            "source": place["source"],
+            "section": place["section"],
+            "order": [place["source"], job.file, job.line],
+            "inputs": list(job.artifacts),
+        }
+        for verdict in verdicts
+    ]
+    return {f"out/claims/{job.name}.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"}
+
+
+def _absence(verdict: Verdict, statement: str, where: str) -> None:
+    """Refuse that a tested statement of no difference holds without a margin: a large p is no proof of none."""
+    tested = verdict.p_value is not None or verdict.p_adjusted is not None
+    if verdict.verdict == "holds" and tested and verdict.margin is None and _SAME.search(statement):
+        raise SpecError(
+            f"{where}: {statement!r} says that nothing differs and holds by a test; judge it by equivalent(), which "
+            "asks whether the interval lies within a margin"
+        )
+
+
+def severity(verdict: Verdict, section: str, declared: str) -> str:
+    """How much depends on a claim: what its docstring says, else by kind and by the section it stands in.
+
+    A cell check is a detail; a statement of a summary, a conclusion, a hypothesis or a section of key findings is a
+    headline; any other is supporting.
+    """
+    if verdict.kind == "cell check":
+        return "detail"
+    return declared or ("headline" if _HEADLINE.search(section) else "supporting")
+
+
+def _failure(verdict: Verdict, declared: str) -> str:
+    """The failure that the docstring declares for a verdict whose own one was left to the verdict; none if it holds."""
+    derived = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
+    return declared if derived else verdict.failure
+
+
+def _declared(text: str, where: str) -> dict[str, str]:
+    """The lines `Failure: unit.` and `Severity: detail.` of a docstring."""
+    words = {match["what"]: match["word"] for match in _DECLARED.finditer(text)}
+    for what, known in (("Failure", FAILURES), ("Severity", SEVERITIES)):
+        if what in words and words[what] not in known:
+            raise SpecError(f"{where}: {what} {words[what]!r} is none of {', '.join(known)}")
+    return words
+
+
+def _sentence(said: str) -> str:
+    """What was said with a capital and a full stop, so that all read alike; a symbol or a name at its head stays."""
+    text = said.strip()
+    text = text[0].upper() + text[1:] if _WORD.match(text) else text
+    return text if text.endswith((".", "?", "!")) else f"{text}."

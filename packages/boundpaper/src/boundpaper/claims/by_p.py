@@ -1,0 +1,81 @@
+"""Statements that are judged by a p alone: a large one contradicts nothing, and a claim must not say that it does."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from pathlib import Path
+
+from boundpaper.errors import SpecError
+
+LARGEST = 0.1  # no level of a test is above it
+_P = re.compile(r"p|p_\w+|pvalue|pval|p_?values?|\w+_p")
+_WRAPPERS = ("bool", "float")
+
+
+def refuse_by_p(root: Path, file: str, function: str) -> None:
+    """Refuse `judge(p < .05, ...)` in a claim's function: at a p of .10 it would say `contradicted`.
+
+    Raises
+    ------
+    SpecError
+        With the line, and what to write instead.
+    """
+    for line in _lines(str(root / file)).get(function, ()):
+        raise SpecError(
+            f"{file}:{line}: judge(p < ...) says `contradicted` where p is large, and a large p contradicts nothing; "
+            "use directed(estimate, ci, sign, reason, p_value=p), or give otherwise='not supported'"
+        )
+
+
+@functools.cache
+def _lines(path: str) -> dict[str, list[int]]:
+    """The lines of such calls by the function that they stand in; a file that cannot be read has none."""
+    try:
+        tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    return {
+        node.name: [call.lineno for call in ast.walk(node) if isinstance(call, ast.Call) and _by_p(call)]
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+def _by_p(call: ast.Call) -> bool:
+    """Whether a call is `judge(p < level, ...)`, that and nothing else, with no word for the other outcome."""
+    if not (isinstance(call.func, ast.Name) and call.func.id == "judge" and call.args):
+        return False
+    if any(keyword.arg in ("otherwise", None) for keyword in call.keywords):
+        return False
+    asked = _bare(call.args[0])
+    if not (isinstance(asked, ast.Compare) and len(asked.ops) == 1):
+        return False
+    left, right = _bare(asked.left), _bare(asked.comparators[0])
+    if isinstance(asked.ops[0], ast.Gt | ast.GtE):
+        left, right = right, left
+    elif not isinstance(asked.ops[0], ast.Lt | ast.LtE):
+        return False
+    return bool(_P.fullmatch(_name(left))) and _is_level(right)
+
+
+def _bare(node: ast.expr) -> ast.expr:
+    """An expression without `bool()` or `float()` around it."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _WRAPPERS and node.args:
+        return _bare(node.args[0])
+    return node
+
+
+def _name(node: ast.expr) -> str:
+    """The last name of `p`, `test.p_value`, `row["p_holm"]`; empty for anything else."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+    return ""
+
+
+def _is_level(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant) and isinstance(node.value, float):
+        return node.value <= LARGEST
+    return _name(node).lower() == "alpha"

@@ -1,0 +1,66 @@
+"""Changes of the ledger: which verdicts differ from those of another state of it, and how many other cells do."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from boundpaper.store.canonical import agree
+
+Rows = dict[str, dict[str, str]]
+
+
+def changes(before: str, now: str) -> list[str]:
+    """What differs between two ledgers, a line each: changed, lost and new verdicts, then other columns summed up.
+
+    Parameters
+    ----------
+    before, now : str
+        Two states of `claims.csv`.
+
+    Returns
+    -------
+    list of str
+        Empty when both hold the same rows, numbers within the tolerance of results.
+    """
+    if before == now or agree(before.encode(), now.encode()):
+        return []
+    old, new = _rows(before), _rows(now)
+    lines = [
+        f"{claim}: {old[claim]['verdict']} -> {row['verdict']}"
+        for claim, row in new.items()
+        if claim in old and old[claim]["verdict"] != row["verdict"]
+    ]
+    lines += [f"{claim}: {row['verdict']} -> gone" for claim, row in old.items() if claim not in new]
+    lines += [f"{claim}: new -> {row['verdict']}" for claim, row in new.items() if claim not in old]
+    lines += _others(old, new)
+    return lines or ["the rows stand in another order"]
+
+
+def _rows(text: str) -> Rows:
+    return {row["claim"]: row for row in csv.DictReader(io.StringIO(text))}
+
+
+def _others(old: Rows, new: Rows) -> list[str]:
+    """One line a column beside the verdict in which rows of both ledgers differ, with one of them as an example."""
+    differing: dict[str, list[str]] = {}
+    for claim, row in new.items():
+        then = old.get(claim, row)
+        for column in [name for name in row if name != "verdict"]:
+            if column not in then:
+                differing.setdefault(f"{column} (a new column)", []).append(claim)
+            elif then[column] != row[column] and not _close(then[column], row[column]):
+                differing.setdefault(column, []).append(claim)
+    gone = sorted({name for row in old.values() for name in row} - {name for row in new.values() for name in row})
+    lines = [
+        f"{column}: differs in {len(claims)} {'row' if len(claims) == 1 else 'rows'}, for example {claims[0]}"
+        for column, claims in differing.items()
+    ]
+    lines += [f"{column}: no longer a column" for column in gone]
+    return lines
+
+
+def _close(one: str, other: str) -> bool:
+    return (
+        agree(f"x\n{one}\n".encode(), f"x\n{other}\n".encode()) if one and other and '"' not in one + other else False
+    )

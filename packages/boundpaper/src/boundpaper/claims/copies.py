@@ -1,0 +1,157 @@
+"""Copies as relations: values that a text repeats from a table, and cells that stand in two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from boundpaper.claims.judge import Quoted, about, compare, judge, quote
+from boundpaper.claims.relations import Part
+from boundpaper.claims.repeats import repeating
+from boundpaper.claims.said import said
+from boundpaper.claims.terms import Artifact, Cell, Frames
+from boundpaper.claims.verdict import Verdict
+from boundpaper.statistics.rounding import Interval
+from boundpaper.store.frames import pick
+
+
+@dataclass(frozen=True)
+class Repeats(Part):
+    """Values of the prose or of captions repeat cells.
+
+    Attributes
+    ----------
+    of : Artifact
+        `stated_001`, `stated_002`, `drope_stated` or `drope_captions`: values with the columns `statement`, `quantity`,
+        and `model` or `positional`. One whose `qualifier` is "about" is judged as an approximate number.
+    origins : mapping of str to Cell
+        By statement, the cell it should round from; one of an artifact without a label is called by its section.
+    words : bool
+        Whether the values are given in words (`zero`).
+    """
+
+    of: Artifact
+    origins: Mapping[str, Cell]
+    words: bool = False
+
+    def reads(self) -> Iterator[Artifact]:
+        """The stated values, and the tables they repeat."""
+        yield self.of
+        yield from (cell.artifact for cell in self.origins.values())
+
+    def verdicts(self, frames: Frames) -> list[Verdict]:
+        """One for each statement."""
+        return [self._verdict(frames, key, cell) for key, cell in self.origins.items()]
+
+    def _verdict(self, frames: Frames, key: str, cell: Cell) -> Verdict:
+        stated, original = self.of.frame(frames), cell.read(frames, {})
+        row = pick(stated, statement=key)
+        reported = _spelled(row) if self.words else quote(stated, statement=key)
+        label = cell.artifact.label or _section(original.row)
+        reason = f"{label[:1].upper()}{label[1:]} prints {original.printed}."
+        statement = f"The {_place(row)} gives {_named(row)} as {row['printed']}."
+        if original.value is None:
+            same = reported.value is None and reported.interval == original.interval
+            made = judge(
+                same, reason, key=key, statement=statement, reported=reported.printed, recomputed=original.printed
+            )
+            made = replace(made, kind="cell check")
+        elif row.get("qualifier") == "about" and reported.value is not None:
+            made = about(reported, original.number, reason=reason, key=key, statement=statement, kind="cell check")
+        else:
+            made = compare(
+                reported,
+                original.number,
+                original.interval,
+                reason=reason,
+                places=original.decimals,
+                key=key,
+                statement=statement,
+                kind="cell check",
+            )
+        return repeating(made, *cell.judged)
+
+
+def _spelled(row: pd.Series) -> Quoted:
+    number = said(row)
+    return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
+
+
+def _section(row: pd.Series) -> str:
+    """What a place in the text is called: the section that its row names, or the part of the document."""
+    section = str(row["source"]).partition(" ")[2]
+    return f"section {section}" if section[0].isdigit() else f"the part {section}"
+
+
+def _place(row: pd.Series) -> str:
+    """Where a repeated value stands: in a figure's caption, or in the text."""
+    return f"caption of Figure {row['figure']}" if "figure" in row else "text"
+
+
+def _named(row: pd.Series) -> str:
+    """What is measured, and of which model; the quantities of document 004 begin with a capital, as in a table."""
+    quantity = str(row["quantity"])
+    if "positional" not in row:
+        return f"{quantity} of {row['model']}" if row["model"] else quantity
+    word = quantity.split()[0]
+    quantity = quantity if len(word) > 1 and not word[1:].islower() else quantity[0].lower() + quantity[1:]
+    return f"{quantity} of {row['positional']}" if row["positional"] else quantity
+
+
+@dataclass(frozen=True)
+class Copies(Part):
+    """Every cell that stands in both tables is the same; cells that either leaves empty are passed over.
+
+    Attributes
+    ----------
+    of : Artifact
+        The copy.
+    original : Artifact or tuple of Artifact
+        What it is a copy of, which has a label; several where one column comes of one table and one of another.
+    on : tuple of str
+        Key columns of both.
+    prefix : str
+        Put before each key, where a claim compares with several originals.
+    judged : mapping of str to str
+        By key, the ledger rows (put apart by blanks) that judge the original's number.
+    """
+
+    of: Artifact
+    original: Artifact | tuple[Artifact, ...]
+    on: tuple[str, ...]
+    prefix: str = ""
+    judged: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def _originals(self) -> tuple[Artifact, ...]:
+        return self.original if isinstance(self.original, tuple) else (self.original,)
+
+    def reads(self) -> Iterator[Artifact]:
+        """All tables."""
+        yield from (self.of, *self._originals)
+
+    def verdicts(self, frames: Frames) -> list[Verdict]:
+        """One for each cell of both, in the order of the copy."""
+        copy = self.of.frame(frames)
+        original = pd.concat([table.frame(frames) for table in self._originals])
+        pairs = copy[copy["low"].notna()].merge(original[original["low"].notna()], on=list(self.on))
+        places = pairs[list(self.on)].to_dict("records")
+        return [self._verdict(copy, original, {str(name): value for name, value in place.items()}) for place in places]
+
+    def _verdict(self, copy: pd.DataFrame, original: pd.DataFrame, place: Mapping[str, object]) -> Verdict:
+        cell, label = quote(original, **place), self._originals[0].label
+        names = [str(value) for value in place.values()]
+        key = self.prefix + "-".join(names)
+        made = compare(
+            quote(copy, **place),
+            cell.number,
+            cell.interval,
+            reason=f"{label} prints {cell.printed}.",
+            places=cell.decimals,
+            key=key,
+            statement=f"The cell {', '.join(names)} equals {label}.",
+            kind="cell check",
+        )
+        return repeating(made, *self.judged.get(key, "").split())

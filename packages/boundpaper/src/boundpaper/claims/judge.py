@@ -1,0 +1,244 @@
+"""Judging: picking what a source prints, and comparing it with what follows from the artifacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from boundpaper.claims.verdict import Verdict
+from boundpaper.claims.words import as_text
+from boundpaper.errors import DataError
+from boundpaper.statistics.rounding import Interval, agreement, exact, meets, overlaps
+from boundpaper.store.frames import pick
+
+APPROXIMATE = 0.15  # the largest share that an approximate number may be off
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A printed cell: its text, its number (None for words and ranges), decimals, and rounding interval."""
+
+    printed: str
+    value: float | None
+    decimals: int | None
+    interval: Interval
+
+    @property
+    def number(self) -> float:
+        """The number.
+
+        Raises
+        ------
+        DataError
+            When the text is a word or a range.
+        """
+        if self.value is None:
+            raise DataError(f"{self.printed!r} is no single number; use its interval")
+        return self.value
+
+
+def quote(frame: pd.DataFrame, **where: object) -> Quoted:
+    """The one row of a long source that `where` picks.
+
+    Raises
+    ------
+    DataError
+        When a column is absent, no row or several rows match, or the cell is empty.
+    """
+    row = pick(frame, **where)
+    if pd.isna(row["low"]):
+        raise DataError(f"the cell {where} prints {row['printed']!r}, which is no number")
+    value = None if pd.isna(row["value"]) else float(row["value"])
+    decimals = None if pd.isna(row["decimals"]) else int(row["decimals"])
+    return Quoted(str(row["printed"]), value, decimals, Interval(float(row["low"]), float(row["high"])))
+
+
+def compare(
+    reported: Quoted,
+    value: float,
+    within: Interval | None = None,
+    *,
+    reason: str,
+    places: int | None = None,
+    n: int | None = None,
+    key: str = "",
+    statement: str = "",
+    kind: str = "statement",
+    ci: tuple[float, float] | None = None,
+    p_value: float | None = None,
+    p_adjusted: float | None = None,
+) -> Verdict:
+    """The verdict on a printed number, given the recomputed one: a failure is one of its number.
+
+    Parameters
+    ----------
+    reported : Quoted
+        What the source prints; for a printed range the value must lie in it (widened by half a printed unit).
+    value : float
+        The recomputed number, in the unit of the printed one.
+    within : Interval or None
+        What the rounding of its inputs leaves open; None when they are exact.
+    reason : str
+        How it was recomputed; the verdict's reason.
+    places : int or None
+        Decimals of the recomputed number in the ledger; one more than printed by default.
+    """
+    if reported.value is None or reported.decimals is None:
+        inside = meets(reported.interval, exact(value))
+        near = within is not None and overlaps(reported.interval, within)
+        verdict = "holds" if inside else "holds after rounding" if near else "contradicted"
+        decimals = 3 if places is None else places
+    else:
+        verdict = agreement(value, within, reported.value, reported.decimals)
+        decimals = reported.decimals + 1 if places is None else places
+    return Verdict(
+        verdict=verdict,
+        reason=reason,
+        reported=reported.printed,
+        recomputed=as_text(value, decimals),
+        n=n,
+        ci_low=ci[0] if ci else None,
+        ci_high=ci[1] if ci else None,
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        key=key,
+        statement=statement,
+        kind=kind,
+        failure="number" if verdict == "contradicted" else "",
+    )
+
+
+def approximately(number: float, decimals: int) -> Interval:
+    """What an approximate number (`~`, about, roughly) stands for.
+
+    Its last digit that is not zero may be off by one, but by no more than 15 % of the number: 95.5 to 98.5 for ~97,
+    3.4 to 4.6 for ~4, 17 to 23 for ~20, 85 to 115 for ~100.
+
+    Parameters
+    ----------
+    number : float
+        As printed.
+    decimals : int
+        Its printed decimals.
+    """
+    unit = 10.0**-decimals
+    while number and decimals <= 0 and number % (10 * unit) == 0:
+        unit *= 10
+    reach = min(1.5 * unit, APPROXIMATE * abs(number)) if number else 1.5 * unit
+    return Interval(number - reach, number + reach)
+
+
+def about(
+    reported: Quoted,
+    value: float,
+    within: Interval | None = None,
+    *,
+    reason: str,
+    n: int | None = None,
+    key: str = "",
+    statement: str = "",
+    kind: str = "statement",
+) -> Verdict:
+    """The verdict on a number that the source itself calls approximate (`~`, about, roughly).
+
+    The same meanings as those of `compare`, of a wider range: it holds where the value lies in what the number stands
+    for (`approximately`), holds after rounding where only the value's own range meets that, and is contradicted
+    elsewhere.
+
+    Parameters
+    ----------
+    reported : Quoted
+        What the source prints: one number, no range.
+    value : float
+        The recomputed number, in the unit of the printed one.
+    within : Interval or None
+        What the rounding of its inputs leaves open; None when they are exact.
+    reason : str
+        How it was recomputed; what the number stands for is added.
+    """
+    number, decimals = reported.number, reported.decimals or 0
+    range_ = approximately(number, decimals)
+    inside = meets(range_, exact(value))
+    near = within is not None and overlaps(range_, within)
+    verdict = "holds" if inside else "holds after rounding" if near else "contradicted"
+    return Verdict(
+        verdict=verdict,
+        reason=f"{reason} {reported.printed} is read as {range_.low:g} to {range_.high:g}.",
+        reported=reported.printed,
+        recomputed=as_text(value, max(decimals, 0) + 1),
+        n=n,
+        key=key,
+        statement=statement,
+        kind=kind,
+        failure="number" if verdict == "contradicted" else "",
+    )
+
+
+def judge(
+    true: bool,
+    reason: str | tuple[str, str],
+    *,
+    otherwise: str = "contradicted",
+    failure: str = "",
+    reported: str = "",
+    recomputed: str | float = "",
+    n: int | None = None,
+    p_value: float | None = None,
+    p_adjusted: float | None = None,
+    ci: tuple[float, float] | None = None,
+    key: str = "",
+    statement: str = "",
+) -> Verdict:
+    """The verdict on a statement that the artifacts make true (`holds`) or not (`otherwise`).
+
+    Parameters
+    ----------
+    true : bool
+        What the artifacts say.
+    reason : str or pair of str
+        Why. A pair where the words depend on the outcome: what to say if it is true, and if it is not.
+    otherwise : str
+        The verdict when it is not; for `not significant` use `directed`, which knows the interval. A large p
+        contradicts nothing: `judge(p < ALPHA, ...)` without it is refused (`by_p.py`).
+    failure : str
+        Which of `FAILURES` it is when it is not true; by default the one that `otherwise` suggests.
+    """
+    words = reason if isinstance(reason, str) else reason[0 if true else 1]
+    return Verdict(
+        verdict="holds" if true else otherwise,
+        reason=words,
+        reported=reported,
+        recomputed=recomputed if isinstance(recomputed, str) else as_text(recomputed, 4),
+        n=n,
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        ci_low=ci[0] if ci else None,
+        ci_high=ci[1] if ci else None,
+        key=key,
+        statement=statement,
+        failure="" if true else failure,
+    )
+
+
+def untestable(reason: str, reported: str = "", key: str = "", statement: str = "") -> Verdict:
+    """The verdict `not testable`; the reason names what would decide the claim."""
+    return Verdict(verdict="not testable", reason=reason, reported=reported, key=key, statement=statement)
+
+
+def candidate(excluded: bool, reason: tuple[str, str], *, recomputed: str = "", n: int | None = None) -> Verdict:
+    """The verdict on a cause that a source names as a candidate and does not assert.
+
+    It is contradicted where the data exclude it and not testable elsewhere: that nothing excludes a cause does not
+    make it the one.
+
+    Parameters
+    ----------
+    excluded : bool
+        What the artifacts say.
+    reason : pair of str
+        What to say where it is excluded; and where it is not, with what would decide it.
+    """
+    if not excluded:
+        return untestable(reason[1])
+    return Verdict(verdict="contradicted", reason=reason[0], recomputed=recomputed, n=n)

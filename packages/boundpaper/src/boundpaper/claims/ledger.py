@@ -1,0 +1,65 @@
+"""The ledger: all verdicts gathered into the artifact `claims`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.build.job import Job
+from boundpaper.claims.repeats import inherited
+from boundpaper.errors import SpecError
+from boundpaper.store.results import bytes_to_keep, text
+
+COLUMNS = (
+    "claim",
+    "kind",
+    "source",
+    "section",
+    "statement",
+    "reported",
+    "recomputed",
+    "n",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "p_adjusted",
+    "verdict",
+    "failure",
+    "severity",
+    "reason",
+)
+
+
+def build(job: Job) -> dict[str, bytes]:
+    """Builder of the ledger: one row a verdict, ordered by source document, file and line."""
+    path = "artifacts/results/claims.csv"
+    return {path: bytes_to_keep(job.root / path, text(table(gather(job)), "claims").encode())}
+
+
+def gather(job: Job) -> list[dict[str, Any]]:
+    """The rows of all claims, each repeat with the verdict of its origin, by source document, file and line.
+
+    Raises
+    ------
+    SpecError
+        When there is no claim.
+    """
+    files = [path for path in job.inputs if path.startswith("out/claims/")]
+    rows = [row for path in files for row in json.loads((job.root / path).read_text(encoding="utf-8"))]
+    if not rows:
+        raise SpecError("analysis/claims holds no claim; write one function with its statement as docstring")
+    return ordered(rows)
+
+
+def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of claims as the ledger has them: repeats judged, in the order of documents, files and lines."""
+    return [row for _, row in sorted(enumerate(inherited(rows)), key=lambda item: (*item[1]["order"], item[0]))]
+
+
+def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The ledger's rows as a frame of `COLUMNS`."""
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    frame["n"] = frame["n"].astype("Int64")
+    return frame

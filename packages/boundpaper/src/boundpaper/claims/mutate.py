@@ -1,0 +1,366 @@
+"""Both ways: whether a claim turns when what it reads is moved, flipped, reordered or cut, in memory.
+
+    python -m boundpaper.claims.mutate [NAME...]
+
+lists the verdicts that no change of any input turns. A claim whose verdict cannot turn says nothing, whatever it says.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from boundpaper import places
+from boundpaper.claims.relations import Cells
+from boundpaper.claims.verdict import Verdict
+from boundpaper.errors import ThesisError
+from boundpaper.store import reader as store
+from boundpaper.store.frames import PARSED, parsed
+
+Claim = Callable[..., Verdict | list[Verdict]]
+Frames = Mapping[str, pd.DataFrame]
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_FIXED = re.compile(r"\b(no|none|not|never|neither|nor|nothing|cannot|all|every|each|both|only)\b", re.IGNORECASE)
+_NOT_READ = {"source", "reason", "note"}
+# What an input that is named wrongly by a mutation makes a claim raise; it has noticed, and has not turned.
+NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
+
+
+@dataclass
+class Answer:
+    """What the mutations did to one verdict.
+
+    Attributes
+    ----------
+    claim, verdict : str
+        Its name, and what it is on the artifacts as they are.
+    turned : str
+        The mutation that turned it first; empty when none did.
+    said : str
+        The first that changed its reason or its values; empty when none did.
+    unsaid : str
+        The first that turned it and left its words as they were (`_says_nothing`); empty when none did.
+    """
+
+    claim: str
+    verdict: str
+    turned: str = ""
+    said: str = ""
+    unsaid: str = ""
+
+
+@dataclass
+class Tally:
+    """Answers of one claim by key, and how many mutations were tried and noticed by an error."""
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    tried: int = 0
+    noticed: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether every verdict has turned."""
+        return all(answer.turned for answer in self.answers.values())
+
+    @property
+    def speaks(self) -> bool:
+        """Whether any verdict has turned, or said something else."""
+        return any(answer.turned or answer.said for answer in self.answers.values())
+
+
+def claims(folder: Path) -> dict[str, Claim]:
+    """Every claim below the folder of claims, by name."""
+    return dict(functions(folder))
+
+
+def functions(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The steps of a room's files by name, written or declared; what begins with `_` is machinery."""
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder.parents[1]).with_suffix("").parts
+        if any(part.startswith("_") for part in parts):
+            continue
+        module = importlib.import_module(".".join(parts))
+        for name, step in inspect.getmembers(module):
+            written = inspect.isfunction(step) and step.__module__ == module.__name__
+            if not name.startswith("_") and (written or isinstance(step, Cells)):
+                yield name, step
+
+
+def inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
+    """The artifacts that a claim reads."""
+    parameters = inspect.signature(claim).parameters.values()
+    return {each.name: store.read(root, each.name) for each in parameters if each.default is each.empty}
+
+
+def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: bool = False) -> Tally:
+    """Change the inputs of a claim, one thing at a time, until every verdict of it has turned.
+
+    Parameters
+    ----------
+    frames : mapping of str to DataFrame
+        What it reads.
+    most : int
+        Mutations to try at most.
+    words : bool
+        Whether it is enough that one verdict turns or says something else.
+
+    Returns
+    -------
+    Tally
+        What turned each verdict, if anything did.
+    """
+    tally = Tally()
+    base = called(claim, frames)
+    for key, verdict in base.items():
+        tally.answers[key] = Answer(f"{name}.{key}" if key else name, verdict.verdict)
+    for what, changed in mutations(frames, base.values()):
+        if tally.done or tally.tried >= most or (words and tally.speaks):
+            break
+        tally.tried += 1
+        try:
+            now = called(claim, changed)
+        except NOTICED:
+            tally.noticed += 1
+            continue
+        for key, verdict in now.items():
+            if key in base:
+                _compare(tally.answers[key], base[key], verdict, what)
+    return tally
+
+
+def called(claim: Claim, frames: Frames) -> dict[str, Verdict]:
+    """The verdicts of a claim on these artifacts, by key."""
+    verdicts = claim(**frames)
+    return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
+
+
+def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:
+    values = [(each.reason, each.reported, each.recomputed) for each in (before, now)]
+    if before.verdict != now.verdict:
+        answer.turned = answer.turned or what
+        if _says_nothing(before, now):
+            answer.unsaid = answer.unsaid or what
+    if values[0] != values[1]:
+        answer.said = answer.said or what
+
+
+def _says_nothing(before: Verdict, now: Verdict) -> bool:
+    """Whether a verdict has turned, and its words have not.
+
+    A reason that stays is enough only where the number beside it tells the rest: another one is reported, another
+    interval or p is given, or another one is recomputed and the reason speaks of no none, not, all or only that was so
+    before.
+    """
+    if before.reason != now.reason or before.reported != now.reported or _tested(before) != _tested(now):
+        return False
+    compared = "number" in (before.failure, now.failure)
+    return before.recomputed == now.recomputed or (not compared and bool(_FIXED.search(now.reason)))
+
+
+def _tested(verdict: Verdict) -> tuple[float | None, ...]:
+    """The interval and the p that an effect is judged by."""
+    return (verdict.ci_low, verdict.ci_high, verdict.p_value, verdict.p_adjusted)
+
+
+def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
+    """Changes of the inputs with a description each: repairs, tests and whole columns, then single cells and rows.
+
+    What a verdict reports is replaced by what was recomputed; an estimate with its interval and p is made sure, sure of
+    the other sign, and nothing; numbers are moved by a third up and down, beyond any printed precision, flipped in
+    sign, set to zero and to one, levelled, sorted and put in the opposite order; yes and no are exchanged; words are
+    made one, of their own or another, and exchanged between rows; rows are left out one by one.
+
+    Parameters
+    ----------
+    frames : mapping of str to DataFrame
+        What a claim reads.
+    verdicts : iterable of Verdict
+        What it says of them, for the repairs.
+    """
+    repairs = {each.reported: each.recomputed for each in verdicts if each.reported and each.recomputed}
+    for name, frame in frames.items():
+        for what, changed in _repaired(frame, repairs):
+            yield f"{name}: {what}", {**frames, name: changed}
+    for size in ("test", "column", "cell", "row"):
+        for name, frame in frames.items():
+            for what, changed in _SIZES[size](frame):
+                yield f"{name}: {what}", {**frames, name: changed}
+
+
+def _repaired(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Printed cells that verdicts report, replaced by what was recomputed: all at once."""
+    if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
+        return
+    texts = [repairs.get(text, text) for text in frame["printed"]]
+    yield from _read("what is reported replaced by what was recomputed", frame, texts)
+
+
+def _tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Every estimate with its interval and p made sure (of either sign), or nothing; not what is parsed from print."""
+    parsed_too = set(PARSED) if "printed" in frame.columns else set()
+    triples = [
+        (middle, low, high)
+        for low in frame.columns
+        if low not in parsed_too and str(low).endswith("low") and (high := str(low)[:-3] + "high") in frame.columns
+        for middle in (str(low)[:-4], "estimate", "mean_difference", "difference", "rho", "value")
+        if middle in frame.columns
+    ]
+    if not triples:
+        return
+    for what, sign, reach, p in (
+        ("sure", 1, 0.1, 1e-9),
+        ("sure of the other sign", -1, 0.1, 1e-9),
+        ("unsure", 1, 3.0, 0.9),
+        ("unsure, of the other sign", -1, 3.0, 0.9),
+        ("nothing", 0, 0.1, 1.0),
+    ):
+        changed = frame.copy()
+        for middle, low, high in triples:
+            size = frame[middle].abs().astype(float).where(lambda values: values > 0, 1.0)
+            changed[middle] = sign * size if sign else 0 * size
+            spread = reach * size if sign else 1e-6 * size
+            changed[low], changed[high] = changed[middle] - spread, changed[middle] + spread
+        for column in [name for name in frame.columns if re.match(r"p_", str(name)) and frame[name].dtype == float]:
+            changed[column] = p
+        yield f"every estimate made {what}", changed
+
+
+def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    if "printed" in frame.columns:
+        for what, change in _PRINTED.items():
+            yield from _read(f"printed {what}", frame, [change(text) for text in frame["printed"]])
+        yield from _read("printed in the opposite order", frame, list(frame["printed"])[::-1])
+    for column in _own(frame):
+        values = frame[column]
+        if pd.api.types.is_bool_dtype(values):
+            yield f"{column} negated", frame.assign(**{column: ~values})
+        elif pd.api.types.is_numeric_dtype(values):
+            for what, number in {**_NUMBERS, **_SERIES}.items():
+                yield f"{column} {what}", frame.assign(**{column: number(values)})
+        else:
+            for word in dict.fromkeys((values.iloc[0], values.iloc[-1], "another word") if len(frame) else ()):
+                yield f"{column} all {word!r}", frame.assign(**{column: word})
+        if len(frame) > 1 and not values.equals(values.iloc[::-1]):
+            yield f"{column} in the opposite order", frame.assign(**{column: values.to_numpy()[::-1]})
+
+
+def _cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    numeric = [name for name in _own(frame) if pd.api.types.is_numeric_dtype(frame[name])]
+    for row in range(len(frame)):
+        if "printed" in frame.columns:
+            for what, change in _PRINTED.items():
+                texts = list(frame["printed"])
+                texts[row] = change(texts[row])
+                if texts[row] != frame["printed"].iloc[row]:
+                    yield from _read(f"row {row + 2}, printed {what}", frame, texts)
+        for column in numeric:
+            for what, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
+                changed = frame.copy()
+                moved = number(frame[column])
+                changed[column] = [
+                    new if at == row else old for at, (old, new) in enumerate(zip(frame[column], moved, strict=True))
+                ]
+                yield f"row {row + 2}, {column} {what}", changed
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    for row in range(len(frame) if len(frame) > 1 else 0):
+        yield f"row {row + 2} left out", frame.drop(index=frame.index[row]).reset_index(drop=True)
+
+
+def _own(frame: pd.DataFrame) -> list[str]:
+    """The columns that a mutation changes by themselves: not remarks, nor what is parsed from the printed text."""
+    parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
+    return [name for name in frame.columns if name not in _NOT_READ | parsed_too]
+
+
+def _read(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The frame that prints these texts; none if one of them, such as a bound with its sign turned, is no number."""
+    try:
+        yield what, reprinted(frame, texts)
+    except ThesisError:
+        return
+
+
+def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
+    """A long source that prints these texts, its numbers parsed anew."""
+    bare = frame.drop(columns=[name for name in PARSED if name in frame.columns])
+    return parsed(bare.assign(printed=texts), words=True)
+
+
+def moved(text: str, share: float) -> str:
+    """A printed text with each of its numbers moved by a share of itself (zero by half), to as many decimals."""
+
+    def number(match: re.Match[str]) -> str:
+        digits = match[0].replace(",", "")
+        decimals = len(digits.partition(".")[2])
+        value = float(digits)
+        new = value * (1 + share) if value else 5.0 * 10.0**-decimals
+        if f"{new:.{decimals}f}" == f"{value:.{decimals}f}":
+            new = value + 10.0**-decimals
+        return f"{new:,.{decimals}f}" if "," in match[0] else f"{new:.{decimals}f}"
+
+    return _NUMBER.sub(number, text)
+
+
+def flipped(text: str) -> str:
+    """A printed text with the sign of its first number turned."""
+    match = re.search(r"[-+−]?\d", text)
+    if not match:
+        return text
+    sign = "" if match[0][0] in "-−" else "-"
+    return text[: match.start()] + sign + match[0].lstrip("-+−") + text[match.end() :]
+
+
+_PRINTED = {
+    "moved up": lambda text: moved(text, 1 / 3),
+    "moved down": lambda text: moved(text, -1 / 3),
+    "flipped": flipped,
+}
+_NUMBERS: dict[str, Callable[[pd.Series], pd.Series]] = {
+    "moved up": lambda values: values.astype(float) * (4 / 3) + 0.01 * values.astype(float).eq(0),
+    "moved down": lambda values: values.astype(float) * (2 / 3) - 0.01 * values.astype(float).eq(0),
+    "flipped": lambda values: -values.astype(float),
+    "set to zero": lambda values: values.astype(float) * 0,
+    "set to one": lambda values: values.astype(float) * 0 + 1,
+    "a hundredfold": lambda values: values.astype(float) * 100,
+    "a hundredth": lambda values: values.astype(float) / 100,
+}
+_SERIES: dict[str, Callable[[pd.Series], pd.Series]] = {
+    "levelled": lambda values: values.astype(float) * 0 + float(values.median()),
+    "rising": lambda values: pd.Series(sorted(values.astype(float)), index=values.index),
+    "falling": lambda values: pd.Series(sorted(values.astype(float), reverse=True), index=values.index),
+}
+_BOOLS: dict[str, Callable[[pd.Series], pd.Series]] = {"negated": lambda values: ~values.astype(bool)}
+_SIZES = {"test": _tests, "column": _columns, "cell": _cells, "row": _rows}
+
+
+def main(names: list[str]) -> int:
+    """Print the verdicts that no mutation turns, and those that turn without their reason; 1 when there is any."""
+    root = places.project()
+    chosen = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
+    stuck = 0
+    for name, claim in chosen.items():
+        for answer in both_ways(name, claim, inputs(root, claim)).answers.values():
+            if not answer.turned:
+                print(
+                    f"{answer.claim}: {answer.verdict}, never turns{'' if answer.said else ', nor says another word'}"
+                )
+            elif answer.unsaid:
+                print(f"{answer.claim}: turns without a word of its reason or values ({answer.unsaid})")
+            stuck += not answer.turned or bool(answer.unsaid)
+    print(f"{len(chosen)} claims, {stuck} verdicts stuck or silent")
+    return int(stuck > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

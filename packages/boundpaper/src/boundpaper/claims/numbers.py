@@ -1,0 +1,96 @@
+"""Numbers that a document prints in several cells: where, so that one printed for two quantities is seen.
+
+    python -m boundpaper.claims.numbers
+
+lists in `artifacts/sources/repeated_numbers.csv` every cell of the tables in `artifacts/sources` whose number its
+document prints again in another one, if it has at least `DIGITS` digits that are not a power of two. Which quantity a
+cell is of is written there by hand, is kept by the command, and is empty for a cell that is new. A number that stands
+for more than one quantity is explained in `artifacts/sources/number_coincidences.csv`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from boundpaper import places
+from boundpaper.store.descriptor import resource
+from boundpaper.store.documents import sources
+from boundpaper.store.files import write
+
+DIGITS = 4
+LISTED = "artifacts/sources/repeated_numbers.csv"
+COLUMNS = ("document", "number", "table", "cell", "quantity", "reason", "source")
+BESIDE = ("printed", "source", "reason", "as_number")  # columns that say nothing of what a cell is
+NUMBER = re.compile(r"\d[\d,]*\.?\d*")
+
+
+def telling(printed: str) -> str | None:
+    """The only number of a cell, plain, if it is long enough that two quantities rarely share it, else None."""
+    numbers = NUMBER.findall(printed)
+    if len(numbers) != 1:
+        return None
+    number = numbers[0].replace(",", "").rstrip(".")
+    digits = number.replace(".", "").lstrip("0")
+    if "." not in number:
+        digits = digits.rstrip("0")
+        if int(number).bit_count() == 1:
+            return None
+    return number if len(digits) >= DIGITS else None
+
+
+def repeated(root: Path) -> list[dict[str, str]]:
+    """Rows of the list, without quantities; `cell` has the values of the row's key."""
+    places: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    for path in sorted((root / "artifacts/sources").glob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        if not rows or not {"printed", "source"} <= rows[0].keys():
+            continue
+        described = resource(root, path.stem)
+        key = described["schema"].get("primaryKey", []) if described else []
+        for row in rows:
+            document, number = row["source"].partition(" ")[0], telling(row["printed"])
+            if number is not None and document in sources(root):
+                cell = " / ".join(row[name] for name in key or row if name not in BESIDE and row[name])
+                places[document, number].append({"table": path.stem, "cell": cell, "source": row["source"]})
+    return [
+        {"document": document, "number": number, **cell}
+        for (document, number), cells in sorted(places.items())
+        if len(cells) > 1
+        for cell in cells
+    ]
+
+
+def keep_quantities(rows: Iterable[Mapping[str, str]], before: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The rows with the quantities that stood beside the same cells before."""
+    place = ("document", "number", "table", "cell")
+    known = {tuple(row[name] for name in place): row["quantity"] for row in before}
+    named = [{**row, "quantity": known.get(tuple(row[name] for name in place), "")} for row in rows]
+    return [{**row, "reason": "" if row["quantity"] else "quantity: to be named"} for row in named]
+
+
+def main() -> int:
+    """Write the list, and say how many cells have no quantity yet."""
+    root = places.project()
+    before: list[dict[str, str]] = []
+    if (root / LISTED).exists():
+        with (root / LISTED).open(encoding="utf-8", newline="") as stream:
+            before = list(csv.DictReader(stream))
+    rows = keep_quantities(repeated(root), before)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write(root / LISTED, text.getvalue().encode())
+    print(f"{LISTED}: {len(rows)} cells, {sum(not row['quantity'] for row in rows)} without a quantity")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Places of claims: where each row of the ledger is stated, computed and used, gathered into `claim_places`."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.build.job import Job
+from boundpaper.claims.ledger import gather
+from boundpaper.store.results import bytes_to_keep
+
+ANCHORS = "artifacts/sources/claim_anchors.csv"
+CHAPTERS = "paper/chapters"
+COLUMNS = ("claim", "source", "heading", "line", "anchor", "function", "inputs", "chapters")
+_CALL = re.compile(r"""\b(?:claim|mark)\(\s*['"]([^'"]+)['"]""")
+
+
+def build(job: Job) -> dict[str, bytes]:
+    """Builder of the places: one row a verdict, in the order of the ledger."""
+    rows = places(job.root, gather(job))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    path = "artifacts/results/claim_places.csv"
+    return {path: bytes_to_keep(job.root / path, frame.to_csv(index=False, lineterminator="\n").encode())}
+
+
+def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Where these rows of claims are stated, computed and used."""
+    anchors = _anchors(root / ANCHORS)
+    used = _used(sorted((root / CHAPTERS).glob("*.tex.j2")))
+    uses = []
+    for row in rows:
+        source, file, line = row["order"]
+        anchor = anchors.get(row["claim"], {})
+        uses.append(
+            {
+                "claim": row["claim"],
+                "source": source,
+                "heading": anchor.get("heading", ""),
+                "line": anchor.get("line", ""),
+                "anchor": anchor.get("anchor", ""),
+                "function": f"{file}:{line}",
+                "inputs": "; ".join(row["inputs"]),
+                "chapters": "; ".join(used.get(row["claim"], ())),
+            }
+        )
+    return uses
+
+
+def _anchors(path: Path) -> dict[str, dict[str, str]]:
+    """Anchors in the documents by claim; none where the table is not there."""
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as stream:
+        return {row["claim"]: row for row in csv.DictReader(stream)}
+
+
+def _used(chapters: Iterable[Path]) -> dict[str, list[str]]:
+    """The chapters that print each verdict; a byte that is not UTF-8 is told of by the chapter's own step."""
+    by_claim: dict[str, list[str]] = {}
+    for path in chapters:
+        for name in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8", errors="replace"))):
+            by_claim.setdefault(name, []).append(path.name.removesuffix(".tex.j2"))
+    return by_claim

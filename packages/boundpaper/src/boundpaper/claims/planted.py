@@ -1,0 +1,253 @@
+"""Planted typos: numbers of the sources changed one at a time, and whether any verdict of the ledger turns.
+
+    python -m boundpaper.claims.planted [COUNT [SEED]]
+
+draws printed numbers from the tables in `artifacts/sources`, the same ones each time, plants one typo in each (a digit
+wrong, two digits exchanged, a digit lost, the sign turned), computes again in memory what follows from it, studies and
+claims, and writes `artifacts/sources/planted_typos.csv`; with a seed others are drawn, and only printed. A typo is
+detected when a verdict turns, or the table's range or a step refuses it.
+"""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import io
+import random
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from boundpaper import places
+from boundpaper.claims.mutate import NOTICED, called, claims, flipped, functions, reprinted
+from boundpaper.errors import DataError
+from boundpaper.store import reader as store
+from boundpaper.store.descriptor import resource
+from boundpaper.store.documents import sources
+from boundpaper.store.files import write
+from boundpaper.store.schema import beyond
+from boundpaper.typeset.printed import parse
+
+SEED = 20251122
+COUNT = 60
+PLANTED = "artifacts/sources/planted_typos.csv"
+COLUMNS = ("document", "table", "row", "before", "after", "typo", "detected", "by")
+Step = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Typo:
+    """A typo: document, table, row (from 1, below the head), what is printed, what is planted, and its kind."""
+
+    document: str
+    table: str
+    row: int
+    before: str
+    after: str
+    kind: str
+
+
+class Project:
+    """The steps of a project in memory: which study makes which result, and which claims read which artifacts.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder, its results as committed.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.claims = claims(root / "analysis/claims")
+        self.studies = dict(functions(root / "analysis/studies"))
+        self._verdicts: dict[str, dict[str, str]] = {}
+
+    def detected(self, name: str, frame: pd.DataFrame) -> str:
+        """The first verdict that turns (or step that refuses) when the artifact `name` is `frame`, else nothing.
+
+        Claims on the table itself are asked first, then those on what studies make of it, as far as that differs.
+        """
+        changed = {name: frame}
+        asked: set[str] = set()
+        waiting = self._followers(name)
+        while True:
+            for claim in [
+                each for each in self.claims if each not in asked and reads(self.claims[each]) & set(changed)
+            ]:
+                if turned := self._turned(claim, changed):
+                    return turned
+            ready = next((each for each in waiting if not reads(self.studies[each]) & set(waiting)), None)
+            if ready is None:
+                return ""
+            waiting.remove(ready)
+            if not reads(self.studies[ready]) & set(changed):
+                continue
+            try:
+                made = self.studies[ready](**self._frames(self.studies[ready], changed))
+            except NOTICED:
+                return f"{ready} (refused)"
+            if not _same(made, store.read(self.root, ready)):
+                changed[ready] = made
+
+    def _followers(self, name: str) -> list[str]:
+        """The results that rest on an artifact, directly or not."""
+        followers: list[str] = []
+        queue = [name]
+        while queue:
+            made = queue.pop()
+            new = [each for each, study in self.studies.items() if made in reads(study) and each not in followers]
+            followers += new
+            queue += new
+        return followers
+
+    def _turned(self, claim: str, changed: Mapping[str, pd.DataFrame]) -> str:
+        function = self.claims[claim]
+        if claim not in self._verdicts:
+            self._verdicts[claim] = {
+                key: each.verdict for key, each in called(function, self._frames(function, {})).items()
+            }
+        try:
+            now = called(function, self._frames(function, changed))
+        except NOTICED:
+            return f"{claim} (refused)"
+        before = self._verdicts[claim]
+        turned = [key for key, each in now.items() if before.get(key) != each.verdict]
+        return (f"{claim}.{turned[0]}" if turned[0] else claim) if turned else ""
+
+    def _frames(self, step: Step, changed: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        return {name: changed[name] if name in changed else store.read(self.root, name) for name in reads(step)}
+
+
+def reads(step: Step) -> set[str]:
+    """The artifacts that a step's parameters name."""
+    return {each.name for each in inspect.signature(step).parameters.values() if each.default is each.empty}
+
+
+def _same(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
+    try:
+        pd.testing.assert_frame_equal(made.reset_index(drop=True), kept, check_dtype=False, rtol=1e-6, atol=1e-9)
+    except AssertionError:
+        return False
+    return True
+
+
+def typo(text: str, chance: random.Random) -> tuple[str, str]:
+    """A printed number with one typo, and its kind; the number that it stands for is another one.
+
+    Raises
+    ------
+    DataError
+        When the text has no number.
+    """
+    digits = [match.start() for match in re.finditer(r"\d", text)]
+    if not digits:
+        raise DataError(f"{text!r} has no digit to mistype")
+    kinds = ["digit", "exchanged", "lost", "sign"]
+    chance.shuffle(kinds)
+    for kind in [*kinds, "digit"]:
+        new = _mistyped(text, kind, digits, chance)
+        if new is not None and _value(new) not in (None, _value(text)):
+            return new, kind
+    raise DataError(f"{text!r} cannot be mistyped into another number")
+
+
+def _mistyped(text: str, kind: str, digits: list[int], chance: random.Random) -> str | None:
+    at = chance.choice(digits)
+    if kind == "digit":
+        return text[:at] + chance.choice([each for each in "123456789" if each != text[at]]) + text[at + 1 :]
+    if kind == "exchanged":
+        pairs = [one for one in digits if one + 1 in digits and text[one] != text[one + 1]]
+        at = chance.choice(pairs) if pairs else -1
+        return text[:at] + text[at + 1] + text[at] + text[at + 2 :] if pairs else None
+    if kind == "lost":
+        return text[:at] + text[at + 1 :] if len(digits) > 2 else None
+    return flipped(text) if text.lstrip()[0] in "+-−" else None
+
+
+def _value(text: str) -> tuple[float, float] | None:
+    try:
+        number = parse(text)
+    except DataError:
+        return None
+    return (number.low, number.high)
+
+
+def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
+    """The typos to plant: numbers drawn from all tables that print what a document says, as many a document.
+
+    Parameters
+    ----------
+    count : int
+        How many; a document with fewer numbers gives fewer.
+    """
+    chance, documents = random.Random(seed), sources(root)
+    pool: dict[str, list[tuple[str, int, str]]] = {document: [] for document in documents}
+    for path in sorted((root / "artifacts/sources").glob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        if rows and {"printed", "source"} <= rows[0].keys():
+            for number, row in enumerate(rows, start=1):
+                document = row["source"].partition(" ")[0]
+                if document in pool and _value(row["printed"]) is not None:
+                    pool[document].append((path.stem, number, row["printed"]))
+    changes = []
+    for document, cells in pool.items():
+        for table, number, text in chance.sample(cells, min(len(cells), count // len(documents))):
+            after, kind = typo(text, chance)
+            changes.append(Typo(document, table, number, text, after, kind))
+    return changes
+
+
+def detection(project: Project, each: Typo) -> str:
+    """What detects a typo; empty when nothing does."""
+    frame = store.read(project.root, each.table)
+    texts = list(frame["printed"])
+    if texts[each.row - 1] != each.before:
+        raise DataError(f"{each.table}, row {each.row} prints {texts[each.row - 1]!r} and not {each.before!r}")
+    row = frame.iloc[each.row - 1]
+    value, described = parse(each.after).value, resource(project.root, each.table)
+    if described and value is not None and beyond(described, str(row.get("metric") or "printed"), value):
+        return f"{each.table} (refused)"
+    texts[each.row - 1] = each.after
+    return project.detected(each.table, reprinted(frame, texts))
+
+
+def main(arguments: list[str]) -> int:
+    """Plant the typos, write the table, and print how many are detected, by document."""
+    root = places.project()
+    count = int(arguments[0]) if arguments else COUNT
+    seed = int(arguments[1]) if len(arguments) > 1 else SEED
+    project = Project(root)
+    rows = []
+    for each in typos(root, count, seed):
+        by = detection(project, each)
+        rows.append(
+            {
+                **{"document": each.document, "table": each.table, "row": each.row, "before": each.before},
+                **{"after": each.after, "typo": each.kind, "detected": str(bool(by)).lower(), "by": by},
+            }
+        )
+        print(
+            f"{each.document} {each.table} row {each.row}: {each.before} -> {each.after}: {by or 'not detected'}",
+            flush=True,
+        )
+    if len(arguments) < 2:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        write(root / PLANTED, text.getvalue().encode())
+    for document in sources(root):
+        own = [row["detected"] == "true" for row in rows if row["document"] == document]
+        print(f"{document}: {sum(own)} of {len(own)} detected")
+    print(f"all: {sum(row['detected'] == 'true' for row in rows)} of {len(rows)} detected")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,178 @@
+"""Declared cell checks: which cells follow from which, said beside their tables, from which a claim follows.
+
+    c004_difference_cells = Cells(
+        "The difference between massive and random disruption follows from the two columns beside it.",
+        "004, 3.2 Results",
+        Relation(
+            each={"model": MODELS},
+            cell=DISRUPTION(positional="{model}", metric="mr_difference"),
+            follows=DISRUPTION(positional="{model}", metric="massive_increase")
+            - DISRUPTION(positional="{model}", metric="random_increase_mean"),
+            because="{0} less {1}.",
+            key="{model}",
+            says="The difference of {model} is its massive less its random disruption.",
+        ),
+    )
+
+The build takes a declaration for a claim of that name at that line, whose artifacts are those it names by `Artifact`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.claims.judge import compare
+from boundpaper.claims.repeats import repeating
+from boundpaper.claims.terms import Artifact, Cell, Frames, Keys, Rows, Term, fill
+from boundpaper.claims.verdict import Verdict
+from boundpaper.errors import SpecError
+
+Each = Mapping[str, Sequence[Any] | Rows] | Rows
+
+
+class Part:
+    """A part of a declaration: what it reads, and its verdicts."""
+
+    def reads(self) -> Iterator[Artifact]:
+        """The artifacts, in the order in which they are named."""
+        raise NotImplementedError
+
+    def verdicts(self, frames: Frames) -> list[Verdict]:
+        """One verdict for each cell."""
+        raise NotImplementedError
+
+
+class Cells:
+    """A claim that is declared: its statement, the place where it stands, and relations of cells.
+
+    Parameters
+    ----------
+    statement, source : str
+        As in the docstring of a claim: the sentence, and the document with its section.
+    parts : Part
+        Relations (`Relation`, and `Repeats` and `Copies` of `_verdicts.copies`), whose verdicts follow each other.
+
+    Attributes
+    ----------
+    artifacts : tuple of str
+        Names of what it reads, in the order in which the parts name it; called with their frames it gives the verdicts.
+    """
+
+    def __init__(self, statement: str, source: str, *parts: Part) -> None:
+        self.parts = parts
+        self.artifacts = tuple(dict.fromkeys(artifact.name for part in parts for artifact in part.reads()))
+        self.__doc__ = f"{statement}\n\nSource: {source}.\n"
+        self.__signature__ = inspect.Signature(
+            [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in self.artifacts]
+        )
+
+    def __call__(self, *frames: pd.DataFrame, **named: pd.DataFrame) -> list[Verdict]:
+        """The verdicts on the frames of its artifacts, given in their order or by name.
+
+        Raises
+        ------
+        SpecError
+            When a frame is missing, or one is given that no part reads.
+        """
+        try:
+            given = self.__signature__.bind(*frames, **named).arguments
+        except TypeError as error:
+            raise SpecError(
+                f"a declared check reads {', '.join(self.artifacts)}: {error}; write each name out as Artifact('...') "
+                "in the file of the check"
+            ) from None
+        return [verdict for part in self.parts for verdict in part.verdicts(given)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation(Part):
+    """A printed cell is what follows from other cells, once for each set of keys.
+
+    Attributes
+    ----------
+    cell : Cell
+        What is judged.
+    follows : Term
+        What it should round from.
+    each : mapping or Rows
+        The keys that fill what stands in braces: names with their values, every combination of them, the last running
+        fastest; names put apart by commas run together. Rows of an artifact give their columns.
+    because, says, key : str
+        Reason, statement and key, with keys in braces; in the reason `{0}`, `{1}` are the cells of `follows`,
+        `{value}`, `{within}` the number that follows and its range, `{cell}` what is judged.
+    places : int or None
+        Decimals of the recomputed number; those of the cell where one is copied, else one more than printed.
+    n : str
+        Units behind the number, filled in like the reason.
+    judged : mapping of str to str
+        By key, the ledger rows (put apart by blanks) that judge the number where it first stands; a copied cell that
+        says `by` itself needs none.
+    """
+
+    cell: Cell
+    follows: Term
+    each: Each = field(default_factory=dict)
+    because: str
+    says: str = ""
+    key: str = ""
+    places: int | None = None
+    n: str = ""
+    judged: Mapping[str, str] = field(default_factory=dict)
+
+    def reads(self) -> Iterator[Artifact]:
+        """The artifact of the cell, those of the terms, and those that give keys."""
+        yield self.cell.artifact
+        yield from (cell.artifact for cell in self.follows.cells())
+        yield from (rows.artifact for rows in _given(self.each))
+
+    def verdicts(self, frames: Frames) -> list[Verdict]:
+        """One for each set of keys."""
+        return [self._verdict(frames, keys) for keys in _sets(self.each, frames)]
+
+    def _verdict(self, frames: Frames, keys: Keys) -> Verdict:
+        reading, reported = self.follows.read(frames, keys), self.cell.read(frames, keys)
+        inputs = list(self.follows.cells())
+        read = [cell.read(frames, keys) for cell in inputs]
+        words = {**keys, "value": reading.number, "within": reading.interval, "cell": reported}
+        key = str(fill(self.key, keys))
+        made = compare(
+            reported.quoted,
+            reading.number,
+            reading.interval,
+            reason=fill(self.because, words, *read),
+            places=reading.decimals if self.places is None else self.places,
+            n=int(fill(self.n, words, *read)) if self.n else None,
+            key=key,
+            statement=str(fill(self.says, words, *read)),
+            kind="cell check",
+        )
+        origins = [claim for cell in inputs for claim in cell.judged]
+        return repeating(made, *(str(fill(claim, keys)) for claim in (*origins, *self.judged.get(key, "").split())))
+
+
+def _given(each: Each) -> Iterator[Rows]:
+    """The artifacts' rows among what a relation runs over."""
+    yield from (part for part in ([each] if isinstance(each, Rows) else each.values()) if isinstance(part, Rows))
+
+
+def _sets(each: Each, frames: Frames) -> list[dict[str, Any]]:
+    """The sets of keys, one for each cell."""
+    if isinstance(each, Rows):
+        return each.keys(frames)
+    parts = [
+        values.keys(frames) if isinstance(values, Rows) else [_named(names, value) for value in values]
+        for names, values in each.items()
+    ]
+    return [{name: value for one in chosen for name, value in one.items()} for chosen in itertools.product(*parts)]
+
+
+def _named(names: str, value: Any) -> dict[str, Any]:
+    """One value by its name, several by theirs."""
+    split = names.split(", ")
+    return dict(zip(split, value, strict=True)) if len(split) > 1 else {names: value}

@@ -1,0 +1,286 @@
+"""Terms: the cells that a declared cell check names, and what follows from them.
+
+    COUNTS = Artifact("drope_massive_counts", "the table of counts")
+    rope = COUNTS(tensor="{tensor}", positional="RoPE", metric="count_mean")
+
+An `Artifact` called with columns is the printed cell of one row; `-`, `+`, `/` and the functions of this module make
+terms of cells. A value in braces is filled in with the keys that a relation runs over; `!w` puts blanks for
+underscores, `!l` small letters, `!c` a capital, `!i` alone the whole number for its text. Whatever follows from printed
+cells keeps the range that their rounding leaves.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.claims.judge import Quoted, quote
+from boundpaper.errors import SpecError
+from boundpaper.statistics import rounding
+from boundpaper.statistics.rounding import Interval
+from boundpaper.store.frames import pick
+
+Frames = Mapping[str, pd.DataFrame]
+Keys = Mapping[str, Any]
+_PRINTED = object()
+
+
+class _Filling(string.Formatter):
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        if conversion == "w":
+            return str(value).replace("_", " ")
+        if conversion == "l":
+            return str(value).lower()
+        return str(value).capitalize() if conversion == "c" else super().convert_field(value, conversion)
+
+
+_FILLING = _Filling()
+
+
+def fill(text: Any, keys: Keys, *read: Any) -> Any:
+    """`text` with the keys in the places of its braces.
+
+    `"{decile}"` alone is the key itself, of whatever type; where that is a text with braces it is filled in as well.
+
+    Raises
+    ------
+    SpecError
+        When it names a key that there is not.
+    """
+    if not isinstance(text, str) or "{" not in text:
+        return text
+    if text[1:-1] in keys and text == f"{{{text[1:-1]}}}":
+        return fill(keys[text[1:-1]], keys, *read)
+    if text.endswith("!i}") and text[1:-3] in keys:
+        return int(keys[text[1:-3]])
+    try:
+        return _FILLING.vformat(text, read, keys)
+    except (KeyError, IndexError, AttributeError, ValueError) as error:
+        raise SpecError(
+            f"{text!r} cannot be filled in: {error}; there are {', '.join(keys)} and {len(read)} cells"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A cell or a term as read: what is printed of it, its number, its range (None when exact), decimals and row."""
+
+    printed: str
+    value: float | None
+    interval: Interval | None
+    decimals: int | None = None
+    row: Any = None
+
+    @property
+    def quoted(self) -> Quoted:
+        """The reading as a printed cell."""
+        within = self.interval or rounding.exact(self.number)
+        return Quoted(self.printed, self.value, self.decimals, within)
+
+    @property
+    def number(self) -> float:
+        """The number; a word or a range has none, which is an error."""
+        return Quoted(self.printed, self.value, self.decimals, self.interval or Interval(0, 0)).number
+
+    def __format__(self, spec: str) -> str:
+        return format(self.number, spec) if spec else self.printed
+
+
+class Term:
+    """Something that has a number for each set of keys."""
+
+    def read(self, frames: Frames, keys: Keys) -> Reading:
+        """The number, with its range."""
+        raise NotImplementedError
+
+    def cells(self) -> Iterator[Cell]:
+        """The cells of the term, in the order in which it names them."""
+        raise NotImplementedError
+
+    def __sub__(self, other: Term) -> Term:
+        return Combined((self, other), lambda a, b: a - b, lambda a, b: a - b)
+
+    def __add__(self, other: Term) -> Term:
+        return Combined((self, other), lambda a, b: a + b, lambda a, b: a + b)
+
+    def __truediv__(self, other: Term) -> Term:
+        return Combined((self, other), lambda a, b: a / b, rounding.ratio)
+
+    def __neg__(self) -> Term:
+        return Combined((self,), lambda a: 0 - a, lambda a: -a)
+
+
+@dataclass(frozen=True)
+class Combined(Term):
+    """A number that follows from other terms, by one formula for numbers and one for ranges."""
+
+    of: tuple[Term, ...]
+    number: Callable[..., float]
+    interval: Callable[..., Interval]
+
+    def read(self, frames: Frames, keys: Keys) -> Reading:
+        """The number, with its range unless every input is exact; decimals where there is one input."""
+        parts = [part.read(frames, keys) for part in self.of]
+        value = self.number(*(part.number for part in parts))
+        if all(part.interval is None for part in parts):
+            return Reading(f"{value:g}", value, None)
+        within = self.interval(*(part.interval or rounding.exact(part.number) for part in parts))
+        return Reading(f"{value:g}", value, within, parts[0].decimals if len(parts) == 1 else None)
+
+    def cells(self) -> Iterator[Cell]:
+        """The cells of its terms."""
+        for part in self.of:
+            yield from part.cells()
+
+
+@dataclass(frozen=True)
+class Cell(Term):
+    """One row of an artifact: its printed cell, or the number in `column`, exact or with the range `ends`.
+
+    Attributes
+    ----------
+    artifact : Artifact
+        The table.
+    where : mapping
+        Columns and their values, with keys in braces.
+    column : str
+        A column of numbers, with keys in braces; empty for the printed cell.
+    ends : tuple of str
+        Columns of the ends of its range; none when the number is exact.
+    judged : tuple of str
+        The ledger rows that judge the number, with keys in braces: who prints it again shares their verdict.
+    """
+
+    artifact: Artifact
+    where: Mapping[str, Any]
+    column: str = ""
+    ends: tuple[str, ...] = ()
+    judged: tuple[str, ...] = ()
+
+    def by(self, *claims: str) -> Cell:
+        """The same cell, whose number the ledger rows `claims` judge."""
+        return replace(self, judged=claims)
+
+    def at(self, **where: Any) -> Cell:
+        """The cell with further columns that pick it."""
+        return replace(self, where={**self.where, **where})
+
+    def filled(self, keys: Keys) -> dict[str, Any]:
+        """What picks the row."""
+        return {name: fill(value, keys) for name, value in self.where.items()}
+
+    def read(self, frames: Frames, keys: Keys) -> Reading:
+        """The printed cell, or the number of the column."""
+        frame, where = self.artifact.frame(frames), self.filled(keys)
+        row = pick(frame, **where)
+        if not self.column:
+            words = pd.isna(row["low"]) and pd.notna(row.get("as_number"))
+            cell = _in_words(row) if words else quote(frame, **where)
+            return Reading(cell.printed, cell.value, cell.interval, cell.decimals, row)
+        value = float(row[fill(self.column, keys)])
+        within = Interval(*(float(row[end]) for end in self.ends)) if self.ends else None
+        return Reading(f"{value:g}", value, within, row=row)
+
+    def cells(self) -> Iterator[Cell]:
+        """Itself."""
+        yield self
+
+
+def _in_words(row: pd.Series) -> Quoted:
+    """The whole number that the words of a cell stand for, give or take half."""
+    number = float(row["as_number"])
+    return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """An artifact by name, how its exhibit is called in reasons, the rows of it that are meant, and added columns.
+
+    The build reads the name from the source text: write it out, in the file of the claim.
+    """
+
+    name: str
+    label: str = ""
+    only: tuple[tuple[str, Any], ...] = ()
+    added: tuple[tuple[str, str], ...] = ()
+
+    def __call__(self, **where: Any) -> Cell:
+        """The printed cell of the row that `where` picks."""
+        return Cell(self, where)
+
+    def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: Any) -> Cell:
+        """The number in `column` of that row, with the columns of the ends of its range, if it has one."""
+        return Cell(self, where, column, ends)
+
+    def where(self, **columns: Any) -> Artifact:
+        """The rows in which the columns have these values, or one of them where a tuple is given."""
+        return replace(self, only=(*self.only, *columns.items()))
+
+    def assign(self, **columns: str) -> Artifact:
+        """With further columns of text, in which what stands in braces is filled in with the row."""
+        return replace(self, added=(*self.added, *columns.items()))
+
+    def printed(self) -> Artifact:
+        """The rows whose cell is not empty."""
+        return replace(self, only=(*self.only, ("low", _PRINTED)))
+
+    def rows(self, *columns: str) -> Rows:
+        """What a relation runs over: the different values of these columns, in their order; of all if none is named."""
+        return Rows(self, columns)
+
+    def frame(self, frames: Frames) -> pd.DataFrame:
+        """The rows that are meant."""
+        rows = frames[self.name]
+        for name, value in self.only:
+            if value is _PRINTED:
+                rows = rows[rows[name].notna()]
+            else:
+                rows = rows[rows[name].isin(value) if isinstance(value, tuple) else rows[name] == value]
+        for name, text in self.added:
+            rows = rows.assign(
+                **{name: [fill(text, {str(key): cell for key, cell in row.items()}) for row in rows.to_dict("records")]}
+            )
+        return rows
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The different values of some columns of an artifact."""
+
+    artifact: Artifact
+    columns: tuple[str, ...]
+
+    def keys(self, frames: Frames) -> list[dict[str, Any]]:
+        """A set of keys for each row."""
+        rows = self.artifact.frame(frames)
+        wanted = rows[list(self.columns)].drop_duplicates() if self.columns else rows
+        return [{str(name): value for name, value in row.items()} for _, row in wanted.iterrows()]
+
+
+def mean(*terms: Term) -> Term:
+    """The mean of several terms."""
+    return Combined(terms, lambda *each: sum(each) / len(each), lambda *each: rounding.mean(each))
+
+
+def percent_change(before: Term, after: Term) -> Term:
+    """100 (after / before - 1)."""
+    return Combined((before, after), lambda a, b: 100 * (b / a - 1), rounding.percent_change)
+
+
+def percent_lost(before: Term, after: Term) -> Term:
+    """100 (1 - after / before)."""
+    return Combined((before, after), lambda a, b: 100 * (1 - b / a), lambda a, b: rounding.relative_decline(a, b) * 100)
+
+
+def percent_share(part: Term, rest: Term) -> Term:
+    """100 part / (part + rest), with the range of 100 / (1 + rest / part), in which each enters once."""
+
+    def within(part: Interval, rest: Interval) -> Interval:
+        quotient = rounding.ratio(rest, part)
+        return Interval(100 / (1 + quotient.high), 100 / (1 + quotient.low))
+
+    return Combined((part, rest), lambda a, b: 100 * a / (a + b), within)

@@ -1,0 +1,36 @@
+"""Wording that reasons share: lists of names, p-values, counts of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from boundpaper.typeset.numbers import pvalue
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; `none` for nothing."""
+    if not names:
+        return "none"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def p(value: float) -> str:
+    """A p-value with its relation, for a reason: `p = 0.012`, `p < 0.001`."""
+    return f"p {pvalue(relation=True).show(value, 'plain')}"
+
+
+def of_trials(row: pd.Series) -> str:
+    """`4 of 5 (38 to 96 %)` for a row with correct, trials and an interval in percent."""
+    return f"{int(row['correct'])} of {int(row['trials'])} ({row['ci_low']:.0f} to {row['ci_high']:.0f} %)"
+
+
+def as_text(value: float, decimals: int) -> str:
+    """A recomputed number with so many decimals, very large and very small ones with three digits; never -0."""
+    if value != 0 and (decimals > 6 or abs(value) >= 1e6):
+        return f"{value:.3g}"
+    text = f"{value:.{max(decimals, 0)}f}"
+    return text.lstrip("-") if float(text) == 0 else text

@@ -1,0 +1,31 @@
+"""The command line: each command is a few lines that call a room, and the files of this folder are found."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from boundpaper.places import command_modules
+
+OF_THE_PAPER = "analysis/commands.py"
+"""A paper's own commands."""
+
+
+def commands(root: Path | None = None) -> Iterator[click.Command]:
+    """Every command that a module names in `COMMANDS`; a file of this folder without that holds none.
+
+    Parameters
+    ----------
+    root : Path or None
+        The paper, whose packages and `analysis/commands.py` are asked as well; only what is installed when None.
+    """
+    modules = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
+    modules += command_modules(root)
+    if root and (root / OF_THE_PAPER).is_file():
+        modules.append(OF_THE_PAPER.removesuffix(".py").replace("/", "."))
+    for name in modules:
+        yield from getattr(importlib.import_module(name), "COMMANDS", ())

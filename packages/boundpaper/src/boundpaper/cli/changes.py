@@ -1,0 +1,61 @@
+"""Where a number comes from, and what moved since a revision."""
+
+from __future__ import annotations
+
+import click
+
+from boundpaper.cli.project import Tolerance, root, session
+
+
+@click.command(context_settings={"ignore_unknown_options": True})  # a negative number is no option
+@click.argument("what")
+@click.option("--all", "every", is_flag=True, help="Every place of a number, however many.")
+def trace(what: str, every: bool) -> None:
+    """Follow WHAT down to its source: a printed number, or an address.
+
+    WHAT is 0.935, table:NAME/ROW/COLUMN, result:NAME/ROW/COLUMN, claim:NAME, or the name of any step. A number is
+    looked for in chapters, tables, the ledger, results, measurements and sources, as printed and rounded.
+    """
+    from boundpaper.build.session import Session
+    from boundpaper.errors import SpecError
+    from boundpaper.paper.trace.descent import Project
+    from boundpaper.paper.trace.find import trace as lines
+
+    project = Session(root())
+    try:
+        for line in lines(Project(root(), project.graph.steps, project.job), what, every):
+            click.echo(line)
+    except SpecError as error:
+        raise click.UsageError(str(error)) from None
+
+
+@click.command()
+@click.argument("revision")
+@click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative, for numbers.")
+@click.option("--all", "every", is_flag=True, help="Name every cell, however many.")
+@click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
+def diff(revision: str, tolerance: float, every: bool, strict: bool) -> None:
+    """Compare results with a git REVISION's: a page of what matters most, or every cell.
+
+    Cell by cell; numbers count when they differ by more than the tolerance. The results are computed below `out/`:
+    those in artifacts/results stay as they are.
+    """
+    from boundpaper.build.aside import RESULTS, build_aside
+    from boundpaper.build.changes import at_revision, results, summary
+    from boundpaper.typeset.plural import counted
+
+    at_revision(root(), revision, RESULTS)  # a misspelt one is told before anything is computed
+    with session() as project:
+        built = build_aside(project)
+        changes = list(results(root(), revision, tolerance, built))
+    if changes:
+        click.echo("\n".join(map(str, changes) if every else summary(changes)))
+    click.echo(f"{counted(len(changes), 'difference')} from {revision}", err=True)
+    if changes and strict:
+        raise SystemExit(1)
+
+
+COMMANDS = (
+    trace,
+    diff,
+)

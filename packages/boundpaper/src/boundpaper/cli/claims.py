@@ -1,0 +1,118 @@
+"""The ledger: listed, shown, and compared with a revision's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from boundpaper.cli.project import complete, root, session, steps_named
+
+
+@click.command()
+@click.argument("names", nargs=-1, shell_complete=complete("claim"))
+@click.option("--source", help="Only claims of this document (a key of artifacts/sources/documents.csv).")
+@click.option("--verdict", help="Only claims with this verdict.")
+@click.option("--severity", help="Only claims of this severity (headline, supporting, detail).")
+@click.option("--check", "strict", is_flag=True, help="Exit with 1 when the ledger differs from the committed one.")
+@click.option("--against", metavar="REV", help="With --check, the git revision to compare with [HEAD].")
+def claims(
+    names: tuple[str, ...],
+    source: str | None,
+    verdict: str | None,
+    severity: str | None,
+    strict: bool,
+    against: str | None,
+) -> None:
+    """Print the ledger, or all about the claims called NAMES.
+
+    With --check, compare what the claims say now with the ledger of a revision, and name the verdicts that changed.
+    """
+    from boundpaper.claims.show import report
+
+    if against and not strict:
+        raise click.UsageError("--against REV says what --check compares with; give both")
+    if strict and (names or source or verdict or severity):
+        raise click.UsageError("--check compares the whole ledger; give no names and no other options")
+    if strict:
+        _check_ledger(against or "HEAD")
+    elif names:
+        _show_claims(names)
+    else:
+        rows = _ledger_rows({"source": source, "verdict": verdict, "severity": severity})
+        click.echo("\n".join(report(rows)))
+
+
+def _check_ledger(revision: str) -> None:
+    """Compare the ledger with a revision's; exit with 1 when it differs."""
+    from boundpaper.build.aside import build_aside
+    from boundpaper.build.changes import at_revision
+    from boundpaper.claims.changes import changes
+    from boundpaper.errors import DataError
+
+    path = "artifacts/results/claims.csv"
+    before = at_revision(root(), revision, path)
+    if before is None:
+        raise DataError(f"{path} does not exist at {revision}; --against REV names another revision")
+    with session() as project:
+        built = build_aside(project, "ledger:claims")
+        lines = changes(before, (built / "claims.csv").read_text(encoding="utf-8"))
+    for line in lines:
+        click.echo(line)
+    if lines:
+        click.echo(f"{path} differs from {revision}; look at the verdicts above, and commit it", err=True)
+        raise SystemExit(1)
+    click.echo(f"no verdict differs from {revision}", err=True)
+
+
+def _show_claims(names: Sequence[str]) -> None:
+    """Run the claims of these names (a claim, or after a dot one of its verdicts) and print all about them."""
+    import json
+
+    from boundpaper.claims.places import places
+    from boundpaper.claims.repeats import inherited
+    from boundpaper.claims.show import full
+
+    rows: dict[str, dict[str, Any]] = {}
+    with session() as project:
+        wanted = dict.fromkeys(name.partition(".")[0] for name in names)
+        done: set[str] = set()
+        while left := [name for name in wanted if name not in done]:  # a repeat needs the claim that it repeats
+            steps = steps_named(project.graph, left, "claim")
+            project.build([step.key for step in steps])
+            done.update(left)
+            for step in steps:
+                for row in json.loads((root() / step.targets[0]).read_text(encoding="utf-8")):
+                    rows[row["claim"]] = row
+                    wanted.update(dict.fromkeys(name.partition(".")[0] for name in row.get("repeats", "").split()))
+    judged = inherited(list(rows.values()))
+    for name in names:
+        chosen = [row for row in judged if name in (row["claim"], row["claim"].partition(".")[0])]
+        if not chosen:
+            from boundpaper.near import nearest
+
+            raise click.UsageError(f"no verdict called {name!r}; {nearest(name, list(rows))}")
+        for row, place in zip(chosen, places(root(), chosen), strict=True):
+            click.echo("\n".join(full(row, place)))
+
+
+def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
+    """Rows of the ledger that have the wanted words; an unknown word is a usage error."""
+    import csv
+
+    from boundpaper.near import nearest
+
+    with session() as project:
+        project.build(["ledger:claims"])
+    with (root() / "artifacts/results/claims.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for field, word in wanted.items():
+        known = sorted({row[field] for row in rows})
+        if word and word not in known:
+            raise click.UsageError(f"--{field}: no {word!r}; {nearest(word, known)}the ledger has {', '.join(known)}")
+        rows = [row for row in rows if word in (None, row[field])]
+    return rows
+
+
+COMMANDS = (claims,)

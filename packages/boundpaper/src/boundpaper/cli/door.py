@@ -1,0 +1,130 @@
+"""The command line: commands of this package, of packages that bring some, and of the paper itself."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from boundpaper import __version__
+from boundpaper.build import interrupt
+from boundpaper.cli import commands
+from boundpaper.errors import DataError
+from boundpaper.places import open_project, project
+
+
+class Commands(click.Group):
+    """A group that answers a mistyped command with the nearest one and keeps tracebacks for `--debug`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or say which one is near."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from boundpaper.near import nearest
+
+            hint = nearest(args[0], self.list_commands(ctx))
+            raise click.UsageError(f"{error.message} {hint[:1].upper()}{hint[1:]}".strip(), ctx) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; print the project's errors in their own words and exit with 1."""
+        from boundpaper.errors import ThesisError
+
+        interrupt.begin()
+        try:
+            status = super().invoke(ctx)
+            sys.stdout.flush()
+            return status
+        except (ThesisError, OSError, UnicodeEncodeError) as error:
+            if ctx.params.get("debug") or getattr(error, "errno", None) == errno.EPIPE:
+                raise
+            click.echo(f"error: {_words(error)}", err=True)
+            ctx.exit(1)
+        except ModuleNotFoundError as error:
+            from boundpaper.errors import MissingDependency
+
+            click.echo(f"error: {MissingDependency.package(error.name)}", err=True)
+            ctx.exit(1)
+        except MemoryError:
+            click.echo("error: out of memory; close other programs or give `--jobs 1`, and run again", err=True)
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            interrupt.say()
+            ctx.exit(interrupt.CODE)
+
+
+def _words(error: Exception) -> str:
+    """An error in the project's words: a file that cannot be used, an output that cannot be written."""
+    if isinstance(error, UnicodeEncodeError):
+        sign = error.object[error.start]
+        return (
+            f"the output's encoding {error.encoding} lacks {sign!a}; set PYTHONIOENCODING=utf-8, or give --output FILE"
+        )
+    if isinstance(error, OSError):
+        from boundpaper.store.files import FULL, without_room
+
+        if error.filename is None:
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left to print would fail again at the exit)
+        if error.errno in FULL:
+            return without_room(error)
+        return f"{error.filename or 'the output'}: {error.strerror or error}"
+    return str(error)
+
+
+def command_line(root: Callable[[], Path] = project) -> click.Group:
+    """The command line of the paper in the folder that `root` names when a command runs."""
+
+    def print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+        if asked and not ctx.resilient_parsing:
+            click.echo(f"{ctx.command_path}, {_versions(root)}")
+            ctx.exit()
+
+    @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+    @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version, help="Show it.")
+    @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+    @click.pass_context
+    def main(ctx: click.Context, debug: bool) -> None:
+        """Build the paper, its tables, figures and results from artifacts."""
+        folder = root()
+        sys.dont_write_bytecode = True  # nothing is written beside the sources
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(folder / "out/state/numba"))
+        open_project(folder)
+        ctx.obj = {"debug": debug, "root": folder}
+
+    try:
+        known: Path | None = root()
+    except DataError:  # outside of a paper: what needs none still works
+        known = None
+    for command in commands(known):
+        main.add_command(command)
+    return main
+
+
+def main() -> None:
+    """Run the command line of the paper that lies in the working directory or above it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupt.end_promptly()
+    with suppress(DataError):
+        open_project(project())
+    command_line()(prog_name="boundpaper")
+
+
+def _versions(root: Callable[[], Path]) -> str:
+    """The version of the paper, if one is open, as its `pyproject.toml` has it, and that of this package."""
+    own = f"boundpaper {__version__}"
+    try:
+        folder = root()
+    except DataError:
+        return own
+    from boundpaper.paper.crate import version
+
+    return f"version {version(folder)}, {own}"

@@ -1,0 +1,74 @@
+"""Tables and figures, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from boundpaper.cli.project import complete, fresh, jobs_option, root, session, steps_named
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, shell_complete=complete("table"))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["latex", "markdown", "html", "csv", "json"]),
+    default="latex",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead.")
+def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
+    """Build tables and print them."""
+    if form == "latex" and fresh(f"table:{name}" for name in names):
+        text = _texts(names)
+    else:
+        with session() as project:
+            steps = steps_named(project.graph, names, "table")
+            project.build([step.key for step in steps])
+            if form == "latex":
+                text = _texts(step.name for step in steps)
+            else:
+                from boundpaper.tables.render import render
+
+                text = "\n".join(render(project.job(step).call(), step.name, form) for step in steps)
+    if output:
+        from boundpaper.store.files import write
+
+        if not output.absolute().parent.is_dir():
+            raise click.UsageError(f"--output: no folder {output.parent}; make it first")
+        write(output, text.encode())
+        click.echo(str(output))
+    else:
+        click.echo(text, nl=not text.endswith("\n"))
+
+
+def _texts(names: Iterable[str]) -> str:
+    return "\n".join((root() / f"out/tables/{name}.tex").read_text(encoding="utf-8") for name in names)
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, shell_complete=complete("figure"))
+@click.option("--format", "form", type=click.Choice(["pdf", "png", "svg", "tex"]), default="pdf", show_default=True)
+@jobs_option
+def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
+    """Build figures and print their paths."""
+    with session(jobs) as project:
+        steps = steps_named(project.graph, names, "figure")
+        kind = "figure" if form == "tex" else "picture"
+        project.build([f"{kind}:{step.name}" for step in steps])
+        for step in steps:
+            path = f"out/figures/{step.name}.{form}"
+            if form in ("png", "svg"):
+                from boundpaper.paper.tex.pictures import convert
+
+                convert(root() / f"out/figures/{step.name}.pdf", root() / path)
+            click.echo(path)
+
+
+COMMANDS = (
+    table,
+    figure,
+)

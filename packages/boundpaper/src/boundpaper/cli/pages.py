@@ -1,0 +1,55 @@
+"""Pages for a browser: the site, and copies of the judged documents in the colours of their verdicts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from boundpaper.cli.project import jobs_option, root, session
+
+
+@click.command()
+@jobs_option
+def site(jobs: int | None) -> None:
+    """Build the site: the ledger, exhibits, artifacts, chapters and the graph as pages in out/site."""
+    from boundpaper.build.outline import nodes
+    from boundpaper.paper.site import Project, write_site
+
+    kinds = {"source", "measurement", "result", "table", "picture"}
+    with session(jobs) as project:
+        steps = project.graph.steps
+        if any(step.kind.name == "claim" for step in steps.values()):
+            kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail where there is none
+        project.build([key for key, step in steps.items() if step.kind.name in kinds])
+        shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure", "chapter"}]
+        files, changed = write_site(Project(root(), tuple(nodes(shown)), lambda key: project.job(steps[key]).call()))
+    click.echo(f"out/site/index.html ({files} files, {changed} changed)")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def annotate(folder: Path) -> None:
+    """Colour your copies of the judged documents, in FOLDER, by verdict: out/annotated.
+
+    FOLDER holds them as Markdown. A file is recognised by its sentences, or by a name that begins with its key.
+    """
+    from boundpaper.paper.annotate import annotate as write_pages
+
+    if not folder.is_dir():
+        raise click.UsageError(f"{folder}: no such folder; give the one that holds your copies of the documents")
+    with session() as project:
+        project.build(["ledger:claims", "places:claim_places"])
+        sources = [step.name for step in project.graph.steps.values() if step.kind.name == "source"]
+        done, others = write_pages(root(), folder, sources)
+    for each in done:
+        click.echo(each.words)
+    for name in others:
+        click.echo(f"{name}: not a document that is judged here", err=True)
+    click.echo("out/annotated/index.html")
+
+
+COMMANDS = (
+    site,
+    annotate,
+)

@@ -1,0 +1,91 @@
+"""The project that commands work on: its folder, its graph, an open session, and what options share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boundpaper.places import project as project_folder
+
+if TYPE_CHECKING:
+    from boundpaper.build.graph import Graph
+    from boundpaper.build.session import Session
+
+
+def _context() -> dict[str, Any]:
+    """What the command line said before the command; nothing while a shell completes a word."""
+    context = click.get_current_context(silent=True)
+    return (context.obj if context else None) or {}
+
+
+def root() -> Path:
+    """The project's folder."""
+    return Path(_context().get("root") or project_folder())
+
+
+def jobs_option(command: Any) -> Any:
+    """`--jobs`: how many LaTeX processes may run at a time."""
+    return click.option("-j", "--jobs", type=click.IntRange(1), help="LaTeX processes at a time [number of cores].")(
+        command
+    )
+
+
+@contextmanager
+def session(jobs: int | None = None) -> Iterator[Session]:
+    """An open project: its graph, the build lock held, and progress on the terminal."""
+    from boundpaper.build.session import Session
+
+    with Session.opened(root(), jobs=jobs or 0, debug=bool(_context().get("debug"))) as opened:
+        yield opened
+
+
+def fresh(keys: Iterable[str]) -> bool:
+    """Whether the steps `keys` need nothing, told in a few milliseconds; what cannot be told so needs a session."""
+    from boundpaper.build.unchanged import unchanged
+
+    return unchanged(root(), keys)
+
+
+class Tolerance(click.FloatRange):
+    """A number from 0 on, which NaN is not."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the number."""
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is no number to compare with", param, ctx)
+
+
+def complete(*kinds: str) -> Any:
+    """Shell completion over the names of steps."""
+
+    def names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        return sorted(
+            step.name
+            for step in read_graph().steps.values()
+            if step.kind.name in kinds and step.name.startswith(incomplete)
+        )
+
+    return names
+
+
+def read_graph() -> Graph:
+    """The steps of the project, without a lock on it."""
+    from boundpaper.build.facts import Reader
+    from boundpaper.build.graph import load
+
+    return load(root(), Reader(root(), root() / "out/state/facts.json"))
+
+
+def steps_named(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
+    """The steps of these names; an unknown one is a usage error (exit code 2)."""
+    from boundpaper.errors import SpecError
+
+    try:
+        return [graph.find(name, kinds) for name in names]
+    except SpecError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None

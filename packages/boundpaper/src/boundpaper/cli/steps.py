@@ -1,0 +1,100 @@
+"""Steps: studies run, artifacts checked, and what would be built and why."""
+
+from __future__ import annotations
+
+import click
+
+from boundpaper.cli.project import complete, read_graph, root, session, steps_named
+
+MOST = 20  # faults of one table that `check` prints
+
+
+@click.command()
+@click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "places", "inventory"))
+def analyze(names: tuple[str, ...]) -> None:
+    """Run studies (or all) and print their results' paths."""
+    from boundpaper.build.aside import steps_of_results
+
+    kinds = ("result", "ledger", "places", "inventory")
+    with session() as project:
+        steps = (
+            steps_named(project.graph, names, *kinds)
+            if names
+            else [project.graph.steps[key] for key in steps_of_results(project.graph)]
+        )
+        project.build([step.key for step in steps])
+        for step in steps:
+            click.echo(step.targets[0])
+
+
+@click.command()
+def check() -> None:
+    """Check every artifact, the names that steps use, and the bibliography."""
+    from boundpaper.paper import bibliography, lint
+    from boundpaper.paper.metadata import chapters
+    from boundpaper.store.descriptor import package
+    from boundpaper.store.schema import check as faults_of
+    from boundpaper.typeset.plural import counted
+
+    graph = read_graph()
+    described = [entry["name"] for entry in package(root())["resources"]]
+    names = list(dict.fromkeys([*described, *graph.artifacts]))
+    words = [line for name in names for line in _shortened([str(fault) for fault in faults_of(root(), name)], name)]
+    held = bibliography.read(root())
+    for gap in held.gaps:
+        click.echo(f"note: {gap}; it is set without", err=True)
+    words += [*map(str, held.faults), *(str(each) for each in lint.citations(chapters(root()), held.lines))]
+    if not words:  # tables that can be read
+        words += lint.cited_by_tables(root(), held.lines)
+    words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
+    for line in words:
+        click.echo(line, err=True)
+    if words:
+        raise SystemExit(1)
+    click.echo(f"{counted(len(names), 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
+
+
+def _shortened(lines: list[str], name: str) -> list[str]:
+    """The first faults of a table, and how many more: every row that names a row which is gone would be one."""
+    return lines if len(lines) <= MOST else [*lines[:MOST], f"{name}: ... and {len(lines) - MOST} more"]
+
+
+@click.command("list")
+@click.argument("kind", required=False)
+def list_steps(kind: str | None) -> None:
+    """List the steps, or those of one KIND.
+
+    Kinds are source, measurement, result, claim, ledger, places, inventory, table, figure, picture, chapter, thesis.
+    """
+    graph = read_graph()
+    kinds = list(dict.fromkeys(step.kind.name for step in graph.steps.values()))
+    if kind and kind not in kinds:
+        from boundpaper.near import nearest
+
+        raise click.UsageError(f"no kind {kind!r}; {nearest(kind, kinds)}kinds: {', '.join(kinds)}")
+    for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
+        if kind in (None, step.kind.name):
+            click.echo(
+                f"{step.key:<40} {step.file}:{step.line}" if not kind else f"{step.name:<32} {step.doc or step.file}"
+            )
+
+
+@click.command()
+@click.argument("target", shell_complete=complete("table", "figure", "result", "chapter"))
+def why(target: str) -> None:
+    """Say what would be built for TARGET, and why."""
+    from boundpaper.build.session import Session
+
+    project = Session(root())
+    kinds = list(dict.fromkeys(step.kind.name for step in project.graph.steps.values()))
+    [step] = steps_named(project.graph, [target], *kinds)
+    lines = project.why(step.key)
+    click.echo("\n".join(lines) if lines else f"{step.key} is up to date")
+
+
+COMMANDS = (
+    analyze,
+    check,
+    list_steps,
+    why,
+)

@@ -1,0 +1,141 @@
+"""The thesis: built, watched, and packed to hand on."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from boundpaper.cli.project import complete, fresh, jobs_option, root, session, steps_named
+
+
+@click.command()
+@jobs_option
+@click.option(
+    "--site",
+    metavar="URL",
+    default="",
+    help="Numbers, verdicts and exhibits of the PDF lead to this site; `site` is the folder beside it.",
+)
+@click.option("--keep-going", is_flag=True, help="After a failure, set what there is: out/thesis-draft.pdf.")
+def paper(jobs: int | None, site: str, keep_going: bool) -> None:
+    """Build the whole thesis: out/thesis.pdf. After a failure the last good one stays."""
+    from boundpaper.errors import SpecError, ThesisError
+    from boundpaper.paper import edition
+
+    try:
+        asked = edition.ask_commit(root(), edition.address(site) if site else "")
+    except SpecError as error:
+        raise click.UsageError(f"--site: {error}") from None
+    edition.ensure(root())
+    if fresh(["thesis:thesis"]) and edition.read(root()) == asked():
+        click.echo("out/thesis.pdf")
+        return
+    with session(jobs) as project:
+        edition.settle(root(), asked())
+        try:
+            project.build(["thesis:thesis"])
+        except ThesisError:
+            if keep_going:
+                from boundpaper.paper.document import draft
+
+                for line in draft(root()):
+                    click.echo(line, err=True)
+                if (root() / "out/thesis-draft.pdf").is_file():
+                    click.echo("out/thesis-draft.pdf")
+            raise
+        click.echo("out/thesis.pdf")
+
+
+@click.command()
+@click.argument("name", shell_complete=complete("chapter"))
+@jobs_option
+def chapter(name: str, jobs: int | None) -> None:
+    """Preview one chapter alone: out/chapters/NAME.pdf."""
+    from boundpaper.paper.tex.preview import compile_chapter, exhibits
+    from boundpaper.store.files import write
+
+    with session(jobs) as project:
+        [step] = steps_named(project.graph, [name], "chapter")
+        project.build([step.key, *exhibits(root(), step.name)])
+        target = f"out/chapters/{step.name}.pdf"
+        write(root() / target, compile_chapter(root(), step.name))
+        click.echo(target)
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[COMMAND...]")
+@click.option(
+    "--serve", is_flag=True, help="Show the PDF and the site in a browser of this machine, anew after a build."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Of --serve; 0 for any.")
+def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
+    """Build again what a saved file touches: the thesis, or another COMMAND such as `table ap_drop`."""
+    from boundpaper.paper.serve import Server
+    from boundpaper.paper.watch import watch as watched
+
+    command = targets or ("paper",)
+    if command[0] not in ("paper", "table", "figure", "analyze", "claims", "site", "check", "chapter"):
+        raise click.UsageError(f"{command[0]!r} is no command that builds; leave it out for the whole thesis")
+    server = Server(root() / "out", port) if serve else None
+    if server:
+        server.begin()
+        click.echo(server.address, err=True)
+    watched(
+        root(),
+        [sys.executable, str(root() / "build.py"), *command],
+        lambda text: click.echo(text, err=True),
+        server.built if server else lambda: None,
+    )
+
+
+@click.command()
+@jobs_option
+@click.option("--overleaf", is_flag=True, help="Sources as they are, with the bibliography, for an editor.")
+@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.pass_context
+def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
+    """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an editor (.zip).
+
+    It is unpacked in an empty folder and compiled by plain pdflatex first; what does not give the same pages is not
+    offered.
+    """
+    from boundpaper.paper.bundle import make, try_out
+    from boundpaper.store.files import write
+
+    ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
+    packed = make(root() / "out", flat=not overleaf)
+    try_out(packed, (root() / "out/thesis.pdf").read_bytes())
+    path = "out/bundle/thesis-" + ("overleaf.zip" if overleaf else "arxiv.tar.gz")
+    write(root() / path, packed)
+    click.echo(path)
+
+
+@click.command()
+@jobs_option
+@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.pass_context
+def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
+    """Lay data, results, ledger, PDF and site out as an RO-Crate: out/crate, ready for an archive such as Zenodo.
+
+    Where no --site and no `site:` of the metadata names another, the PDF leads to the site that lies beside it.
+    """
+    from boundpaper.cli.pages import site as pages
+    from boundpaper.paper import crate, metadata
+
+    ctx.invoke(paper, jobs=jobs, site=site or metadata.read(root()).site or "site", keep_going=False)
+    ctx.invoke(pages, jobs=jobs)
+    with session(jobs):
+        count = crate.lay_out(root(), root() / "out/crate")
+    for file in crate.left_out(root()):
+        click.echo(f"note: {file}: left out; neither the data package nor a manifest beside a table knows it", err=True)
+    click.echo(f"out/crate: {count} files; `ro-crate-metadata.json` describes them, nothing was sent anywhere")
+
+
+COMMANDS = (
+    paper,
+    chapter,
+    watch,
+    bundle,
+    publish,
+)

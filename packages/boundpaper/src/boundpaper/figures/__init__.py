@@ -1,0 +1,55 @@
+"""Figures: one file per figure, `figures/STORY/NAME.py` with `def figure(<artifacts>) -> Figure`.
+
+A figure says what it shows; the renderers in `_press` say how it looks. This module
+only gathers the vocabulary, so that a figure's file needs one import:
+
+    from boundpaper.figures import Axis, Figure, Line, Panel
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
+from boundpaper.figures.spec import Annotation, Axis, Figure, Panel, Rule, Shade
+from boundpaper.figures.style import TEXT_WIDTH_MM, Style, display
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+__all__ = [
+    "TEXT_WIDTH_MM",
+    "Annotation",
+    "Axis",
+    "Bars",
+    "Bundle",
+    "Figure",
+    "Fit",
+    "Forest",
+    "Heatmap",
+    "Line",
+    "Panel",
+    "Points",
+    "Rule",
+    "Series",
+    "Shade",
+    "Stacked",
+    "Style",
+    "display",
+    "from_matplotlib",
+    "matplotlib_style",
+]
+
+
+def from_matplotlib(drawing: MatplotlibFigure, **fields: Any) -> Figure:
+    """Take over a figure drawn in matplotlib: see `boundpaper.figures.matplotlib.from_matplotlib`."""
+    from boundpaper.figures.matplotlib import from_matplotlib as convert
+
+    return convert(drawing, **fields)
+
+
+def matplotlib_style(entity: str) -> dict[str, Any]:
+    """Colour, marker and line style of an entity for `ax.plot`: see `boundpaper.figures.matplotlib.matplotlib_style`."""
+    from boundpaper.figures.matplotlib import matplotlib_style as convert
+
+    return convert(entity)

@@ -1,0 +1,44 @@
+"""The builder of figures: what the engine calls to make one figure's sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boundpaper.errors import DataError, SpecError
+from boundpaper.figures.render import assets, float_tex, tex
+from boundpaper.figures.spec import Figure
+
+if TYPE_CHECKING:
+    from boundpaper.build.job import Job
+
+
+def build(job: Job) -> dict[str, str | bytes]:
+    """Run a figure's function and render what it returns.
+
+    Returns
+    -------
+    dict of str to str or bytes
+        `out/figures/NAME.tex`, `out/figures/NAME.float.tex`, and the pictures that these include.
+
+    Raises
+    ------
+    SpecError
+        When the function returns something else than a Figure; names the file.
+    """
+    try:
+        figure = job.call()
+        if not isinstance(figure, Figure):
+            raise SpecError(
+                f"figure() returned a {type(figure).__name__}; return a figures.Figure, or figures.from_matplotlib(...)"
+            )
+        outputs: dict[str, str | bytes] = {
+            f"out/figures/{job.name}.tex": tex(figure, job.name),
+            f"out/figures/{job.name}.float.tex": float_tex(figure, job.name),
+        }
+        outputs |= {f"out/figures/{file}": content for file, content in assets(figure, job.name).items()}
+    except (DataError, SpecError) as error:
+        text = str(error)
+        raise type(error)(text if text.startswith(job.file) else f"{job.file}: {text}") from error
+    if figure.way:
+        job.note(figure.way)
+    return outputs

@@ -1,0 +1,200 @@
+"""What a figure must keep to before it is drawn; every fault names the figure, the panel and the series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from boundpaper.errors import DataError, SpecError
+from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
+from boundpaper.figures.spec import Axis, Figure, Panel
+from boundpaper.figures.style import look, style
+
+_COLUMNS: dict[type[Series], tuple[str, ...]] = {
+    Line: ("x", "y", "low", "high"),
+    Points: ("x", "y", "labels", "entities", "sizes", "x_low", "x_high", "y_low", "y_high"),
+    Fit: ("x", "y", "low", "high"),
+    Bars: ("x", "y", "low", "high", "reported", "values"),
+    Stacked: ("x", "y"),
+    Forest: ("rows", "estimate", "low", "high", "groups", "entities", "texts"),
+    Bundle: ("x",),
+    Heatmap: (),
+}
+_TEXT = ("labels", "entities", "values", "rows", "groups", "texts")
+_HOLES = ("reported",)
+_PAIRS = (("low", "high"), ("x_low", "x_high"), ("y_low", "y_high"))
+
+
+def check(figure: Figure, name: str) -> None:
+    """Raise DataError for faulty columns and SpecError for a faulty figure."""
+    if sum((bool(figure.panels), bool(figure.template), bool(figure.body))) != 1:
+        raise SpecError(f"figure {name}: give panels, or a template, or a body: exactly one of them")
+    if not figure.caption.strip():
+        raise SpecError(f"figure {name}: no caption; say what is shown, its unit and n")
+    for i, panel in enumerate(figure.panels, 1):
+        where = f"figure {name}" + (f", panel {i}" if len(figure.panels) > 1 else "")
+        where += f" '{panel.title}'" if panel.title else ""
+        _check_panel(panel, where)
+    _check_rules(figure, name)
+
+
+def _check_rules(figure: Figure, name: str) -> None:
+    """A dash tells one series from another: a reference line shares it only where it has its own name."""
+    drawn = {
+        look(style(series.entity or "series-1", figure.entities, f"figure {name}, {series.title}"), series).dash
+        for panel in figure.panels
+        for series in panel.series
+        if isinstance(series, Line | Fit | Bundle)
+    }
+    for i, panel in enumerate(figure.panels, 1):
+        for rule in panel.rules:
+            if rule.dash != "solid" and rule.dash in drawn and not rule.label:
+                raise SpecError(
+                    f"figure {name}, panel {i}: the line at {rule.at} is {rule.dash}, as one of the series is; name it "
+                    "(label=...) or draw it solid"
+                )
+
+
+def _check_panel(panel: Panel, where: str) -> None:
+    if not panel.series:
+        raise SpecError(f"{where}: no series; give at least one, for example Line(x=..., y=...)")
+    for series in panel.series:
+        check_series(series, where)
+        for axis, column in _along(series):
+            _check_axis(
+                getattr(panel, axis),
+                axis,
+                column,
+                f"{where}, {series.title}",
+                cut=isinstance(series, Line | Fit | Bundle),
+            )
+    maps = [s for s in panel.series if isinstance(s, Heatmap)]
+    if maps and len(panel.series) > 1:
+        raise SpecError(
+            f"{where}: a heat map stands alone in its panel; put the other series into a panel of their own"
+        )
+    bars = {s.horizontal for s in panel.series if isinstance(s, Bars)}
+    if len(bars) > 1:
+        raise SpecError(f"{where}: bars are horizontal in one series and vertical in another")
+    for spec in (panel.x, panel.y):
+        if spec.scale == "log" and spec.reverse:
+            raise SpecError(f"{where}: a log axis cannot be reversed")
+        if spec.low is not None and spec.high is not None and spec.low >= spec.high:
+            raise SpecError(
+                f"{where}: axis '{spec.label}' runs from {spec.low} to {spec.high}; low must be the smaller"
+            )
+
+
+def check_series(series: Series, where: str) -> None:
+    """Check one series' columns: present, equally long, without NaN."""
+    where = f"{where}, {series.title}"
+    names = _COLUMNS.get(type(series))
+    if names is None:
+        raise SpecError(f"{where}: {type(series).__name__} is none of the kinds in boundpaper/figures/series.py")
+    if isinstance(series, Heatmap):
+        _check_matrix(series.values, "values", where, holes=False, blanks=True)
+        if all(v is None for row in series.values for v in row):
+            raise DataError(f"{where}: values has no value at all; check the rows that were selected")
+        rows, columns = len(series.values), len(series.values[0])
+        _check_edges(series.x_edges, "x_edges", columns, where)
+        _check_edges(series.y_edges, "y_edges", rows, where)
+        return
+    columns_ = [(n, getattr(series, n)) for n in names if not isinstance(getattr(series, n), bool | type(None))]
+    first, length = columns_[0][0], len(columns_[0][1])
+    if not length:
+        raise DataError(f"{where}: column {first} is empty; check the rows that were selected")
+    for n, column in columns_:
+        if len(column) != length:
+            raise DataError(f"{where}: {first} has {length} values and {n} {len(column)}; give one for each")
+        if n not in _TEXT:
+            _check_numbers(column, n, where, holes=n in _HOLES)
+    for low, high in _PAIRS:
+        if (getattr(series, low, None) is None) != (getattr(series, high, None) is None):
+            raise SpecError(f"{where}: give both {low} and {high}, or neither")
+    if isinstance(series, Bundle):
+        _check_matrix(series.lines, "lines", where, holes=True)
+        if len(series.lines[0]) != length:
+            raise DataError(f"{where}: x has {length} values and each line {len(series.lines[0])}; give one for each")
+    if isinstance(series, Stacked) and any(v < 0 for v in series.y):
+        raise DataError(f"{where}: a stack cannot hold negative values; draw Bars instead")
+    if isinstance(series, Fit) and any(b <= a for a, b in pairwise(series.x)):
+        raise DataError(f"{where}: x must grow from point to point; sort the rows")
+
+
+def _check_numbers(column: Sequence[Any], name: str, where: str, *, holes: bool, blanks: bool = False) -> None:
+    for i, value in enumerate(column):
+        if isinstance(value, str) and name in ("x", "y"):
+            continue
+        if (blanks and value is None) or (holes and (value is None or value != value)):
+            continue
+        try:
+            fine = math.isfinite(value)
+        except TypeError:
+            raise DataError(f"{where}: {name}[{i}] is {value!r}, not a number") from None
+        if not fine:
+            raise DataError(f"{where}: {name}[{i}] is {value}; drop the row, or draw a Bundle if gaps are meant")
+
+
+def _check_matrix(rows: Any, name: str, where: str, *, holes: bool, blanks: bool = False) -> None:
+    if not len(rows) or not len(rows[0]):
+        raise DataError(f"{where}: {name} is empty; check the rows that were selected")
+    for i, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise DataError(
+                f"{where}: {name}[0] has {len(rows[0])} values and {name}[{i}] {len(row)}; rows must be equally long"
+            )
+        _check_numbers(row, f"{name}[{i}]", where, holes=holes, blanks=blanks)
+        if holes and all(v != v for v in row):
+            raise DataError(f"{where}: {name}[{i}] has no value at all; drop the line")
+
+
+def _check_edges(edges: Any, name: str, cells: int, where: str) -> None:
+    if edges is None:
+        return
+    if len(edges) != cells + 1:
+        raise DataError(f"{where}: {cells} cells need {cells + 1} borders, and {name} has {len(edges)}")
+    _check_numbers(edges, name, where, holes=False)
+    if any(b <= a for a, b in pairwise(edges)):
+        raise DataError(f"{where}: {name} must grow from border to border")
+
+
+def _along(series: Series) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Each axis, and all that the series draws along it."""
+    if isinstance(series, Forest):
+        yield "x", (*series.estimate, *series.low, *series.high)
+    elif isinstance(series, Bundle):
+        yield "x", tuple(series.x)
+        yield "y", tuple(v for line in series.lines for v in line)
+    elif isinstance(series, Points):
+        yield "x", (*series.x, *(series.x_low or ()), *(series.x_high or ()))
+        yield "y", (*series.y, *(series.y_low or ()), *(series.y_high or ()))
+    elif isinstance(series, Line | Fit | Bars):
+        ends = (*(series.low or ()), *(series.high or ()))
+        flat = isinstance(series, Bars) and series.horizontal
+        yield "x", (*series.x, *(ends if flat else ()))
+        yield "y", (*series.y, *(() if flat else ends))
+    elif isinstance(series, Stacked):
+        yield "x", tuple(series.x)
+
+
+def _check_axis(axis: Axis, name: str, column: tuple[Any, ...], where: str, *, cut: bool) -> None:
+    numbers = [v for v in column if not isinstance(v, str)]
+    if axis.scale == "log" and any(v <= 0 for v in numbers):
+        raise DataError(
+            f"{where}: {min(numbers):g} cannot stand on a log axis ({name}); use scale='symlog', or drop it"
+        )
+    known = set(axis.categories)
+    unknown = [v for v in column if isinstance(v, str) and known and v not in known]
+    if unknown:
+        raise DataError(
+            f"{where}: '{unknown[0]}' is none of the categories of axis {name}: {', '.join(map(str, axis.categories))}"
+        )
+    if cut:
+        return
+    for value in numbers:
+        if (axis.low is not None and value < axis.low) or (axis.high is not None and value > axis.high):
+            raise DataError(
+                f"{where}: {value:g} lies outside the limits given for axis {name} and would be cut off; widen them"
+            )

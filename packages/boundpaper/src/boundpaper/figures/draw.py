@@ -1,0 +1,272 @@
+"""From a ready panel to what the templates print: coordinates as text, labels at their places.
+
+Each function returns plots, dictionaries with a `kind` (the template's name) and that template's fields.
+Numbers are texts of six significant digits, so that the files are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from boundpaper.figures.metrics import width
+from boundpaper.figures.ready import Drawn, Ready
+from boundpaper.figures.scale import Scale, number
+from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Line, Points, Stacked
+from boundpaper.figures.spec import Axis
+from boundpaper.figures.style import Look
+from boundpaper.figures.text import cell
+from boundpaper.figures.ticks import thousands
+
+Plot = dict[str, Any]
+MARK_MM = 0.63
+"""Radius of a mark, 1.8 pt."""
+
+
+@dataclass
+class Canvas:
+    """A panel while it is drawn: its scales, and the words that go onto it."""
+
+    ready: Ready
+    x: Scale
+    y: Scale
+    words: list[Plot] = field(default_factory=list)
+    leaders: list[Plot] = field(default_factory=list)
+    tops: list[tuple[float, str, str]] = field(default_factory=list)
+
+    def point(self, x: float, y: float) -> tuple[str, str]:
+        """The coordinates that PGFPlots is given."""
+        return number(self.x.drawn(x)), number(self.y.drawn(y))
+
+    def mm(self, x: float, y: float) -> tuple[float, float]:
+        """The place in mm from the axes' lower left corner."""
+        return self.x.at(x), self.y.at(y)
+
+    def share(self, x: float, y: float) -> tuple[str, str]:
+        """A place in mm as a share of the axes."""
+        return f"{x / self.x.length:.4f}", f"{y / self.y.length:.4f}"
+
+    def say(self, x: float, y: float, text: str, anchor: str, color: str = "okblack", **more: str) -> None:
+        """Write a text at a place in mm; `anchor` is the text's own edge there."""
+        at_x, at_y = self.share(x, y)
+        plain = {"size": "", "rotate": "", "align": "", "fill": ""}
+        self.words.append({"x": at_x, "y": at_y, "text": text, "anchor": anchor, "color": color, **plain, **more})
+
+    def lead(self, a: tuple[float, float], b: tuple[float, float], color: str) -> None:
+        """Draw a thin line from a mark to its label."""
+        self.leaders.append({"a": self.share(*a), "b": self.share(*b), "color": color})
+
+
+def _both(canvas: Canvas, xs: Iterable[float], ys: Iterable[float]) -> list[tuple[str, str]]:
+    return [canvas.point(x, y) for x, y in zip(xs, ys, strict=True)]
+
+
+def _deltas(scale: Scale, at: float, low: float, high: float) -> tuple[str, str]:
+    """Lengths of an error bar upwards and downwards, in the coordinates that are drawn."""
+    a, b = sorted((scale.drawn(low), scale.drawn(high)))
+    return number(max(b - scale.drawn(at), 0.0)), number(max(scale.drawn(at) - a, 0.0))
+
+
+def _band(canvas: Canvas, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> list[tuple[str, str]]:
+    return _both(canvas, x, high) + _both(canvas, reversed(x), reversed(low))
+
+
+def line(canvas: Canvas, item: Drawn) -> list[Plot]:
+    """A line, its band behind it or its error bars on it."""
+    s = item.series
+    assert isinstance(s, Line | Fit)
+    bars = isinstance(s, Line) and s.uncertainty == "bars" and s.low is not None
+    marks = isinstance(s, Line) and (s.marks if s.marks is not None else len(s.x) <= 20)
+    plot: Plot = {"kind": "fit" if isinstance(s, Fit) else "line", "look": item.look, "marks": marks, "errors": bars}
+    plot["band"] = _band(canvas, s.x, s.low, s.high) if s.low is not None and not bars else []
+    plot["rows"] = [
+        (*canvas.point(x, y), *(_deltas(canvas.y, y, s.low[i], s.high[i]) if bars else ()))
+        for i, (x, y) in enumerate(zip(s.x, s.y, strict=True))
+    ]
+    return [plot]
+
+
+def points(canvas: Canvas, item: Drawn) -> list[Plot]:
+    """Points, one plot per look (and per size)."""
+    s = item.series
+    assert isinstance(s, Points)
+    groups: dict[tuple[Look, str], list[int]] = {}
+    largest = max(s.sizes) if s.sizes is not None else 1.0
+    for i in range(len(s.x)):
+        radius = 1.8 if s.sizes is None else max(1.8, 5.0 * math.sqrt(s.sizes[i] / largest))
+        groups.setdefault((item.looks[i] if item.looks else item.look, f"{radius:.1f}"), []).append(i)
+    plots = []
+    for (shown, size), members in groups.items():
+        plot: Plot = {"kind": "points", "look": shown, "size": size, "faint": len(s.x) > 150}
+        plot["x_errors"], plot["y_errors"] = s.x_low is not None, s.y_low is not None
+        plot["rows"] = [
+            (
+                *canvas.point(s.x[i], s.y[i]),
+                *(_deltas(canvas.x, s.x[i], s.x_low[i], s.x_high[i]) if s.x_low is not None else ()),
+                *(_deltas(canvas.y, s.y[i], s.y_low[i], s.y_high[i]) if s.y_low is not None else ()),
+            )
+            for i in members
+        ]
+        plots.append(plot)
+    return plots
+
+
+def value_text(value: float, decimals: int | None) -> str:
+    """A number at a bar: fixed decimals, or at most three significant digits."""
+    if decimals is None:
+        size = math.floor(math.log10(abs(value))) if value else 0
+        text = f"{value:.{min(max(0, 2 - size), 6)}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        text = f"{value:.{decimals}f}"
+    return f"${thousands('0' if float(text) == 0 and text.startswith('-') else text)}$"
+
+
+def bar_texts(s: Bars | Stacked) -> list[str]:
+    """What is printed at each bar; empty without values."""
+    values = s.x if isinstance(s, Bars) and s.horizontal else s.y
+    if s.values is False:
+        return []
+    if s.values is True:
+        return [value_text(float(v), s.decimals) for v in values]
+    return [cell(str(v)) for v in s.values]
+
+
+def lengthless(axis: Axis) -> bool:
+    """Whether a bar's length means nothing on an axis: marks then stand in place of bars.
+
+    A logarithmic axis has no zero to stand on; from 1 on a length is a logarithm (of a perplexity, of a ratio).
+    """
+    return axis.scale == "log" and axis.low != 1
+
+
+def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
+    """Bars beside their neighbours, with their values and the values reported elsewhere."""
+    s = item.series
+    assert isinstance(s, Bars)
+    flat = s.horizontal
+    places = [v + item.shift for v in (s.y if flat else s.x)]
+    values = s.x if flat else s.y
+    along = canvas.x if flat else canvas.y
+    across = canvas.y if flat else canvas.x
+    axis = canvas.ready.axis("x" if flat else "y")
+
+    def xy(place_: float, value: float) -> tuple[float, float]:
+        return (value, place_) if flat else (place_, value)
+
+    errors = s.low is not None
+    plot: Plot = {"kind": "bars", "look": item.look, "flat": flat, "errors": errors}
+    if lengthless(axis):
+        plot = {"kind": "points", "look": item.look, "size": "2.2", "faint": False}
+        plot["x_errors"], plot["y_errors"] = errors and flat, errors and not flat
+    plot["thick"] = number(item.thick * 0.9)
+    plot["rows"] = [
+        (*canvas.point(*xy(p, v)), *(_deltas(along, v, s.low[i], s.high[i]) if errors else ()))
+        for i, (p, v) in enumerate(zip(places, values, strict=True))
+    ]
+    plots = [plot]
+    thick = abs(across.at(places[0] + item.thick) - across.at(places[0]))
+    said = bar_texts(s)
+    paper = "white" if canvas.ready.panel.rules else ""  # a reference line stops before a number
+    upright = not flat and any(width(t, "scriptsize") > thick * 1.08 for t in said)
+    for i, text in enumerate(said):
+        down = values[i] < 0 and not lengthless(axis)
+        side = -1 if down else 1
+        ends = [along.at(v) for v in (values[i], *((s.low[i], s.high[i]) if errors else ()))]
+        if s.reported is not None and s.reported[i] is not None and s.reported[i] == s.reported[i]:
+            ends.append(along.at(s.reported[i]) + 1.0 * side)
+        end = min(ends) if down else max(ends)
+        x, y = (end, across.at(places[i])) if flat else (across.at(places[i]), end)
+        if lengthless(axis):  # the end of the number is the mark's edge
+            x, y = (x + MARK_MM * side, y) if flat else (x, y + MARK_MM * side)
+        if flat:
+            canvas.say(x + 0.8 * side, y, text, "east" if down else "west", size="scriptsize", fill=paper)
+        elif upright:
+            canvas.say(x, y + 0.8 * side, text, "east" if down else "west", size="scriptsize", rotate="90", fill=paper)
+        else:
+            canvas.say(x, y + 0.8 * side, text, "north" if down else "south", size="scriptsize", fill=paper)
+    if s.reported is not None:
+        told = [canvas.point(*xy(p, r)) for p, r in zip(places, s.reported, strict=True) if r is not None and r == r]
+        if told:
+            plots.append({"kind": "reported", "rows": told})
+    return plots
+
+
+def stacked(canvas: Canvas, items: Sequence[Drawn]) -> list[Plot]:
+    """All layers of a panel's stacks, from the ground up."""
+    height: dict[float, float] = {}
+    plots = []
+    for item in items:
+        s = item.series
+        assert isinstance(s, Stacked)
+        rows = []
+        for x, y, text in zip(s.x, s.y, bar_texts(s) or [""] * len(s.x), strict=True):
+            base = height.get(x, 0.0)
+            height[x] = base + y
+            left, right = x - item.thick / 2, x + item.thick / 2
+            rows.append((canvas.point(left, base), canvas.point(right, base + y), base > 0))
+            room = canvas.y.at(base + y) - canvas.y.at(base)
+            wide = canvas.x.at(right) - canvas.x.at(left)
+            if text and room > 3.0 and width(text, "scriptsize") < wide - 0.6:
+                middle = canvas.mm(x, base + y / 2)
+                canvas.say(*middle, text, "center", _ink(item.look), size="scriptsize", fill=_paper(item.look))
+        plots.append({"kind": "stacked", "look": item.look, "rows": rows})
+    return plots
+
+
+def _ink(shown: Look) -> str:
+    """White words on dark plain fills, black ones elsewhere."""
+    dark = shown.color in ("okblack", "okblue", "okvermillion", "okgreen", "okgrey") or shown.color.endswith("!black")
+    return "white" if dark and not shown.hatch else "okblack"
+
+
+def _paper(shown: Look) -> str:
+    return "white" if shown.hatch else ""
+
+
+def bundle(canvas: Canvas, item: Drawn) -> list[Plot]:
+    """Thin lines in one plot, interrupted by NaN rows; the band of the middle 80 %; the mean."""
+    import numpy as np
+
+    s = item.series
+    assert isinstance(s, Bundle)
+    lines = np.asarray(s.lines, dtype=float)
+    rows: list[tuple[str, str]] = []
+    for values in lines:
+        for x, y in zip(s.x, values, strict=True):
+            rows.append(("nan", "nan") if np.isnan(y) else canvas.point(x, y))
+        rows.append(("nan", "nan"))
+    kept = ~np.all(np.isnan(lines), axis=0)
+    x = [v for v, keep in zip(s.x, kept, strict=True) if keep]
+    low, high = np.nanpercentile(lines[:, kept], (10, 90), axis=0)
+    opacity = s.opacity if s.opacity is not None else min(0.6, max(0.2, 20 / len(lines)))
+    plot: Plot = {"kind": "bundle", "look": item.look, "rows": rows[:-1], "opacity": f"{opacity:.2f}"}
+    plot["band"] = _band(canvas, x, low.tolist(), high.tolist()) if s.band else []
+    plot["top"], plot["bottom"] = _both(canvas, x, high.tolist()), _both(canvas, x, low.tolist())
+    plot["mean"] = _both(canvas, x, np.nanmean(lines[:, kept], axis=0).tolist()) if s.mean else []
+    return [plot]
+
+
+def forest(canvas: Canvas, item: Drawn) -> list[Plot]:
+    """Estimates with intervals, one plot per look."""
+    s = item.series
+    assert isinstance(s, Forest)
+    groups: dict[Look, list[int]] = {}
+    for i in range(len(s.rows)):
+        groups.setdefault(item.looks[i] if item.looks else item.look, []).append(i)
+    if s.texts is not None:
+        for i, text in enumerate(s.texts):
+            canvas.say(canvas.x.length + 2.0, canvas.y.at(item.slots[i]), cell(str(text)), "west", size="scriptsize")
+    return [
+        {
+            "kind": "forest",
+            "look": shown,
+            "rows": [
+                (*canvas.point(s.estimate[i], item.slots[i]), *_deltas(canvas.x, s.estimate[i], s.low[i], s.high[i]))
+                for i in members
+            ],
+        }
+        for shown, members in groups.items()
+    ]

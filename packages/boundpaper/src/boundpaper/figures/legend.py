@@ -1,0 +1,179 @@
+"""The legend: one line of marks and names above the panels, or a few lines when one is too short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import SpecError
+from boundpaper.figures.draw import lengthless
+from boundpaper.figures.layout import Page
+from boundpaper.figures.margins import FOOT
+from boundpaper.figures.metrics import width
+from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series
+from boundpaper.figures.style import Look, look, style
+from boundpaper.figures.text import cell
+
+if TYPE_CHECKING:
+    from boundpaper.figures.spec import Axis, Figure, Panel
+
+IMAGE_MM = 7.0
+APART_MM = 4.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One name with the mark it explains."""
+
+    label: str
+    look: Look
+    image: str
+    marks: bool = True
+
+    @property
+    def image_width(self) -> float:
+        """The mark's width in mm."""
+        return IMAGE_MM if self.image == "line" else 4.0
+
+    @property
+    def seen(self) -> tuple[object, ...]:
+        """What tells its picture from others; two names with one picture cannot be told apart."""
+        shown = self.look
+        if self.image == "reported":
+            return ("reported",)
+        if self.image == "line":
+            mark = (shown.mark, shown.hollow) if self.marks else None
+            return ("line", shown.color, shown.dash, mark)
+        if self.image == "points":
+            return ("points", shown.color, shown.mark, shown.hollow)
+        return ("bar", shown.color, shown.hatch, shown.hollow)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Legend:
+    """Entries in rows; `columns` are the widths of the columns and `height` that of all rows with the space below."""
+
+    rows: tuple[tuple[Entry, ...], ...] = ()
+    columns: tuple[float, ...] = ()
+    height: float = 0.0
+
+
+def rows_of(figure: Figure, name: str) -> Legend:
+    """Gather what needs a name, once each, and break it into as few rows as fit; a lone entry is left out.
+
+    Raises
+    ------
+    SpecError
+        Two names have one picture, in whichever panels, or one name has two.
+    """
+    by_label: dict[str, Entry] = {}
+    if figure.legend == "none":
+        return Legend()
+    for i, panel in enumerate(figure.panels, 1):
+        free = 0
+        for series in panel.series:
+            if not series.entity:
+                free += 1
+            base = style(
+                series.entity or f"series-{(free - 1) % 8 + 1}",
+                figure.entities,
+                f"figure {name}, panel {i}, {series.title}",
+            )
+            where = f"figure {name}, panel {i}, {series.title}"
+            for entry in _of(series, look(base, series), figure, where, _values(series, panel)):
+                known = by_label.get(entry.label)
+                if known is not None and known.image == entry.image and _differ(known, entry):
+                    raise SpecError(
+                        f"figure {name}: the legend's '{entry.label}' is drawn in two ways: give it one entity"
+                    )
+                if known is None or (known.image != "line" and entry.image == "line"):
+                    by_label[entry.label] = entry
+    if len(by_label) < 2:
+        return Legend()
+    pictures: dict[tuple[object, ...], str] = {}
+    for entry in by_label.values():
+        other = pictures.setdefault(entry.seen, entry.label)
+        if other != entry.label:
+            raise SpecError(
+                f"figure {name}: the legend's '{other}' and '{entry.label}' look the same: give one another entity, or "
+                "both one label"
+            )
+    items = sorted(by_label.values(), key=lambda e: e.image == "reported")  # what marks need comes after who they mark
+    for count in range(len(items), 0, -1):
+        rows = tuple(tuple(items[k : k + count]) for k in range(0, len(items), count))
+        columns = tuple(
+            max(r[c].image_width + 1.5 + width(r[c].label) for r in rows if c < len(r)) for c in range(count)
+        )
+        if sum(columns) + APART_MM * (count - 1) <= figure.width or count == 1:
+            balanced = -(-len(items) // len(rows))
+            if balanced < count:
+                rows = tuple(tuple(items[k : k + balanced]) for k in range(0, len(items), balanced))
+                columns = tuple(
+                    max(r[c].image_width + 1.5 + width(r[c].label) for r in rows if c < len(r)) for c in range(balanced)
+                )
+            return Legend(rows=rows, columns=columns, height=len(rows) * (FOOT + 0.4) + 1.6)
+    return Legend()
+
+
+def _differ(one: Entry, other: Entry) -> bool:
+    """Whether two entries of one name have unlike pictures; marks may be missing on the line with many points."""
+    return replace(one, marks=True).seen != replace(other, marks=True).seen
+
+
+def _values(series: Series, panel: Panel) -> Axis:
+    """The axis that a series' values lie along."""
+    return panel.x if isinstance(series, Bars) and series.horizontal else panel.y
+
+
+def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> list[Entry]:
+    if not series.legend or isinstance(series, Heatmap):
+        return []
+    if isinstance(series, Line) and series.direct:
+        return []
+    if isinstance(series, Fit) and not series.label:
+        return []
+    each = getattr(series, "entities", None)
+    if each is not None:
+        looks = dict.fromkeys(look(style(e, figure.entities, where), Series(origin=series.origin)) for e in each)
+        return [Entry(label=shown_.label, look=shown_, image="points") for shown_ in looks if shown_.label]
+    made = []
+    if shown.label:
+        image = (
+            "line"
+            if isinstance(series, Line | Fit | Bundle)
+            else "points"
+            if isinstance(series, Points | Forest) or (isinstance(series, Bars) and lengthless(axis))
+            else "bar"
+        )
+        marks = isinstance(series, Line) and (series.marks if series.marks is not None else len(series.x) <= 20)
+        made.append(Entry(label=shown.label, look=shown, image=image, marks=marks))
+    if isinstance(series, Bars) and series.reported is not None:
+        made.append(Entry(label=series.reported_label, look=shown, image="reported"))
+    return made
+
+
+def entries(legend: Legend, page: Page) -> list[dict[str, Any]]:
+    """Every entry at its place in mm."""
+    whole = sum(legend.columns) + APART_MM * (len(legend.columns) - 1)
+    start = max(0.0, (page.width - whole) / 2)
+    top = page.legend_low + legend.height
+    fields = []
+    for r, row in enumerate(legend.rows):
+        x = start
+        y = top - (r + 0.5) * (FOOT + 0.4)
+        for c, entry in enumerate(row):
+            fields.append(
+                {
+                    "image": entry.image,
+                    "look": entry.look,
+                    "marks": entry.marks,
+                    "label": cell(entry.label),
+                    "x": f"{x:.2f}",
+                    "y": f"{y:.2f}",
+                    "middle": f"{x + entry.image_width / 2:.2f}",
+                    "bar": f"{x:.2f}",
+                    "text_x": f"{x + entry.image_width + 1.5:.2f}",
+                }
+            )
+            x += legend.columns[c] + APART_MM
+    return fields

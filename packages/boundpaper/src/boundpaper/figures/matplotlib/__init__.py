@@ -1,0 +1,245 @@
+"""The door for matplotlib: a drawing is converted to PGFPlots where that is known to be right, else drawn as it is.
+
+`convert` writes what it knows in the house style. Whatever else matplotlib can draw, its own PGF backend sets, in the
+document's fonts (`canvas`). The build says which way was taken and why; what neither can do is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.build import process
+from boundpaper.errors import MissingDependency, SpecError, ThesisError
+from boundpaper.figures.spec import Figure
+from boundpaper.figures.style import PALETTE, TEXT_WIDTH_MM, Look, look, style
+from boundpaper.typeset.armour import plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+MOST_TEX = 1_500_000
+"""Characters of commands: more take pdflatex many seconds, and then all of its memory."""
+MOST_PATHS = 1000
+"""Where a drawing is too much for TeX, a collection of more paths, or a line of more points, becomes a picture."""
+RESOLUTION = 300
+"""Dots per inch of what becomes a picture."""
+_MM = 25.4
+_SLACK = 0.02
+"""How far a drawing may reach over its canvas, in inches, before the canvas grows."""
+_MARKS = {"*": "o", "square*": "s", "triangle*": "^", "diamond*": "D", "pentagon*": "p"}
+_DASHES = {
+    "solid": "-",
+    "dashed": "--",
+    "dash dot": "-.",
+    "densely dotted": ":",
+    "dash dot dot": (0, (3, 1, 1, 1, 1, 1)),
+}
+
+
+def matplotlib_style(entity: str) -> dict[str, Any]:
+    """What to pass to `ax.plot` so that an entity looks as it does in every other figure."""
+    from boundpaper.figures.series import Series
+
+    shown: Look = look(style(entity, {}, "matplotlib_style"), Series())
+    base, _, mix = shown.color.partition("!")
+    rgb = [int(PALETTE[base][i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    if mix:
+        share, _, other = mix.partition("!")
+        end = 1.0 if other == "white" else 0.0
+        rgb = [v * int(share) / 100 + end * (1 - int(share) / 100) for v in rgb]
+    settings: dict[str, Any] = {"color": tuple(rgb), "marker": _MARKS[shown.mark], "linestyle": _DASHES[shown.dash]}
+    return {**settings, "markerfacecolor": "white"} if shown.hollow else settings
+
+
+def from_matplotlib(
+    drawing: Drawing, *, width: float = TEXT_WIDTH_MM, height: float | None = None, **fields: Any
+) -> Figure:
+    """Take over a figure drawn in matplotlib.
+
+    Parameters
+    ----------
+    drawing : matplotlib.figure.Figure
+        Left as it is.
+    width : float
+        Of the whole figure in mm.
+    height : float, optional
+        Of each panel's axes in mm; by default the drawing's proportions.
+    **fields
+        `caption`, `short` and `note` of the Figure.
+
+    Returns
+    -------
+    Figure
+        Its `way` says whether the drawing was converted, or drawn by matplotlib itself, and because of what.
+
+    Raises
+    ------
+    SpecError
+        When matplotlib cannot draw it, or LaTeX cannot set one of its texts; the artist or text is named.
+    MissingDependency
+        When matplotlib, or the LaTeX that matplotlib's own backend measures texts with, is not installed.
+    """
+    try:
+        from boundpaper.figures.matplotlib.convert import pgfplots
+        from boundpaper.figures.matplotlib.usual import NotConverted
+    except ModuleNotFoundError as error:
+        raise MissingDependency.package(error.name) from None
+    if not drawing.axes and len(drawing.get_children()) <= 1:
+        raise SpecError("from_matplotlib: the drawing is empty: it has no axes, and no text of its own")
+    try:
+        body, way = pgfplots(drawing, width, height), "converted to PGFPlots"
+        return Figure(body=_with_way(body, way), width=width, way=way, **fields)
+    except ThesisError:
+        raise
+    except NotConverted as error:
+        reason = str(error)
+    except Exception as error:  # of parts of matplotlib that the conversion does not know: matplotlib itself does
+        reason = f"{type(error).__name__} while it was converted ({_first_line(error)})"
+    return _drawn(drawing, width, height, reason, fields)
+
+
+def _drawn(drawing: Drawing, width: float, height: float | None, reason: str, fields: dict[str, Any]) -> Figure:
+    """The figure as matplotlib's PGF backend draws it, scaled to its width."""
+    process.require("pdflatex")
+    with _resized(drawing, width, height):
+        try:
+            sheet, inches = _faultless(drawing)
+            if len(sheet.getvalue()) > MOST_TEX:
+                raise NotImplementedError("too much for TeX")
+        except NotImplementedError:  # shaded triangles have no commands in PGF
+            with _rasterized(drawing) as pictures:
+                sheet, inches = _faultless(drawing)
+            reason += f"; {pictures} as pictures of {RESOLUTION} dots per inch" if pictures else ""
+    commands = sheet.getvalue()
+    if len(commands) > MOST_TEX:
+        raise SpecError(
+            f"from_matplotlib: the drawing takes {len(commands) / 1e6:.1f} million characters of TeX, more than "
+            f"{MOST_TEX / 1e6:.1f}: give its largest artists rasterized=True, or draw fewer points"
+        )
+    share = width / _MM / inches
+    way = f"drawn by matplotlib itself, because of {reason}"
+    if not 0.8 <= share <= 1.25:
+        points = f"{10 * share:.1f} pt in place of 10"
+        way += f"; at {100 * share:.0f}% of its size (texts of {points}): draw it {width / _MM:.1f} in wide"
+    box = (
+        "\\providecommand{\\mathdefault}[1]{#1}%\n\\newsavebox{\\drawing}\\begin{lrbox}{\\drawing}%\n"
+        + commands
+        + "\\end{lrbox}%\n"
+    )
+    body = f"{box}\\resizebox{{{width:.4g}mm}}{{!}}{{\\usebox{{\\drawing}}}}"
+    files = {f"-img{i}.png": content for i, content in enumerate(sheet.pictures)}
+    return Figure(body=_with_way(body, way), files=files, width=width, way=way, **fields)
+
+
+def _faultless(drawing: Drawing) -> tuple[Any, float]:
+    """What `_sheet` returns.
+
+    Raises
+    ------
+    SpecError
+        Matplotlib or LaTeX cannot draw it; in one line.
+    """
+    from boundpaper.figures.matplotlib.usual import quiet_fonts
+
+    try:
+        with quiet_fonts():
+            return _sheet(drawing)
+    except (ThesisError, NotImplementedError):
+        raise
+    except Exception as error:
+        raise SpecError(f"from_matplotlib: the drawing cannot be drawn: {_first_line(error)}") from error
+
+
+@contextmanager
+def _rasterized(drawing: Drawing) -> Iterator[str]:
+    """Let what is too much for TeX become pictures meanwhile; the kinds of these artists."""
+    import numpy as np
+    from matplotlib.collections import Collection, QuadMesh, TriMesh
+    from matplotlib.lines import Line2D
+
+    def large(artist: Any) -> bool:
+        if isinstance(artist, Line2D):
+            return np.size(artist.get_xydata()) > 2 * MOST_PATHS
+        if not isinstance(artist, Collection):
+            return False
+        many = max(len(artist.get_paths()), np.size(artist.get_offsets()) // 2) > MOST_PATHS
+        return many or isinstance(artist, QuadMesh | TriMesh)
+
+    found = [a for a in drawing.findobj(large) if not a.get_rasterized()]
+    for artist in found:
+        artist.set_rasterized(True)
+    try:
+        yield ", ".join(sorted({type(artist).__name__ for artist in found}))
+    finally:
+        for artist in found:
+            artist.set_rasterized(False)
+
+
+def _sheet(drawing: Drawing) -> tuple[Any, float]:
+    """The drawing on a sheet, and how wide that is in inches: its canvas, grown where something reaches over it."""
+    import matplotlib
+    from matplotlib.transforms import Bbox
+
+    from boundpaper.figures.matplotlib.canvas import Sheet, preamble
+
+    def written(box: Any) -> Any:
+        sheet = Sheet()
+        drawing.savefig(
+            sheet,
+            format="pgf",
+            backend="module://boundpaper.figures.matplotlib.canvas",
+            dpi=RESOLUTION,
+            bbox_inches=box,
+        )
+        return sheet
+
+    settings: Any = {
+        "pgf.texsystem": "pdflatex",
+        "pgf.rcfonts": False,
+        "pgf.preamble": preamble(),
+        "savefig.bbox": None,
+    }
+    with matplotlib.rc_context(settings):
+        sheet = written(None)
+        wide, high = drawing.get_size_inches()
+        (left, low), (right, top) = sheet.reach.get_points()
+        if left >= -_SLACK and low >= -_SLACK and right <= wide + _SLACK and top <= high + _SLACK:
+            return sheet, float(wide)
+        whole = Bbox.union([sheet.reach.padded(_SLACK), Bbox([[0, 0], [wide, high]])])
+        if whole.width > 4 * wide or whole.height > 4 * high:
+            raise SpecError(
+                f"from_matplotlib: the drawing is {wide:.1f} by {high:.1f} in and reaches over {whole.width:.0f} by "
+                f"{whole.height:.0f} in: bring its texts and legends nearer, or cut them off (clip_on=True)"
+            )
+        return written(whole), float(whole.width)
+
+
+@contextmanager
+def _resized(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
+    """The drawing so high that its first axes are `height` mm high once it is `width` mm wide."""
+    wide, high = drawing.get_size_inches()
+    if height is None or not drawing.axes:
+        yield
+        return
+    now = drawing.axes[0].get_position().height * high * width / wide
+    drawing.set_size_inches(wide, high * height / now)
+    try:
+        yield
+    finally:
+        drawing.set_size_inches(wide, high)
+
+
+def _with_way(body: str, way: str) -> str:
+    r"""The body behind a comment that says how it was made, without what TeX or the armour would read in it."""
+    shown = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
+    return f"% {shown}\n{body}"
+
+
+def _first_line(error: Exception) -> str:
+    """The first line of what an error says, and LaTeX's own first complaint where it quotes one."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    complaint = next((line[2:] for line in lines if line.startswith("! ")), "")
+    return f"{lines[0]}: {complaint}" if complaint else lines[0]

@@ -1,0 +1,189 @@
+r"""Matplotlib's own PGF backend with the document's fonts: every drawing of matplotlib as it is.
+
+Differs from the backend in this: texts go through the project's escaper and are set in the document's fonts; pictures
+are kept beside the drawing, and viewers are not asked to smooth them; what lies far outside of the canvas is cut, since
+TeX knows no length above 5.7 m. `FigureCanvas` is what `savefig(backend="module://...")` looks for.
+"""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.backends.backend_mixed import MixedModeRenderer
+from matplotlib.backends.backend_pgf import FigureCanvasPgf, LatexManager, RendererPgf
+from matplotlib.path import Path
+from matplotlib.transforms import Bbox, IdentityTransform
+from PIL import Image
+
+from boundpaper.figures.matplotlib.words import words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+CELL = 8
+"""Pixels of a cell of a small picture, so that viewers which smooth pictures keep the cells' borders."""
+_PREAMBLE = File(__file__).parents[1] / "templates" / "preamble.tex"
+_BOLD = frozenset({"semibold", "demibold", "demi", "bold", "heavy", "extra bold", "black"})
+_SLANT = {"italic": r"\itshape", "oblique": r"\slshape"}
+
+
+class Sheet(io.StringIO):
+    """What a drawing is written to.
+
+    Attributes
+    ----------
+    pictures : list of bytes
+        The PNG files that the text includes as `<< name >>-img0.png` and so on.
+    reach : Bbox
+        What the drawing covers, in inches of its canvas.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pictures: list[bytes] = []
+        self.reach = Bbox.unit()
+
+
+@cache
+def preamble() -> str:
+    """The lines of the figures' preamble that choose fonts and mathematics."""
+    lines = _PREAMBLE.read_text(encoding="utf-8").splitlines()
+    fonts = [line for line in lines if line.startswith(r"\usepackage") and "pgf" not in line]
+    return "\n".join([*fonts, r"\everymath={}"])
+
+
+class Renderer(RendererPgf):
+    """Writes a drawing's paths, texts and pictures as PGF commands."""
+
+    def draw_path(self, gc: Any, path: Path, transform: Any, rgbFace: Any = None) -> None:
+        """Write a path; a filled one that leaves the canvas far behind is cut to its surroundings."""
+        shown: Any = transform.transform_path(path)
+        if rgbFace is not None and self._leaves(shown.vertices):
+            around = self._around()
+            polygons: list[Any] = [Path(each).clip_to_bbox(around) for each in shown.to_polygons() if len(each) > 2]
+            shown = Path.make_compound_path(*[each for each in polygons if len(each.vertices)])
+        if len(shown.vertices):
+            super().draw_path(gc, shown, IdentityTransform(), rgbFace)
+
+    def draw_markers(
+        self, gc: Any, marker_path: Path, marker_trans: Any, path: Path, trans: Any, rgbFace: Any = None
+    ) -> None:
+        """Write the markers that lie on the canvas or near it."""
+        shown = trans.transform_path(path)
+        if self._leaves(shown.vertices):
+            (x0, y0), (x1, y1) = self._around().get_points()
+            x, y = shown.vertices.T
+            shown = Path(shown.vertices[(x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)])
+        if len(shown.vertices):
+            super().draw_markers(gc, marker_path, marker_trans, shown, IdentityTransform(), rgbFace)
+
+    def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
+        """Keep a picture, its small cells enlarged, and write the command that includes it."""
+        if not im.shape[0] or not im.shape[1]:
+            return
+        self.fh.write("\\begin{pgfscope}%\n")
+        self._print_pgf_clip(gc)
+        if transform is None:
+            a, b, c, d = im.shape[1], 0.0, 0.0, im.shape[0]
+            left, low = x, y
+        else:
+            a, b, c, d, left, low = transform.frozen().to_values()
+            left, low = left + x, low + y
+        numbers = (*(v / self.dpi for v in (a, b, c, d)), left / self.dpi, low / self.dpi)
+        self.fh.write("\\pgfsys@transformcm{%f}{%f}{%f}{%f}{%fin}{%fin}%%\n" % numbers)  # noqa: UP031
+        name = f"<< name >>-img{len(self.fh.pictures)}.png"
+        self.fh.write(f"\\pgftext[left,bottom]{{\\includegraphics[width=1in,height=1in]{{{name}}}}}%\n")
+        self.fh.write("\\end{pgfscope}%\n")
+        self.fh.pictures.append(_png(im[::-1]))
+
+    def draw_text(
+        self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
+    ) -> None:
+        """Write a text, held where matplotlib holds it."""
+        r, g, b = gc.get_rgb()[:3]
+        edges = "left,base"
+        kept = mtext and mtext.get_verticalalignment() != "center_baseline"
+        if kept and (angle == 0 or mtext.get_rotation_mode() == "anchor"):  # LaTeX knows the text's size best
+            x, y = mtext.get_transform().transform(mtext.get_unitless_position())
+            across = {"left": "left", "right": "right", "center": ""}[mtext.get_horizontalalignment()]
+            along = {"top": "top", "bottom": "bottom", "baseline": "base", "center": ""}
+            edges = ",".join(filter(None, (across, along[mtext.get_verticalalignment()])))
+        if not self._near(x, y):
+            return
+        self.fh.write("\\begin{pgfscope}%\n")
+        self._print_pgf_clip(gc)
+        alpha = gc.get_alpha()
+        if alpha != 1.0:
+            self.fh.write(f"\\pgfsetfillopacity{{{alpha:f}}}\\pgfsetstrokeopacity{{{alpha:f}}}%\n")
+        self.fh.write(f"\\definecolor{{textcolor}}{{rgb}}{{{r:f},{g:f},{b:f}}}%\n")
+        self.fh.write("\\pgfsetstrokecolor{textcolor}\\pgfsetfillcolor{textcolor}%\n")
+        place = ",".join(filter(None, (f"x={x / self.dpi:f}in", f"y={y / self.dpi:f}in", edges, f"rotate={angle:f}")))
+        self.fh.write(f"\\pgftext[{place}]{{\\color{{textcolor}}{_set(s, prop, ismath)}}}%\n\\end{{pgfscope}}%\n")
+
+    def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
+        """Width, height and depth of a text in pixels, as LaTeX measures them."""
+        shown = r"\def^{\sp}" + _set(s, prop, ismath)  # the manager makes the circumflex active
+        points = LatexManager._get_cached_or_new()._get_box_metrics(shown)
+        wide, high, deep = (size * self.dpi / 72.27 for size in points)
+        return wide, high, deep
+
+    def _around(self) -> Bbox:
+        wide, high = self.get_canvas_width_height()
+        return Bbox([[-wide, -high], [2 * wide, 2 * high]])
+
+    def _leaves(self, vertices: Any) -> bool:
+        (x0, y0), (x1, y1) = self._around().get_points()
+        x, y = vertices.T
+        return not bool(np.all((x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)))
+
+    def _near(self, x: float, y: float) -> bool:
+        return not self._leaves(np.array([[x, y]], dtype=float))
+
+
+class FigureCanvas(FigureCanvasPgf):
+    """The canvas that `savefig` writes a drawing on; its file is a `Sheet`."""
+
+    def get_renderer(self) -> Renderer:
+        """A renderer that measures and writes nothing that is kept."""
+        return Renderer(self.figure, Sheet())
+
+    def _print_pgf_to_fh(self, fh: Any, *, bbox_inches_restore: Any = None) -> None:
+        sheet: Sheet = fh
+        figure: Drawing = self.figure
+        wide, high = figure.get_figwidth(), figure.get_figheight()
+        sheet.write("\\makeatletter\\begin{pgfpicture}%\n\\pgfpathrectangle{\\pgfpointorigin}")
+        sheet.write(f"{{\\pgfqpoint{{{wide:f}in}}{{{high:f}in}}}}%\n\\pgfusepath{{use as bounding box,clip}}%\n")
+        renderer = Renderer(figure, sheet)
+        mixed: Any = MixedModeRenderer(
+            figure, wide, high, figure.dpi, renderer, bbox_inches_restore=bbox_inches_restore
+        )
+        figure.draw(mixed)
+        sheet.write("\\end{pgfpicture}\\makeatother%\n")
+        sheet.reach = figure.get_tightbbox(renderer)
+
+
+def _set(text: str, prop: Any, ismath: Any) -> str:
+    """A text with its size, weight, slant and, where it was asked for, a face of equal widths."""
+    size = prop.get_size_in_points() * 72.27 / 72
+    weight = prop.get_weight()
+    bold = weight in _BOLD if isinstance(weight, str) else weight >= 600
+    face = r"\ttfamily" if prop.get_family()[0] == "monospace" else r"\fontfamily{\familydefault}"
+    style = face + (r"\bfseries" if bold else "") + _SLANT.get(prop.get_style(), "")
+    body = text if ismath == "TeX" else words(text)
+    return f"{{\\fontsize{{{size:.4f}}}{{{1.2 * size:.4f}}}{style}\\selectfont {body}}}"
+
+
+def _png(pixels: Any) -> bytes:
+    """A picture as PNG without times and words; its alpha channel only where something shines through."""
+    picture = Image.fromarray(np.ascontiguousarray(pixels))
+    if picture.mode == "RGBA" and picture.getchannel("A").getextrema()[0] == 255:
+        picture = picture.convert("RGB")
+    if max(picture.size) <= 128:
+        picture = picture.resize((picture.width * CELL, picture.height * CELL), Image.Resampling.NEAREST)
+    written = io.BytesIO()
+    picture.save(written, "PNG", optimize=True)
+    return written.getvalue()

@@ -1,0 +1,241 @@
+r"""From a drawing of matplotlib to PGFPlots in the house style: only what is known to come out right.
+
+Lines, points of one look, bars and other areas with straight edges, error bars, texts in data coordinates, legends of
+these, on linear and decimal axes in a grid of `subplots`. Typeface, sizes of text and the two axis lines are those of
+the house; values, ticks and their texts, colours, widths, dashes and the shapes of marks are matplotlib's own. Whatever
+else is met raises `NotConverted` with its name.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import matplotlib.axes
+import numpy as np
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure as Drawing
+from matplotlib.offsetbox import DrawingArea
+from matplotlib.spines import Spine
+from matplotlib.text import Text
+from matplotlib.ticker import AutoLocator, ScalarFormatter
+
+from boundpaper.figures.matplotlib.artists import HOUSE_TEXT, WRITERS, image_of
+from boundpaper.figures.matplotlib.page import laid_out
+from boundpaper.figures.matplotlib.panel import Marks, Panel, Ticks, kind_of, set_lines
+from boundpaper.figures.matplotlib.usual import NotConverted, new, quiet_fonts, require, require_usual
+from boundpaper.figures.ticks import is_year
+
+MOST_POINTS = 2000
+"""More values than this take PGFPlots too long."""
+_FIGURE = (
+    *("figheight", "figwidth", "size_inches", "dpi", "constrained_layout", "tight_layout", "constrained_layout_pads"),
+    *("layout_engine", "canvas"),
+)
+_AXES = (
+    *("adjustable", "anchor", "autoscale_on", "autoscalex_on", "autoscaley_on", "axisbelow", "navigate", "position"),
+    *("forward_navigation_events", "subplotspec", "title", "xbound", "xlabel", "xlim", "xmargin", "xscale", "xticks"),
+    *(
+        "xinverted",
+        "xticklabels",
+        "yinverted",
+        "ybound",
+        "ylabel",
+        "ylim",
+        "ymargin",
+        "yscale",
+        "yticks",
+        "yticklabels",
+    ),
+)
+_AXIS = (
+    *("inverted", "label_text", "major_formatter", "major_locator", "minor_formatter", "minor_locator", "ticklabels"),
+    *("ticks", "tick_params", "ticks_position", "view_interval", "units", "converter", "label_coords"),
+)
+_PLACES = {
+    "upper right": (0.98, 0.98), "upper left": (0.02, 0.98), "lower left": (0.02, 0.02), "lower right": (0.98, 0.02),
+    "right": (0.98, 0.5), "center left": (0.02, 0.5), "center right": (0.98, 0.5), "lower center": (0.5, 0.02),
+    "upper center": (0.5, 0.98), "center": (0.5, 0.5),
+}  # fmt: skip
+
+
+def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
+    """Convert a drawing whole.
+
+    Parameters
+    ----------
+    drawing : matplotlib.figure.Figure
+    width : float
+        Of the figure, in mm.
+    height : float, optional
+        Of each panel's axes, in mm; by default in the drawing's proportions.
+
+    Raises
+    ------
+    NotConverted
+        With the first artist or property that is not known to come out right.
+    """
+    require(not any(text.get_usetex() for text in drawing.findobj(Text)), "a text that is TeX (usetex)")
+    with warnings.catch_warnings(), quiet_fonts():
+        warnings.simplefilter("ignore")  # of fonts that this document does not use
+        drawing.draw_without_rendering()  # settles limits, ticks and their texts
+    require_usual(drawing, new(lambda: Drawing()), _FIGURE, "the figure")
+    for child in drawing.get_children():
+        if child is not drawing.patch and not isinstance(child, matplotlib.axes.Axes):
+            raise NotConverted(f"{kind_of(child)} of the whole figure")
+    require(not any(hasattr(axes, "_colorbar") for axes in drawing.axes), "a colour bar")
+    shown = [axes for axes in drawing.axes if axes.get_visible()]
+    require(shown, "a figure without axes")
+    places = [axes.get_position(original=True).bounds for axes in shown]
+    require(len(set(places)) == len(places), "axes over each other (twinx, twiny)")
+    marks = Marks()
+    panels = [_panel(axes, marks) for axes in shown]
+    require(len({(p.row, p.column) for p in panels}) == len(panels), "axes in one cell of the grid")
+    return laid_out(panels, marks, width, height)
+
+
+def _panel(axes: Any, marks: Marks) -> Panel:
+    require(type(axes) is matplotlib.axes.Axes, f"{kind_of(axes)} ({axes.name} axes)")
+    spec = axes.get_subplotspec()
+    require(spec is not None, "axes that stand in no grid of subplots")
+    grid = spec.get_gridspec()
+    require(len(spec.rowspan) == len(spec.colspan) == 1, "axes over several cells of the grid")
+    require(not hasattr(grid, "_subplot_spec"), "a grid within a grid")
+    for ratios in (grid.get_width_ratios(), grid.get_height_ratios()):
+        require(ratios is None or len(set(ratios)) == 1, "rows or columns of unequal size")
+    require(not axes.child_axes, "axes within axes (an inset, or a secondary axis)")
+    require_usual(axes, _blank(), _AXES, "the axes")
+    for title in (axes._left_title, axes._right_title):
+        require(not title.get_text(), "a title at the left or right")
+    require(axes.axison, "axes that are switched off")
+    for side in ("left", "bottom"):
+        require(axes.spines[side].get_visible(), f"the {side} spine, which is hidden")
+    _word(axes.title, _blank().title, 0, axes._autotitlepos)
+    _word(axes.xaxis.label, _blank().xaxis.label, 0, axes.xaxis._autolabelpos)
+    _word(axes.yaxis.label, _blank().yaxis.label, 1, axes.yaxis._autolabelpos)
+    x, y = _ticks(axes.xaxis, "x"), _ticks(axes.yaxis, "y")
+    box = axes.get_window_extent()
+    title = set_lines(axes.title.get_text())
+    panel = Panel(spec.rowspan.start, spec.colspan.start, x, y, box.height / box.width, title)
+    written_apart = (axes.patch, axes.xaxis, axes.yaxis, axes.title, axes._left_title, axes._right_title, axes.legend_)
+    points = 0
+    for artist in sorted(axes.get_children(), key=lambda each: each.get_zorder()):
+        if not artist.get_visible() or artist in written_apart:
+            continue
+        if isinstance(artist, Spine):
+            _spine(artist, axes)
+            continue
+        require(type(artist) in WRITERS, kind_of(artist))
+        clip = artist.get_clip_box()
+        require(clip is None or np.allclose(clip.extents, axes.bbox.extents), f"the clip box of {kind_of(artist)}")
+        written = WRITERS[type(artist)](artist, axes, panel, marks)
+        points += sum(plot.count("\n") for plot in written)
+        require(points <= MOST_POINTS, f"more than {MOST_POINTS:,} values")
+        panel.plots += written
+    for axis, ticks in ((axes.xaxis, x), (axes.yaxis, y)):
+        chosen = type(axis.get_major_locator()) is AutoLocator and type(axis.get_major_formatter()) is ScalarFormatter
+        if chosen and ticks.seen and all(map(is_year, ticks.seen)):
+            ticks.at = [at for at in ticks.at if at == round(at)]
+            ticks.texts = [f"{at:.0f}" if any(ticks.texts) else "" for at in ticks.at]
+    if axes.get_legend() is not None and axes.get_legend().get_visible():
+        _legend(axes, panel, marks)
+    return panel
+
+
+@cache
+def _blank() -> Any:
+    """New axes, to hold others against."""
+    return new(lambda: Drawing().subplots())
+
+
+def _spine(spine: Spine, axes: Any) -> None:
+    side = next(name for name, each in axes.spines.items() if each is spine)
+    require_usual(spine, _blank().spines[side], (), f"the {side} spine")
+
+
+def _word(text: Any, usual: Text, along: int, placed: bool) -> None:
+    """See that a title or a label stands at its usual place, and is but words."""
+    if text.get_text():
+        named = f"the text {text.get_text()!r}"
+        require(placed and abs(text.get_position()[along] - 0.5) < 1e-9, f"the place of {named}")
+        require(text.get_bbox_patch() is None, f"the box of {named}")
+        require_usual(text, usual, (*HOUSE_TEXT, "fontweight", "weight"), named)
+
+
+def _ticks(axis: Any, name: str) -> Ticks:
+    """Limits, scale and ticks of an axis."""
+    scale, where = axis.get_scale(), f"the {name} axis"
+    require(scale in ("linear", "log"), f"the {scale} scale of {where}")
+    require(scale == "linear" or axis.get_transform().base == 10, f"the logarithms of {where}, which are not decimal")
+    require(axis.get_visible(), f"{where}, which is hidden")
+    low, high = axis.get_view_interval()
+    require(low < high, f"{where}, which runs backwards")
+    if scale == "linear":
+        large = max(abs(low), abs(high))
+        require(high - low > 2e-4 * large, f"values of {where} that differ behind their fourth digit")
+        require(1e-9 < large < 1e9, f"values of {where} as large or small as {large:g}")
+    else:
+        require(low > 1e-30 and high < 1e30 and high / low > 1.01, f"the limits of {where}")
+    new_axis = getattr(_blank(), f"{name}axis")
+    require_usual(axis, new_axis, _AXIS, where)
+    side = "bottom" if name == "x" else "left"
+    grid = False
+    for which in ("major", "minor"):
+        usual = new_axis.get_tick_params(which=which)
+        for key, value in axis.get_tick_params(which=which).items():
+            if key == "gridOn" and which == "major":
+                grid = bool(value)
+            elif key not in ("labelsize", "labelfontfamily", f"label{side}"):
+                same = key in usual and usual[key] == value
+                require(same, f"the {key} ({value}) of the {which} ticks of {where}")
+    majors = _shown(axis.get_major_ticks(), low, high)
+    offset = axis.get_offset_text().get_text() or axis.get_major_formatter().get_offset()
+    require(not offset, f"the offset or multiplier ({offset}) of {where}")
+    minors = _shown(axis.get_minor_ticks(), low, high)
+    require(not axis.get_minor_formatter().get_offset(), f"the offset of the minor ticks of {where}")
+    major = set(map(id, majors))
+    majors = sorted([*majors, *(t for t in minors if t.label1.get_text())], key=lambda tick: tick.get_loc())
+    minors = [t for t in minors if not t.label1.get_text()]
+    require(not grid or len(majors) == len(major), f"the grid of {where}, where minor ticks have labels")
+    usual_tick = new_axis.get_major_ticks()[0]
+    for tick in majors:
+        named = f"the tick label {tick.label1.get_text()!r}"
+        require(tick.label1.get_bbox_patch() is None, f"the box of {named}")
+        require_usual(tick.label1, usual_tick.label1, (*HOUSE_TEXT, "visible"), named)
+        line = ("data", "xdata", "ydata", *(() if id(tick) in major else ("markeredgewidth", "markersize")))
+        require_usual(tick.tick1line, usual_tick.tick1line, line, f"a tick of {where}")
+    texts = [set_lines(t.label1.get_text()) if t.label1.get_visible() else "" for t in majors]
+    label = "" if not axis.label.get_visible() else set_lines(axis.label.get_text())
+    at, minor_at = [t.get_loc() for t in majors], [t.get_loc() for t in minors]
+    return Ticks(low, high, scale == "log", at, texts, minor_at, grid, label)
+
+
+def _shown(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
+    slack = 1e-9 * (high - low)
+    return [t for t in ticks if low - slack <= t.get_loc() <= high + slack and t.get_visible()]
+
+
+def _legend(axes: Any, panel: Panel, marks: Marks) -> None:
+    """Take over the entries of a legend, and where it was asked to stand."""
+    legend = axes.get_legend()
+    require(not legend.get_title().get_text(), f"the title of a legend ({legend.get_title().get_text()!r})")
+    require(legend._ncols == 1, f"a legend of {legend._ncols} columns")
+    require(legend._bbox_to_anchor is None, "the place of a legend (bbox_to_anchor)")
+    require(not isinstance(legend._loc, tuple), "the place of a legend")
+    if legend._loc != 0:
+        place = next(name for name, code in legend.codes.items() if code == legend._loc)
+        panel.legend_at = _PLACES[place]
+    whole = {str(c.get_label()): c.lines[0] for c in axes.containers if isinstance(c, ErrorbarContainer)}
+    areas = legend.findobj(DrawingArea)
+    require(len(areas) == len(legend.texts) == len(legend.legend_handles), "a legend with entries of its own making")
+    for area, handle, text in zip(areas, legend.legend_handles, legend.texts, strict=True):
+        name = text.get_text()
+        heeded = (*HOUSE_TEXT, "horizontalalignment", "verticalalignment")
+        require_usual(text, new(lambda: Text()), heeded, f"the legend's {name!r}")
+        if whole.get(name) is not None:
+            handle = whole[name]
+        else:
+            require(len(area.get_children()) == 1, f"the picture of the legend's {name!r}")
+        panel.entries.append((image_of(handle, marks, name), set_lines(name)))

@@ -1,0 +1,90 @@
+"""What a converted drawing consists of: panels with axes, and plots in PGFPlots' words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from matplotlib.path import Path
+
+from boundpaper.figures.matplotlib.words import words
+
+
+def number(value: float) -> str:
+    """Ten significant digits: more than PGFPlots reads."""
+    text = f"{value:.10g}"
+    return "0" if text == "-0" else text
+
+
+def set_lines(text: str) -> str:
+    """A text in LaTeX, of lines where it has several."""
+    return r"\\".join(words(line) for line in text.split("\n")) if text.strip() else ""
+
+
+def kind_of(artist: Any) -> str:
+    name = type(artist).__name__
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+
+@dataclass
+class Ticks:
+    """One axis: its limits, scale, ticks with their texts, and the values that were drawn along it."""
+
+    low: float
+    high: float
+    log: bool
+    at: list[float]
+    texts: list[str]
+    minor: list[float]
+    grid: bool
+    label: str
+    seen: set[float] = field(default_factory=set)
+
+    def holds(self, value: float) -> bool:
+        slack = 1e-9 * abs(self.high - self.low)
+        return self.low - slack <= value <= self.high + slack
+
+
+@dataclass
+class Panel:
+    """One pair of axes: where it stands in the grid, what its axis options are, and what is drawn."""
+
+    row: int
+    column: int
+    x: Ticks
+    y: Ticks
+    ratio: float
+    title: str
+    plots: list[str] = field(default_factory=list)
+    entries: list[tuple[str, str]] = field(default_factory=list)
+    legend_at: tuple[float, float] | None = None
+
+
+class Marks:
+    """The shapes of marks, each declared once."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, str] = {}
+
+    def name(self, path: Any, filled: bool, scale: float) -> str:
+        """The name of a mark of this shape, whose lengths times `scale` are points of 1/72 inch."""
+        commands = []
+        for points, code in path.iter_segments(simplify=False, curves=True):
+            pairs = [f"\\pgfqpoint{{{x * scale:.4f}bp}}{{{y * scale:.4f}bp}}" for x, y in np.reshape(points, (-1, 2))]
+            if code == Path.CLOSEPOLY:
+                commands.append(r"\pgfpathclose")
+                continue
+            verb = {
+                Path.MOVETO: "moveto",
+                Path.LINETO: "lineto",
+                Path.CURVE3: "quadraticcurveto",
+                Path.CURVE4: "curveto",
+            }
+            commands.append(f"\\pgfpath{verb[code]}" + "".join(f"{{{p}}}" for p in pairs))
+        shape = "".join(commands) + (r"\pgfusepathqfillstroke" if filled else r"\pgfusepathqstroke")
+        return self.named.setdefault(shape, f"drawn-{len(self.named) + 1}")
+
+    def declared(self) -> str:
+        """The declarations."""
+        return "".join(f"\\pgfdeclareplotmark{{{name}}}{{{shape}}}\n" for shape, name in self.named.items())

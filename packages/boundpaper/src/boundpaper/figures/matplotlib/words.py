@@ -1,0 +1,51 @@
+"""Texts of a drawing in LaTeX: what matplotlib shows as words and formulas, through the one escaper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from boundpaper.errors import DataError, SpecError
+from boundpaper.typeset.armour import plain
+from boundpaper.typeset.text import escape, prose
+
+_DOLLAR = re.compile(r"(?<!\\)\$")
+_SAME: Mapping[str, str] = {r"\mathdefault": r"\mathrm", r"\mathregular": r"\mathrm", r"\degree": r"{}^{\circ}"}
+"""Commands of matplotlib's formulas, and those of LaTeX that draw the same."""
+
+
+def words(text: str) -> str:
+    r"""Convert one line of text as matplotlib reads it: `$formulas$` where dollars come in pairs, else plain.
+
+    Parameters
+    ----------
+    text : str
+        A backslash before a dollar makes it a character; nothing else is markup.
+
+    Raises
+    ------
+    SpecError
+        The text holds a character or a command of mathematics that the document cannot set; it is named.
+    """
+    parts = _DOLLAR.split(text)
+    if len(parts) % 2 == 0:  # matplotlib takes dollars without a partner as characters
+        parts = [text]
+    try:
+        return "".join(
+            _formula(part) if i % 2 else escape(part.replace(r"\$", "$"), "latex") for i, part in enumerate(parts)
+        )
+    except (DataError, SpecError) as error:
+        raise SpecError(f"the text {plain(text)!r} of the drawing: {error}") from None
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Texts as a list of PGFPlots, each in braces, so that a comma within one parts nothing."""
+    return ",".join(f"{{{words(text)}}}" for text in texts)
+
+
+def _formula(formula: str) -> str:
+    if not formula.strip():
+        return ""
+    for command, same in _SAME.items():
+        formula = re.sub(re.escape(command) + r"(?![A-Za-z])", lambda _, same=same: same, formula)  # type: ignore[misc]
+    return prose(f"${formula}$", "latex")

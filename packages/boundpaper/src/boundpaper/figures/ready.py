@@ -1,0 +1,198 @@
+"""A panel made ready to draw: categories become positions, entities become looks, all that it spans is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
+from boundpaper.figures.spec import Axis, Panel
+from boundpaper.figures.style import Look, Style, look, style
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """One series with numbers only, and its look; `looks` has one per point where points differ.
+
+    `shift` and `thick` are a bar's place beside its neighbours and its thickness, in the unit of the category axis;
+    `slots` are a forest's rows.
+    """
+
+    series: Series
+    look: Look
+    looks: tuple[Look, ...] = ()
+    shift: float = 0.0
+    thick: float = 0.0
+    slots: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """A panel, ready.
+
+    Attributes
+    ----------
+    names : mapping of "x" and "y" to tuple of str
+        The categories along each axis; empty where it has numbers.
+    heads : frozenset of int
+        Which names along y are headings of a forest's groups.
+    bars : {"", "x", "y"}
+        The axis along which bars grow.
+    own : mapping
+        The figure's own entities.
+    """
+
+    panel: Panel
+    where: str
+    drawn: tuple[Drawn, ...]
+    names: Mapping[str, tuple[str, ...]]
+    heads: frozenset[int] = frozenset()
+    bars: str = ""
+    own: Mapping[str, Style | str] = field(default_factory=dict)
+
+    def axis(self, name: str) -> Axis:
+        """The axis as specified."""
+        return self.panel.x if name == "x" else self.panel.y
+
+    def position(self, value: Any, axis: str) -> float:
+        """A category's number, or the number itself."""
+        if isinstance(value, str):
+            from boundpaper.errors import DataError
+
+            if value not in self.names[axis]:
+                raise DataError(
+                    f"{self.where}: '{value}' is no category of axis {axis}: "
+                    f"{', '.join(self.names[axis]) or 'it has numbers'}"
+                )
+            return float(self.names[axis].index(value))
+        return float(value)
+
+
+def ready(panel: Panel, where: str, own: Mapping[str, Style | str], names: Mapping[str, tuple[str, ...]]) -> Ready:
+    """Make one panel ready; `names` are the categories along each axis, as `categories` gives them."""
+    slots, heads, rows = _rows(panel)
+    names = {**names, "y": rows} if rows else names
+    plain = Ready(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
+    bars = [s for s in panel.series if isinstance(s, Bars)]
+    forests = [s for s in panel.series if isinstance(s, Forest)]
+    free = iter(range(1, 1000))
+    drawn = []
+    for series in panel.series:
+        place = f"{where}, {series.title}"
+        entity = series.entity or f"series-{(next(free) - 1) % 8 + 1}"
+        base = look(style(entity, own, place), series)
+        each = getattr(series, "entities", None)
+        looks = tuple(look(style(e, own, place), series) for e in each) if each is not None else ()
+        item = Drawn(series=_numeric(series, plain), look=base, looks=looks)
+        if isinstance(series, Bars):
+            side = "y" if series.horizontal else "x"
+            step = _step([plain.position(v, side) for s in bars for v in getattr(s, side)])
+            thick = step * (0.8 / len(bars) if len(bars) > 1 else 0.62)
+            item = replace(item, shift=(bars.index(series) - (len(bars) - 1) / 2) * thick, thick=thick)
+        elif isinstance(series, Stacked):
+            item = replace(item, thick=0.66 * _step([plain.position(v, "x") for v in series.x]))
+        elif isinstance(series, Forest):
+            dodge = (forests.index(series) - (len(forests) - 1) / 2) * min(0.3, 0.7 / len(forests))
+            keys = zip(_groups(series), series.rows, strict=True)
+            item = replace(item, slots=tuple(slots[key] + dodge for key in keys))
+        drawn.append(item)
+    grows = (
+        ("x" if bars[0].horizontal else "y")
+        if bars
+        else "y"
+        if any(isinstance(s, Stacked) for s in panel.series)
+        else ""
+    )
+    return replace(plain, drawn=tuple(drawn), bars=grows)
+
+
+def categories(panels: Sequence[Panel], axis: str) -> tuple[str, ...]:
+    """The categories that panels use along an axis: as the axis orders them, else in order of first appearance."""
+    given = {str(c): None for p in panels for c in (p.x if axis == "x" else p.y).categories}
+    if given:
+        return tuple(given)
+    seen = {v: None for p in panels for s in p.series for v in (getattr(s, axis, None) or ()) if isinstance(v, str)}
+    return tuple(seen)
+
+
+def _groups(series: Forest) -> tuple[str, ...]:
+    return tuple(series.groups) if series.groups is not None else ("",) * len(series.rows)
+
+
+def _rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozenset[int], tuple[str, ...]]:
+    """Number a forest's rows from the top; each new group starts with a slot for its heading."""
+    slots: dict[tuple[str, str], float] = {}
+    names: list[str] = []
+    heads = set()
+    groups: dict[str, list[str]] = {}
+    for series in panel.series:
+        if isinstance(series, Forest):
+            for group, row in zip(_groups(series), series.rows, strict=True):
+                members = groups.setdefault(group, [])
+                if row not in members:
+                    members.append(row)
+    for group, members in groups.items():
+        if group:
+            heads.add(len(names))
+            names.append(group)
+        for row in members:
+            slots[group, row] = float(len(names))
+            names.append(str(row))
+    return slots, frozenset(heads), tuple(names)
+
+
+def _numeric(series: Series, found: Ready) -> Series:
+    """Replace categories by their positions."""
+    if isinstance(series, Forest | Heatmap):
+        return series
+    changed: dict[str, Any] = {
+        axis: tuple(found.position(v, axis) for v in getattr(series, axis))
+        for axis in ("x", "y")
+        if hasattr(series, axis)
+    }
+    return replace(series, **changed)
+
+
+def _step(at: Sequence[float]) -> float:
+    places = sorted(set(at))
+    return min((b - a for a, b in pairwise(places)), default=1.0)
+
+
+def span(item: Drawn, axis: str) -> list[float]:
+    """Everything that a series draws along an axis."""
+    s = item.series
+    if isinstance(s, Heatmap):
+        return []
+    if isinstance(s, Forest):
+        return [*s.estimate, *s.low, *s.high] if axis == "x" else []
+    if isinstance(s, Bundle):
+        return list(s.x) if axis == "x" else [v for line in s.lines for v in line if v == v]
+    values = list(getattr(s, axis))
+    if isinstance(s, Points):
+        return values + list(getattr(s, f"{axis}_low") or ()) + list(getattr(s, f"{axis}_high") or ())
+    if isinstance(s, Bars) and axis != ("x" if s.horizontal else "y"):
+        return [v + side * item.thick / 2 + item.shift for v in values for side in (-1.3, 1.3)]
+    if isinstance(s, Stacked) and axis == "x":
+        return [v + side * item.thick * 0.8 for v in values for side in (-1, 1)]
+    if isinstance(s, Line | Fit | Bars) and axis == ("x" if isinstance(s, Bars) and s.horizontal else "y"):
+        values += [*(s.low or ()), *(s.high or ())]
+        if isinstance(s, Bars):
+            values += [v for v in s.reported or () if v is not None and v == v]
+    return values
+
+
+def stack_tops(items: Sequence[Drawn]) -> dict[float, float]:
+    """The height of each pile."""
+    tops: dict[float, float] = {}
+    for item in items:
+        if isinstance(item.series, Stacked):
+            for x, y in zip(item.series.x, item.series.y, strict=True):
+                tops[x] = tops.get(x, 0.0) + y
+    return tops
+
+
+def sharing(items: Sequence[Drawn], kind: type) -> list[Drawn]:
+    """The series of one kind."""
+    return [d for d in items if isinstance(d.series, kind)]

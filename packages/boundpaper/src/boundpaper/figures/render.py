@@ -1,0 +1,118 @@
+"""From a figure to its LaTeX: the standalone document, the float that includes its PDF, and pictures."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import SpecError
+from boundpaper.figures.check import check
+from boundpaper.figures.text import latex
+from boundpaper.typeset import templates
+from boundpaper.typeset.armour import guarded
+
+if TYPE_CHECKING:
+    import jinja2
+
+    from boundpaper.figures.spec import Figure
+
+TEMPLATES = Path(__file__).parent / "templates"
+ROOM = TEMPLATES.parents[1]
+
+
+def tex(figure: Figure, name: str) -> str:
+    r"""Render the standalone document of one figure.
+
+    The text begins with the whole preamble up to `\endofdump`, so that it compiles both by itself and with a format
+    that was precompiled from that preamble.
+
+    Raises
+    ------
+    DataError, SpecError
+        A faulty column, figure or template; the text names it.
+    """
+    return guarded(_tex(figure, name), f"figure {name}")
+
+
+def _tex(figure: Figure, name: str) -> str:
+    check(figure, name)
+    fields: dict[str, Any] = {"preamble": (TEMPLATES / "preamble.tex").read_text(encoding="utf-8"), "name": name}
+    fields["source"] = f"figure:{name}"
+    if figure.template:
+        body = _render(figure.template, {**figure.values, "name": name, "figure": figure})
+        return _render("own.tex.j2", {**fields, "body": body.strip()})
+    if figure.body:
+        return _render("own.tex.j2", {**fields, "body": figure.body.replace("<< name >>", name).strip()})
+    from boundpaper.figures.view import view
+
+    return _render("standalone.tex.j2", {**fields, **view(figure, name)})
+
+
+def float_tex(figure: Figure, name: str) -> str:
+    """Render the float: the figure's PDF with caption, note and the label `fig:NAME`."""
+    check(figure, name)
+    short = figure.short or _first_sentence(figure.caption)
+    text = _render(
+        "float.tex.j2",
+        {
+            "name": name,
+            "source": f"figure:{name}",
+            "caption": latex(figure.caption),
+            "short": latex(short),
+            "note": latex(figure.note) if figure.note else "",
+        },
+    )
+    return guarded(text, f"figure {name}")
+
+
+def assets(figure: Figure, name: str) -> dict[str, bytes]:
+    """Draw the pictures that the document includes: dense heat maps, and what the figure brings itself."""
+    from boundpaper.figures.margins import limits
+    from boundpaper.figures.png import heat_png
+    from boundpaper.figures.view import oriented, rasters
+
+    check(figure, name)
+    files = {f"{name}{suffix}": content for suffix, content in figure.files.items()}
+    for i, s in rasters(figure):
+        panel = figure.panels[i]
+        low, high = limits(s)
+        flip = not (panel.y.reverse or bool(panel.y.categories))
+        files[f"{name}-{i + 1}.png"] = heat_png(oriented(s, panel.x.reverse, flip), low, high, s.colors)
+    return files
+
+
+def _first_sentence(caption: str) -> str:
+    """The caption up to its first full stop, without citations: what the list of figures shows."""
+    from boundpaper.typeset.text import without_citations
+
+    plain = without_citations(caption)
+    end = plain.find(". ")
+    return (plain if end < 0 else plain[:end]).rstrip(".")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return templates.environment(TEMPLATES, ROOM)
+
+
+def _render(template: str, fields: dict[str, Any]) -> str:
+    import traceback
+
+    import jinja2
+
+    try:
+        return _environment().get_template(template).render(fields)
+    except jinja2.TemplateSyntaxError as error:
+        raise SpecError(f"{_template_path(error.filename or template)}:{error.lineno}: {error.message}") from None
+    except jinja2.TemplateNotFound as error:
+        raise SpecError(f"no template '{error.name}' in figures/ or boundpaper/figures/templates/") from None
+    except (jinja2.UndefinedError, TypeError, ValueError, KeyError, AttributeError) as error:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.endswith(".j2")]
+        place = f"{_template_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else template
+        raise SpecError(f"{place}: {error}") from None
+
+
+def _template_path(file: str) -> str:
+    path = Path(file)
+    return f"figures/{path.relative_to(ROOM)}" if path.is_absolute() else f"boundpaper/figures/templates/{file}"

@@ -1,0 +1,168 @@
+"""From values to millimetres: limits with a margin, and the way along an axis."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from boundpaper.errors import SpecError
+
+if TYPE_CHECKING:
+    from boundpaper.figures.spec import Axis
+
+
+def number(value: float) -> str:
+    """Six significant digits, the same on every machine, never minus zero."""
+    text = f"{value:.6g}"
+    return "0" if text == "-0" else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """One axis, settled.
+
+    Attributes
+    ----------
+    kind : {"linear", "log", "symlog", "edges"}
+        `log` is left to PGFPlots; `symlog` and `edges` (a heat map's cells) are computed here, on a linear axis.
+    low, high : float
+        Limits, in the axis' unit.
+    length : float
+        In mm.
+    ticks : tuple of (float, str)
+        Values and their texts.
+    threshold : float
+        Where `symlog` turns logarithmic.
+    edges : tuple of float
+        Borders of a heat map's cells.
+    reverse : bool
+        Values grow leftwards or downwards; drawn by changing their sign (cells by counting them from the other end), so
+        that the axis line stays where it is.
+    """
+
+    kind: str
+    low: float
+    high: float
+    length: float = 100.0
+    ticks: tuple[tuple[float, str], ...] = ()
+    threshold: float = 1.0
+    edges: tuple[float, ...] = ()
+    reverse: bool = False
+
+    def drawn(self, value: float) -> float:
+        """The coordinate that PGFPlots is given."""
+        if self.kind == "log":
+            return value
+        along = self._along(value) - self.origin
+        if self.kind == "edges":  # cells are counted from below (from the left) whichever way the values grow
+            return len(self.edges) - 1 - along if self.reverse else along
+        return -along if self.reverse else along
+
+    @property
+    def origin(self) -> float:
+        """What coordinates are counted from, where values lie close together far from zero; else 0.
+
+        Coordinates have six significant digits, and TeX reads no more: times of today, a minute apart, would be one. It
+        is the limit next to zero, from which bars then rise as they would from zero.
+        """
+        if self.kind not in ("linear", "symlog"):
+            return 0.0
+        low, high = self._along(self.low), self._along(self.high)
+        near, far = sorted((low, high), key=abs)
+        return near if high - low < 0.01 * abs(far) else 0.0
+
+    def _along(self, value: float) -> float:
+        if self.kind == "log":
+            return math.log10(value)
+        if self.kind == "symlog":
+            return math.copysign(math.log10(1 + abs(value) / self.threshold), value)
+        if self.kind == "edges":
+            return self._cell(value)
+        return value
+
+    def _cell(self, value: float) -> float:
+        i = min(max(bisect.bisect_right(self.edges, value) - 1, 0), len(self.edges) - 2)
+        left, right = self.edges[i], self.edges[i + 1]
+        if self.geometric:
+            return i + math.log(max(value, left / right) / left) / math.log(right / left)
+        return i + (value - left) / (right - left)
+
+    @property
+    def geometric(self) -> bool:
+        """Whether a heat map's borders grow by factors rather than by steps, so that a log axis reads them straight."""
+        if len(self.edges) < 3 or self.edges[0] <= 0:
+            return False
+        factors = [b / a for a, b in pairwise(self.edges)]
+        steps = [b - a for a, b in pairwise(self.edges)]
+        return max(factors) / min(factors) < max(steps) / min(steps)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The limits that PGFPlots is given, the smaller first."""
+        a, b = self.drawn(self.low), self.drawn(self.high)
+        return (a, b) if a < b else (b, a)
+
+    def at(self, value: float) -> float:
+        """The distance in mm from the lower (left) end of the axis."""
+        share = (self._along(value) - self._along(self.low)) / (self._along(self.high) - self._along(self.low))
+        return (1 - share if self.reverse else share) * self.length
+
+    def extended(self, value: float, room: float, *, upper: bool) -> Scale:
+        """Move the upper (or the lower) limit out until `room` mm lie between it and a value."""
+        inner, outer = (self.low, self.high) if upper else (self.high, self.low)
+        have = abs(self._along(outer) - self._along(value)) / abs(self._along(outer) - self._along(inner)) * self.length
+        if have >= room or self.kind == "edges" or room >= self.length:
+            return self
+        there = self._along(inner) + (self._along(value) - self._along(inner)) * self.length / (self.length - room)
+        return replace(self, high=self._back(there)) if upper else replace(self, low=self._back(there))
+
+    def _back(self, along: float) -> float:
+        if self.kind == "log":
+            return float(10**along)
+        if self.kind == "symlog":
+            return math.copysign(self.threshold * (10 ** abs(along) - 1), along)
+        return along
+
+
+def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, grounded: bool = False) -> Scale:
+    """Find limits for the data: its range, and a margin on both sides.
+
+    Parameters
+    ----------
+    axis : Axis
+    values : sequence of float
+        Everything the panel draws along this axis, ends of error bars included; not empty.
+    length : float
+        In mm.
+    pad : float
+        The margin as a share of the range.
+    grounded : bool
+        Bars stand here: zero is a limit, with no margin beyond it. A log axis has no zero, and so no ground.
+
+    Raises
+    ------
+    SpecError
+        The values are so near each other that a log axis would show them as one.
+    """
+    low, high = min(values), max(values)
+    kind = axis.scale
+    if kind == "log" and low < high < 1.001 * low:
+        raise SpecError(
+            f"axis '{axis.label}': {low:.10g} to {high:.10g} is too narrow for a log axis; use scale='linear'"
+        )
+    bare = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
+    if kind != "log" and (axis.zero or grounded):
+        low, high = min(low, 0.0), max(high, 0.0)
+    a, b = bare._along(low), bare._along(high)
+    span = (b - a) or abs(a) / 2 or 1.0
+    stands = (axis.zero or grounded) and kind != "log"
+    a, b = (a if stands and a == 0 else a - pad * span), (b if stands and b == 0 else b + pad * span)
+    return replace(
+        bare,
+        low=bare._back(a) if axis.low is None else float(axis.low),
+        high=bare._back(b) if axis.high is None else float(axis.high),
+    )

@@ -1,0 +1,258 @@
+"""What a panel can show: one frozen dataclass per kind, plain data and nothing about how it is drawn.
+
+Every column is a sequence of numbers or a column of a DataFrame. Positions may be categories (strings): they are
+laid out in the order of `Axis.categories`, or of first appearance. `entity` names who the series is about
+(`boundpaper.figures.style.styles`) and decides its colour, mark and dash; `label` is what the legend says (the entity's
+name where empty).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias
+
+from boundpaper.errors import SpecError
+
+Values: TypeAlias = Any
+"""A sequence, array or DataFrame column; kept as a tuple. (`Any`, since no type covers all of these for mypy.)"""
+Matrix: TypeAlias = Any
+"""Rows of numbers: nested sequences, a 2-D array or a DataFrame; kept as a tuple of tuples."""
+Origin: TypeAlias = Literal["reported", "recomputed", "measured"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """What all kinds share.
+
+    Attributes
+    ----------
+    entity : str
+        Who this is about; empty takes the next free one of `series-1`, `series-2`, ...
+    label : str
+        The legend's text; the entity's name where empty.
+    legend : bool
+        False keeps the series out of the legend.
+    origin : {"reported", "recomputed", "measured"}, optional
+        Where the values come from. Reported ones get hollow marks, so that they never pass for measured ones.
+    """
+
+    entity: str = ""
+    label: str = ""
+    legend: bool = True
+    origin: Origin | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type not in ("Values", "Matrix") or value is None or isinstance(value, bool):
+                continue
+            object.__setattr__(self, field.name, as_tuple(value, f"{type(self).__name__}.{field.name}"))
+
+    @property
+    def title(self) -> str:
+        """How errors call this series."""
+        return f"{type(self).__name__} '{self.label or self.entity or 'without label'}'"
+
+
+def as_tuple(value: Any, where: str) -> tuple[Any, ...]:
+    """Make a tuple of any column; rows of a matrix become tuples too."""
+    if hasattr(value, "to_numpy"):
+        value = value.to_numpy()
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    try:
+        if isinstance(value, str):
+            raise TypeError
+        items = tuple(value)
+    except TypeError:
+        raise SpecError(f"{where} is a {type(value).__name__}; give a sequence or a column") from None
+    return tuple(as_tuple(v, where) if isinstance(v, list | tuple) or getattr(v, "ndim", 0) != 0 else v for v in items)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line(Series):
+    """A line through points, in the order given.
+
+    Attributes
+    ----------
+    x, y : columns of equal length
+    low, high : columns, optional
+        Ends of the uncertainty at each point, in the unit of `y`.
+    uncertainty : {"bars", "band"}
+        How `low` and `high` are drawn.
+    marks : bool, optional
+        Whether points are marked; by default up to 20 points are.
+    direct : bool or str
+        Name the line at its right end instead of in the legend; a string replaces the label there.
+    dash : str
+        Replaces the entity's dash.
+    """
+
+    x: Values
+    y: Values
+    low: Values = None
+    high: Values = None
+    uncertainty: Literal["bars", "band"] = "bars"
+    marks: bool | None = None
+    direct: bool | str = False
+    dash: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Points(Series):
+    """Single points.
+
+    Attributes
+    ----------
+    x, y : columns of equal length
+    labels : column of str, optional
+        A name for each point (empty ones stay bare), placed where it covers nothing.
+    entities : column of str, optional
+        One entity per point, in place of `entity`; the legend lists each once.
+    sizes : column of float, optional
+        The marks' areas, relative to each other.
+    x_low, x_high, y_low, y_high : columns, optional
+        Ends of the uncertainty.
+    """
+
+    x: Values
+    y: Values
+    labels: Values = None
+    entities: Values = None
+    sizes: Values = None
+    x_low: Values = None
+    x_high: Values = None
+    y_low: Values = None
+    y_high: Values = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit(Series):
+    """A fitted line, with its confidence band where `low` and `high` are given; `x` must grow."""
+
+    x: Values
+    y: Values
+    low: Values = None
+    high: Values = None
+    dash: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars(Series):
+    """Bars; several series in one panel stand side by side.
+
+    Attributes
+    ----------
+    x, y : columns of equal length
+        Vertical bars have categories in `x` and values in `y`; horizontal ones the other way round.
+    low, high : columns, optional
+        Ends of the uncertainty, in the unit of the values.
+    values : bool or column of str
+        Print each value at its bar; strings replace the numbers.
+    decimals : int, optional
+        Decimals of the printed values; by default at most three significant digits.
+    reported : column, optional
+        A value reported elsewhere for each bar, drawn as a hollow diamond; NaN or None where there is none.
+    reported_label : str
+        The legend's text for those diamonds.
+    horizontal : bool
+    """
+
+    x: Values
+    y: Values
+    low: Values = None
+    high: Values = None
+    values: Values = False
+    decimals: int | None = None
+    reported: Values = None
+    reported_label: str = "reported"
+    horizontal: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stacked(Series):
+    """One layer of a stack: series of this kind in one panel are piled up in their order; no negative values.
+
+    `values` prints each part's number inside it where it fits.
+    """
+
+    x: Values
+    y: Values
+    values: bool = False
+    decimals: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heatmap(Series):
+    """A matrix as colours; a panel holds one, and nothing else but rules and annotations.
+
+    Attributes
+    ----------
+    values : (rows, columns) matrix
+        Row 0 is at the bottom, unless `Axis(reverse=True)` puts it on top. None leaves a cell white: for
+        combinations that cannot occur. NaN is an error here as elsewhere.
+    x_edges, y_edges : columns of n + 1 numbers, optional
+        The cells' borders, growing; 0, 1, 2, ... by default. Cells are drawn equally wide; ticks stand where they
+        belong. With `Axis.categories`, ticks name the cells instead.
+    colors : {"viridis", "signed"}
+        `signed` is blue-white-red with limits made symmetric about zero.
+    low, high : float, optional
+        What the ends of the colours mean; the data's range by default.
+    bar : str
+        The label of the colour bar.
+    """
+
+    values: Matrix
+    x_edges: Values = None
+    y_edges: Values = None
+    colors: Literal["viridis", "signed"] = "viridis"
+    low: float | None = None
+    high: float | None = None
+    bar: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle(Series):
+    """Many thin lines, with the band that holds the middle 80 % of them and their mean.
+
+    Attributes
+    ----------
+    x : column
+    lines : (lines, points) matrix
+        NaN where a line has a gap; the only place where NaN is allowed.
+    opacity : float, optional
+        Of one thin line; by default the more lines, the fainter.
+    band, mean : bool
+        Whether the 10-90 % band and the mean are drawn.
+    """
+
+    x: Values
+    lines: Matrix
+    opacity: float | None = None
+    band: bool = True
+    mean: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forest(Series):
+    """Estimates with intervals, one per row, first row on top; several series share rows of the same name.
+
+    Attributes
+    ----------
+    rows : column of str
+    estimate, low, high : columns
+    groups : column of str, optional
+        A heading for each run of rows.
+    entities : column of str, optional
+        One entity per row, in place of `entity`.
+    texts : column of str, optional
+        Printed at the right of each row.
+    """
+
+    rows: Values
+    estimate: Values
+    low: Values
+    high: Values
+    groups: Values = None
+    entities: Values = None
+    texts: Values = None

@@ -1,0 +1,263 @@
+"""The look that every figure shares: one palette whose colours mean the same thing from the first page to the last.
+
+Colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), which stay apart for every common colour vision. A
+colour never stands alone: an entity also has its mark, its dash and its hatch, so that a grey print still tells them
+apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boundpaper.errors import DataError, SpecError
+from boundpaper.near import close_to
+from boundpaper.places import project
+from boundpaper.store.paths import FAMILIES
+from boundpaper.store.subjects import Family, Subject, families, subjects
+
+if TYPE_CHECKING:
+    from boundpaper.figures.series import Series
+
+TEXT_WIDTH_MM = 150.0
+"""The width of a full figure: the thesis' text block, a little short of its 152.7 mm."""
+
+PALETTE: Mapping[str, str] = {
+    "okblack": "000000",
+    "okorange": "E69F00",
+    "oksky": "56B4E9",
+    "okgreen": "009E73",
+    "okyellow": "F0E442",
+    "okblue": "0072B2",
+    "okvermillion": "D55E00",
+    "okpurple": "CC79A7",
+    "okgrey": "767676",
+}
+"""The colours' names in LaTeX, as hexadecimal RGB; `_templates/preamble.tex` defines the same ones."""
+
+VIRIDIS: tuple[tuple[int, int, int], ...] = (
+    (68, 1, 84), (72, 26, 108), (71, 47, 125), (65, 68, 135), (57, 86, 140), (49, 104, 142),
+    (42, 120, 142), (35, 136, 142), (31, 152, 139), (34, 168, 132), (53, 183, 121), (84, 197, 104),
+    (122, 209, 81), (165, 219, 54), (210, 226, 27), (253, 231, 37),
+)  # fmt: skip
+"""Viridis at sixteen equal steps; LaTeX and the PNG writer both interpolate between these."""
+
+SIGNED: tuple[tuple[int, int, int], ...] = (
+    (5, 48, 97), (33, 102, 172), (67, 147, 195), (146, 197, 222), (209, 229, 240), (255, 255, 255),
+    (253, 219, 199), (244, 165, 130), (214, 96, 77), (178, 24, 43), (103, 0, 31),
+)  # fmt: skip
+"""Blue, white, red at eleven equal steps; white is zero."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """How one entity looks.
+
+    Attributes
+    ----------
+    color : str
+        A colour of `PALETTE`, or an xcolor mix of them such as `okgreen!75!black`.
+    mark : str
+        A PGFPlots mark.
+    dash : str
+        A PGF dash style.
+    hatch : str
+        A PGF pattern laid over bars in white; empty for plain bars.
+    label : str
+        The name that a reader sees; the entity's key where empty.
+    """
+
+    color: str
+    mark: str = "*"
+    dash: str = "solid"
+    hatch: str = ""
+    label: str = ""
+
+
+_DASHES = ("solid", "dashed", "dash dot", "densely dotted", "dash dot dot")
+_HATCHES = ("", "north east lines", "north west lines", "crosshatch", "dots")
+_STEPS = ("!60!white", "", "!75!black", "!55!black", "!38!black")
+_SIDES = {
+    "rope": Style(color="okblue", label="RoPE"),
+    "drope": Style(color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="DroPE"),
+}
+
+
+def of_family(family: Family, known: Mapping[str, Subject]) -> dict[str, Style]:
+    """Looks of a family and its models: one hue and one mark; its models get darker and change dash and hatch.
+
+    The first of several models has the family's own hue, or a lighter one where there are more models than darker
+    steps; a model by itself has the family's dash; a side of a pair looks like that side.
+    """
+    models = family.models
+    first = 0 if len(models) >= len(_STEPS) else 1
+    styles = {
+        family.entity: Style(
+            color=family.color, mark=family.mark, dash=family.dash, hatch=family.hatch, label=family.name
+        )
+    }
+    for place, (key, name) in enumerate(models):
+        subject = known.get(key)
+        label = (subject.label if subject else "") or name
+        if subject and subject.side:
+            styles[key] = replace(_SIDES[subject.side], label=label)
+        elif len(models) == 1:
+            styles[key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
+        else:
+            styles[key] = Style(
+                color=family.color + _STEPS[(first + place) % len(_STEPS)],
+                mark=family.mark,
+                dash=_DASHES[place % len(_DASHES)],
+                hatch=_HATCHES[place % len(_HATCHES)],
+                label=label,
+            )
+    return styles
+
+
+OWN: Mapping[str, Style] = {
+    **_SIDES,
+    "query": Style(color="okpurple", label="query"),
+    "key": Style(color="okgreen", mark="square*", dash="dashed", hatch="north east lines", label="key"),
+    "value": Style(color="okorange", mark="triangle*", dash="dash dot", hatch="north west lines", label="value"),
+    "attention": Style(color="oksky", label="attention"),
+    "mlp": Style(color="okorange", mark="square*", dash="dashed", hatch="north east lines", label="MLP"),
+    "reported": Style(color="okgrey", mark="o", dash="densely dotted", hatch="north east lines", label="reported"),
+    "recomputed": Style(
+        color="oksky!75!black", mark="square*", dash="dashed", hatch="north west lines", label="recomputed"
+    ),
+    "measured": Style(color="okblack", mark="*", label="measured"),
+    "holds": Style(color="okgreen", mark="*", label="holds"),
+    "holds after rounding": Style(
+        color="okgreen!60!white", mark="o", dash="dashed", hatch="dots", label="holds after rounding"
+    ),
+    "not significant": Style(
+        color="okorange", mark="triangle*", dash="dash dot", hatch="north west lines", label="not significant"
+    ),
+    "not supported": Style(
+        color="okpurple", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="not supported"
+    ),
+    "contradicted": Style(
+        color="okvermillion", mark="square*", dash="dash dot dot", hatch="north east lines", label="contradicted"
+    ),
+    "not testable": Style(color="okgrey", mark="pentagon*", dash="densely dotted", hatch="dots", label="not testable"),
+    "neutral": Style(color="okgrey", label="all"),
+    "total": Style(color="okblack", label="total"),
+    "series-1": Style(color="okblue"),
+    "series-2": Style(color="okorange", mark="square*", dash="dashed", hatch="north east lines"),
+    "series-3": Style(color="okgreen", mark="triangle*", dash="dash dot", hatch="north west lines"),
+    "series-4": Style(color="okpurple", mark="diamond*", dash="densely dotted", hatch="crosshatch"),
+    "series-5": Style(color="oksky", mark="pentagon*", dash="dash dot dot", hatch="dots"),
+    "series-6": Style(color="okvermillion", mark="o", dash="solid"),
+    "series-7": Style(color="okblack", mark="square", dash="dashed", hatch="north east lines"),
+    "series-8": Style(color="okgrey", mark="triangle", dash="dash dot", hatch="north west lines"),
+}
+"""Entities with a fixed look; `series-1` to `series-8` have no fixed meaning: for contrasts without a name here."""
+
+
+def styles() -> Mapping[str, Style]:
+    """The look of every entity: those of `OWN`, and the families and models of the open paper, where it has some."""
+    return _styles(_paper())
+
+
+def _paper() -> Path | None:
+    try:
+        return project()
+    except DataError:
+        return None
+
+
+@cache
+def _styles(root: Path | None) -> Mapping[str, Style]:
+    if root is None or not (root / FAMILIES).is_file():
+        return OWN
+    known = subjects(root)
+    return {**{key: look for family in families(root) for key, look in of_family(family, known).items()}, **OWN}
+
+
+@cache
+def _by_plain_name(root: Path | None) -> Mapping[str, str]:
+    """Entities by their names and labels without case, spaces, hyphens and underscores."""
+    of_paper = _styles(root)
+    return {_plain(key): key for key in of_paper} | {
+        _plain(style.label): key for key, style in of_paper.items() if style.label
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """A style applied to a series: `mark` names the filled form, and `hollow` ones are drawn with a white inside."""
+
+    color: str
+    mark: str
+    dash: str
+    hatch: str
+    hollow: bool
+    label: str
+
+    @property
+    def text(self) -> str:
+        """The colour for words: light hues are darkened until they can be read."""
+        base = self.color.partition("!")[0]
+        if self.color.endswith("!white"):
+            return f"{base}!90!black"
+        return f"{base}!75!black" if self.color == base and base != "okblack" else self.color
+
+
+def look(style: Style, series: Series) -> Look:
+    """Apply a style: the series' own dash and label come first, and reported values get hollow marks."""
+    mark = style.mark if style.mark.endswith("*") else "*" if style.mark == "o" else f"{style.mark}*"
+    return Look(
+        color=style.color,
+        mark=mark,
+        dash=getattr(series, "dash", "") or style.dash,
+        hatch=style.hatch,
+        hollow=series.origin == "reported" or not style.mark.endswith("*"),
+        label=series.label or style.label,
+    )
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in name.casefold() if c not in " _-")
+
+
+def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
+    """Look an entity up, first among the figure's own, then in the palette.
+
+    Parameters
+    ----------
+    entity : str
+        A key of `styles()` or the label shown for it; case, spaces, hyphens and underscores do not matter.
+    own : mapping of str to Style or str
+        The figure's own entities: a style each, or the palette's entity whose look they take.
+    where : str
+        The figure and series, for the error.
+
+    Raises
+    ------
+    SpecError
+        When nobody knows the entity; names the nearest match.
+    """
+    if entity in own:
+        target = own[entity]
+        if isinstance(target, Style):
+            return target
+        base = style(target, {}, where)
+        return Style(color=base.color, mark=base.mark, dash=base.dash, hatch=base.hatch, label=entity)
+    key = _by_plain_name(_paper()).get(_plain(entity))
+    if key is not None:
+        return styles()[key]
+    near = close_to(entity, [*own, *styles()], most=1, cutoff=0.0)[0]
+    raise SpecError(
+        f"{where}: unknown entity '{entity}'; the nearest is '{near}'. "
+        "Name one of boundpaper/figures/style.py or a model of artifacts/sources/models.csv, or give the figure its own "
+        "with entities=."
+    )
+
+
+def display(entity: str) -> str:
+    """The name that a reader sees: `ministral3-8b` is "Ministral-3-8B"; unknown names stay as they are."""
+    key = _by_plain_name(_paper()).get(_plain(entity))
+    return (styles()[key].label or entity) if key is not None else entity

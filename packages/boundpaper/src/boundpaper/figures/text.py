@@ -1,0 +1,15 @@
+"""Text inside figures, in LaTeX."""
+
+from __future__ import annotations
+
+from boundpaper.typeset.text import prose
+
+
+def latex(text: str) -> str:
+    """Convert plain text with `$math$` and `*emphasis*`; everything else is escaped."""
+    return prose(text, "latex")
+
+
+def cell(text: str) -> str:
+    """Convert a name, a category or another cell of the data, as `latex` does, digits and hyphens as written."""
+    return prose(text, "latex", numbers=False)

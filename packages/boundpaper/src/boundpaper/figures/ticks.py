@@ -1,0 +1,134 @@
+"""Where ticks stand and what they say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from boundpaper.figures.text import latex
+from boundpaper.typeset.grouping import grouped
+
+if TYPE_CHECKING:
+    from boundpaper.figures.scale import Scale
+    from boundpaper.figures.spec import Axis
+
+
+def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -> Scale:
+    """Add ticks: the axis' own, or round numbers about `every` mm apart; of years, whole ones without comma."""
+    sign = r"\%" if axis.percent else ""
+    if isinstance(axis.ticks, Mapping):
+        return replace(scale, ticks=tuple((float(v), latex(t)) for v, t in axis.ticks.items()))
+    if axis.ticks is not None:
+        own = [float(v) for v in axis.ticks]
+        if years and all(map(is_year, own)):
+            return replace(scale, ticks=tuple((v, f"${v:.0f}$") for v in own))
+        return replace(scale, ticks=tuple(zip(own, texts(own, sign), strict=True)))
+    wanted = max(2, min(9, round(scale.length / every)))
+    if scale.kind == "log":
+        at = log_ticks(scale.low, scale.high, wanted, axis.base)
+        powers = len(at) > 1 and (max(at) >= 1e5 or min(at) < 1e-3)
+        said = [_power(v, axis.base) + sign for v in at] if powers else texts(at, sign, equal=False)
+    elif scale.kind == "symlog":
+        at = apart(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
+        said = texts(at, sign, equal=False)
+    elif scale.geometric and scale.high / scale.low > 30:
+        at = apart(scale, log_ticks(scale.low, scale.high, wanted, axis.base), every * 0.6)
+        said = texts(at, sign, equal=False)
+    elif years:
+        at = [v for v in linear_ticks(scale.low, scale.high, wanted) if v == round(v)]
+        said = [f"${v:.0f}$" for v in at]
+    else:
+        at = linear_ticks(scale.low, scale.high, wanted)
+        said = texts(at, sign)
+    return replace(scale, ticks=tuple(zip(at, said, strict=True)))
+
+
+def is_year(value: object) -> bool:
+    """Whether a number, or a text of digits, is most likely a year: a name of four digits."""
+    try:
+        return 1800 <= float(str(value)) <= 2100 and float(str(value)).is_integer()
+    except ValueError:
+        return False
+
+
+def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten between the limits, about as many as wanted."""
+    raw = (high - low) / wanted
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / raw)))
+    slack = step * 1e-9
+    first, last = math.ceil((low - slack) / step), math.floor((high + slack) / step)
+    return [round(i * step, 12 - math.floor(math.log10(step))) for i in range(first, last + 1)]
+
+
+def log_ticks(low: float, high: float, wanted: int, base: int) -> list[float]:
+    """Powers of the base; over less than two decades 1, 2 and 5 times these, or round numbers."""
+    log = math.log2 if base == 2 else math.log10
+    a, b = log(low), log(high)
+    powers = range(math.ceil(a - 1e-9), math.floor(b + 1e-9) + 1)
+    if base == 10 and len(powers) < 3:
+        for parts in ((1, 3), (1, 2, 5)):
+            at = [m * 10.0**p for p in range(math.floor(a), math.floor(b) + 1) for m in parts]
+            at = [v for v in at if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
+            if len(at) >= 3:
+                return at
+        return linear_ticks(low, high, wanted)
+    step = max(1, math.ceil(len(powers) / wanted))
+    return [float(base) ** p for p in powers if p % step == 0]
+
+
+def symlog_ticks(low: float, high: float, threshold: float) -> list[float]:
+    """Zero, and powers of ten from the threshold outwards."""
+    start = math.ceil(math.log10(threshold))
+    stop = math.floor(math.log10(max(abs(low), abs(high), threshold)))
+    sizes = [10.0**p for p in range(start, stop + 1)]
+    return [v for v in (*(-s for s in reversed(sizes)), 0.0, *sizes) if low <= v <= high]
+
+
+def apart(scale: Scale, at: Sequence[float], room: float) -> list[float]:
+    """Leave out ticks that come nearer than `room` mm to a larger one, or to zero."""
+    kept: list[float] = [v for v in at if v == 0]
+    for value in sorted(at, key=lambda v: -abs(v)):
+        if all(abs(scale.at(value) - scale.at(k)) >= room for k in kept):
+            kept.append(value)
+    return sorted(kept)
+
+
+def texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
+    """Write numbers for an axis, equally many decimals where asked; the largest and smallest with a power of ten."""
+    largest = max((abs(v) for v in at), default=0.0)
+    step = min((b - a for a, b in pairwise(sorted(at)) if b > a), default=largest)
+    if largest > 1e5 * step:  # they differ behind the digits that a number of an axis has
+        places = max(0, -math.floor(math.log10(step) + 1e-9))
+        return [f"${thousands(f'{v:.{places}f}')}${sign}" for v in at]
+    if largest and (largest >= 1e6 or largest < 1e-3):
+        power = math.floor(math.log10(largest))
+        return [rf"$0${sign}" if v == 0 else rf"${v / 10**power:g}\cdot 10^{{{power}}}${sign}" for v in at]
+    most = max((decimals(v) for v in at), default=0)
+    return [f"${thousands(f'{v:.{most if equal else decimals(v)}f}')}${sign}" for v in at]
+
+
+def _power(value: float, base: int) -> str:
+    exponent = math.log2(value) if base == 2 else math.log10(value)
+    whole = math.floor(exponent + 1e-9)
+    lead = value / float(base) ** whole
+    return f"${base}^{{{whole}}}$" if abs(lead - 1) < 1e-6 else rf"${lead:g}\cdot {base}^{{{whole}}}$"
+
+
+def decimals(value: float) -> int:
+    """Decimals that a number needs, up to six significant digits."""
+    text = f"{value:.6g}"
+    if "e" in text:
+        mantissa, _, exponent = text.partition("e")
+        return max(0, len(mantissa.partition(".")[2]) - int(exponent))
+    return len(text.partition(".")[2])
+
+
+def thousands(text: str) -> str:
+    """Set groups of three digits apart by commas, as tables and captions do; for use within mathematics."""
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    whole, point, rest = digits.partition(".")
+    return sign + grouped(whole).replace(",", "{,}") + point + rest

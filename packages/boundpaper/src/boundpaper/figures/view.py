@@ -1,0 +1,255 @@
+"""What the templates see of a laid-out figure: nested dictionaries of texts and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundpaper.errors import SpecError
+from boundpaper.figures.draw import Canvas, Plot, bars, bundle, forest, line, points, stacked
+from boundpaper.figures.layout import Page, Place, lay_out
+from boundpaper.figures.legend import entries, rows_of
+from boundpaper.figures.margins import FOOT, bar_scale
+from boundpaper.figures.metrics import width, wrap
+from boundpaper.figures.names import name_edges, name_points, name_tops
+from boundpaper.figures.ready import Drawn, sharing
+from boundpaper.figures.scale import Scale, number
+from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Stacked
+from boundpaper.figures.spec import Figure, Rule, Shade
+from boundpaper.figures.style import look, style
+from boundpaper.figures.text import latex
+
+RASTER_FROM = 32
+"""From this many rows or columns on a heat map is a picture: as vectors it would take LaTeX seconds."""
+
+STRUT = r"\vphantom{Ag}"
+"""Before the names under an axis: they hang from their upper edges, so without it "query" stands above "key"."""
+
+_DRAW = {Line: line, Fit: line, Points: points, Bars: bars, Bundle: bundle, Forest: forest}
+
+
+def view(figure: Figure, name: str) -> dict[str, Any]:
+    """Lay a figure out and draw it: the page, its panels and the legend, as the templates want them."""
+    legend = rows_of(figure, name)
+    page = lay_out(figure, name, legend.height)
+    panels = [_panel(figure, name, page, place, i) for i, place in enumerate(page.places)]
+    return {
+        "page": {"width": number(page.width), "height": f"{page.height:.2f}", "panels": panels},
+        "legend": entries(legend, page),
+    }
+
+
+def rasters(figure: Figure) -> list[tuple[int, Heatmap]]:
+    """The heat maps that become pictures, with the numbers of their panels."""
+    return [
+        (i, s)
+        for i, panel in enumerate(figure.panels)
+        for s in panel.series
+        if isinstance(s, Heatmap) and max(len(s.values), len(s.values[0])) >= RASTER_FROM
+    ]
+
+
+def _panel(figure: Figure, name: str, page: Page, place: Place, i: int) -> dict[str, Any]:
+    ready, x, y = place.ready, place.x, place.y
+    canvas = Canvas(ready, x, y)
+    fields: dict[str, Any] = {
+        "left": f"{place.left:.2f}",
+        "low": f"{place.low:.2f}",
+        "width": f"{x.length:.2f}",
+        "height": f"{y.length:.2f}",
+        "x": _axis(place, "x"),
+        "y": _axis(place, "y"),
+        "title": place.title,
+    }
+    fields["title_up"] = f"{place.title_up:.2f}"
+    fields["shades"] = [_shade(canvas, s, k, figure) for k, s in enumerate(ready.panel.shades)]
+    fields["rules"] = [_rule(canvas, r, figure) for r in ready.panel.rules]
+    fields["plots"] = _plots(canvas, f"{name}-{i + 1}.png")
+    fields["guides"] = _rows(canvas)
+    arrows: list[dict[str, Any]] = []
+    _annotate(canvas, figure, arrows)
+    name_tops(canvas)
+    name_edges(canvas)
+    name_points(canvas)
+    heat = [d.series for d in ready.drawn if isinstance(d.series, Heatmap)]
+    fields["heat"] = _heat(heat[0], x, y) if heat else None
+    return {**fields, "words": canvas.words, "leaders": canvas.leaders, "arrows": arrows}
+
+
+def _axis(place: Place, axis: str) -> dict[str, Any]:
+    scale = place.x if axis == "x" else place.y
+    spec, names = place.ready.axis(axis), place.ready.names[axis]
+    low, high = scale.limits
+    ticks = [(_tick(scale, v, bool(names)), t) for v, t in scale.ticks]
+    outer = place.x_outer if axis == "x" else place.y_outer
+    texts = list(place.x_ticks.texts) if axis == "x" else [t for _, t in ticks]
+    if axis == "x" and names:
+        texts = [STRUT + t for t in texts]
+    if axis == "y":
+        texts = [rf"\textbf{{{t}}}" if i in place.ready.heads else t for i, t in enumerate(texts)]
+    heat = scale.kind == "edges"
+    grid = (
+        spec.grid if spec.grid is not None else not names and not heat and axis == (place.ready.bars or _values(place))
+    )
+    room = scale.length
+    label = (
+        r"\\".join(rf"\strut {latex(part)}" for part in (wrap(spec.label, room) or [spec.label]))
+        if spec.label and outer
+        else ""
+    )
+    below = 1.0 + 0.5 + place.x_ticks.depth
+    return {
+        "low": number(low),
+        "high": number(high),
+        "log": scale.kind == "log",
+        "ticks": [number(v) for v, _ in ticks],
+        "texts": texts if outer else [""] * len(texts),
+        "size": place.x_ticks.size,
+        "turn": place.x_ticks.turn,
+        "wrapped": any(r"\\" in t for t in texts),
+        "grid": grid,
+        "bare": bool(names) and (bool(place.ready.bars) or axis == "y"),
+        "label": label,
+        "label_at": f"{-below / place.y.length:.4f}" if axis == "x" else f"{-place.room / place.x.length:.4f}",
+    }
+
+
+def _values(place: Place) -> str:
+    """The axis that carries the values, whose ticks get light lines."""
+    return "x" if any(isinstance(d.series, Forest) for d in place.ready.drawn) else "y"
+
+
+def _tick(scale: Scale, value: float, named: bool) -> float:
+    if scale.kind == "edges" and named:
+        along = value + 0.5
+        return len(scale.edges) - 1 - along + 0.0 if scale.reverse else along
+    return scale.drawn(value)
+
+
+def _plots(canvas: Canvas, picture: str) -> list[Plot]:
+    plots: list[Plot] = []
+    drawn = canvas.ready.drawn
+    piles = sharing(drawn, Stacked)
+    if piles:
+        plots += stacked(canvas, piles)
+    behind = sorted(drawn, key=_layer)
+    for item in behind:
+        if isinstance(item.series, Heatmap):
+            plots.append(_matrix(item, canvas, picture))
+        elif not isinstance(item.series, Stacked):
+            plots += _DRAW[type(item.series)](canvas, item)
+    return plots
+
+
+def _layer(item: Drawn) -> int:
+    """Bars and bundles lie behind lines, lines behind points."""
+    order: tuple[type, ...] = (Heatmap, Bars, Bundle, Fit, Line, Forest, Points)
+    return order.index(type(item.series)) if type(item.series) in order else 0
+
+
+def _matrix(item: Drawn, canvas: Canvas, picture: str) -> Plot:
+    s = item.series
+    assert isinstance(s, Heatmap)
+    rows, columns = len(s.values), len(s.values[0])
+    plot: Plot = {"kind": "heatmap", "columns": columns, "count": rows}
+    if max(rows, columns) >= RASTER_FROM:
+        return {**plot, "picture": picture}
+    bar = bar_scale(s, canvas.y.length)
+    turned = oriented(s, canvas.x.reverse, not canvas.y.reverse)  # LaTeX counts rows from below
+    cells = [
+        (number(c + 0.5), number(r + 0.5), "nan" if v is None else number(bar.drawn(v)))
+        for r, line_ in enumerate(reversed(turned))
+        for c, v in enumerate(line_)
+    ]
+    return {**plot, "picture": "", "rows": cells}
+
+
+def oriented(s: Heatmap, mirror: bool, flip: bool) -> list[list[float | None]]:
+    """The matrix as it is seen, top row first."""
+    rows = [list(reversed(row)) if mirror else list(row) for row in s.values]
+    return rows[::-1] if flip else rows
+
+
+def _heat(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
+    scale = bar_scale(s, y.length)
+    low, high = scale.limits
+    wide = max(width(t) for _, t in scale.ticks)
+    return {
+        "map": "okviridis" if s.colors == "viridis" else "oksigned",
+        "low": number(low),
+        "high": number(high),
+        "at": f"{1 + 2.0 / x.length:.4f}",
+        "ticks": [number(scale.drawn(v)) for v, _ in scale.ticks],
+        "texts": [t for _, t in scale.ticks],
+        "label": rf"\strut {latex(s.bar)}" if s.bar else "",
+        "label_at": f"{1 + (2.2 + wide + FOOT) / 2.5:.4f}",
+    }
+
+
+def _rows(canvas: Canvas) -> list[Plot]:
+    """Light lines that lead the eye from a forest's row names to their estimates."""
+    plots: list[Plot] = []
+    if not sharing(canvas.ready.drawn, Forest):
+        return plots
+    for i in range(len(canvas.ready.names["y"])):
+        if i not in canvas.ready.heads:
+            at = canvas.y.at(float(i))
+            plots.append({"a": canvas.share(0, at), "b": canvas.share(canvas.x.length, at)})
+    return plots
+
+
+def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, Any]:
+    """A range behind the data; plain ones alternate between two greys, so that neighbours stay apart."""
+    ready = canvas.ready
+    scale = canvas.x if shade.axis == "x" else canvas.y
+    ends = zip((shade.low, shade.high), (scale.low, scale.high), strict=True)
+    a, b = sorted(scale.at(limit if end is None else ready.position(end, shade.axis)) for end, limit in ends)
+    if a < -1e-6 or b > scale.length + 1e-6:
+        raise SpecError(
+            f"{ready.where}: the shaded range {shade.low} to {shade.high} leaves the limits given for axis "
+            f"{shade.axis}, {number(scale.low)} to {number(scale.high)}: widen them, or give None for an open end"
+        )
+    color = f"black, fill opacity={0.07 if k % 2 == 0 else 0.14}"
+    if shade.entity:
+        color = f"{style(shade.entity, figure.entities, ready.where).color}, fill opacity=0.12"
+    if shade.axis == "x":
+        if shade.label:
+            canvas.tops.append(((a + b) / 2, shade.label, "okgrey!60!black"))
+        return {"color": color, "a": canvas.share(a, 0), "b": canvas.share(b, canvas.y.length)}
+    return {"color": color, "a": canvas.share(0, a), "b": canvas.share(canvas.x.length, b)}
+
+
+def _rule(canvas: Canvas, rule: Rule, figure: Figure) -> dict[str, Any]:
+    from boundpaper.figures.series import Series
+
+    ready = canvas.ready
+    shown = look(style(rule.entity, figure.entities, ready.where), Series())
+    at = ready.position(rule.at, rule.axis)
+    if rule.axis == "x":
+        x = canvas.x.at(at)
+        if rule.label:
+            canvas.tops.append((x, rule.label, shown.text))
+        return {"color": shown.color, "dash": rule.dash, "a": canvas.share(x, 0), "b": canvas.share(x, canvas.y.length)}
+    y = canvas.y.at(at)
+    return {"color": shown.color, "dash": rule.dash, "a": canvas.share(0, y), "b": canvas.share(canvas.x.length, y)}
+
+
+_ANCHORS = {
+    "above": "south", "below": "north", "left": "east", "right": "west", "above left": "south east",
+    "above right": "south west", "below left": "north east", "below right": "north west", "center": "center",
+}  # fmt: skip
+
+
+def _annotate(canvas: Canvas, figure: Figure, arrows: list[dict[str, Any]]) -> None:
+    from boundpaper.figures.series import Series
+
+    for note in canvas.ready.panel.annotations:
+        x, y = canvas.mm(canvas.ready.position(note.x, "x"), canvas.ready.position(note.y, "y"))
+        color = "okblack"
+        if note.entity:
+            color = look(style(note.entity, figure.entities, canvas.ready.where), Series()).text
+        dx = 0.8 * (("right" in note.anchor) - ("left" in note.anchor))
+        dy = 0.8 * (("above" in note.anchor) - ("below" in note.anchor))
+        canvas.say(x + dx, y + dy, latex(note.text), _ANCHORS[note.anchor], color, size="scriptsize")
+        if note.target is not None:
+            end = canvas.mm(canvas.ready.position(note.target[0], "x"), canvas.ready.position(note.target[1], "y"))
+            arrows.append({"a": canvas.share(x, y), "b": canvas.share(*end), "color": color})

@@ -1,0 +1,122 @@
+"""Writing the annotated copies: a page a document, and one that says what was found and what has changed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.paper.annotate.copies import Copy, copies
+from boundpaper.paper.annotate.coverage import Coverage, coverage
+from boundpaper.paper.annotate.inputs import printed_numbers, rows_by_source
+from boundpaper.paper.annotate.lines import lines
+from boundpaper.paper.annotate.placing import CHANGED, HEADING, Placed, place
+from boundpaper.paper.metadata import read as read_metadata
+from boundpaper.paper.site.build import keep
+from boundpaper.paper.site.overview import VERDICTS
+from boundpaper.paper.site.page import assets, page
+from boundpaper.store.documents import documents
+from boundpaper.typeset import addresses
+
+FOLDER = "out/annotated"
+SITE = "../site/"
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """A document's copy with all that the ledger says of it."""
+
+    copy: Copy
+    title: str
+    placed: tuple[Placed, ...]
+    coverage: Coverage
+
+    @property
+    def page(self) -> str:
+        """Its page."""
+        return f"{self.copy.document}.html"
+
+    @property
+    def changed(self) -> list[Placed]:
+        """Rows whose place changed, the worst first."""
+        return sorted(
+            (each for each in self.placed if each.state in CHANGED), key=lambda each: CHANGED.index(each.state)
+        )
+
+    @property
+    def states(self) -> Counter[str]:
+        """Rows by what became of their place."""
+        return Counter(each.state for each in self.placed)
+
+    @property
+    def unseen(self) -> list[Placed]:
+        """Rows known by their heading only, whose reported value does not stand under it."""
+        seen = {row["claim"] for each in self.coverage.stated for mark in each.marks for row in mark.rows}
+        return [each for each in self.placed if each.state == HEADING and each.row["claim"] not in seen]
+
+    @property
+    def words(self) -> str:
+        """The document in one line."""
+        counts, states = self.coverage.counts, self.states
+        share = (
+            f"{100 * counts['judged'] / self.coverage.total:.0f}% of {self.coverage.total} numbers judged"
+            if self.coverage.total
+            else "no number"
+        )
+        changed = ", ".join(f"{states[state]} {state}" for state in CHANGED if states[state]) or "none changed"
+        return f"{self.copy.document} ({self.copy.file}): {len(self.placed)} rows of the ledger, {changed}; {share}"
+
+
+def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Annotated], list[str]]:
+    """Write the annotated copies of the documents in a folder below `out/annotated`.
+
+    Parameters
+    ----------
+    root : Path
+        The project, its ledger built.
+    folder : Path
+        Where the reader's copies lie; nothing of them is written but into `out`.
+    sources : iterable of str
+        Names of the source artifacts.
+
+    Returns
+    -------
+    documents : list of Annotated
+    others : list of str
+        Files of the folder that are no document.
+    """
+    rows = rows_by_source(root)
+    recorded = {key: [row["anchor"] for row in own if row["anchor"]] for key, own in rows.items()}
+    held, others = copies(folder, recorded)
+    names = [re.compile(pattern) for pattern in read_metadata(root).names]
+    titles = {document.key: document.title for document in documents(root)}
+    sources = list(sources)
+    done = []
+    for copy in held:
+        places = place(rows[copy.document], copy)
+        data = printed_numbers(root, sources, copy.document, copy.sentences)
+        done.append(Annotated(copy, titles[copy.document], tuple(places), coverage(copy, places, data, names)))
+    keep(root / FOLDER, _pages(done, others, (root / "out/site/ledger.html").is_file()))
+    return done, others
+
+
+def _pages(done: Sequence[Annotated], others: Sequence[str], site: bool) -> Iterator[tuple[str, bytes]]:
+    yield from assets().items()
+    common: dict[str, Any] = {"done": done, "site": SITE if site else "", "addresses": addresses}
+    yield "index.html", page("annotated.html.j2", "index.html", title="Annotated sources", others=others, **common)
+    for each in done:
+        yield (
+            each.page,
+            page(
+                "document.html.j2",
+                each.page,
+                title=f"{each.copy.document}: {each.title}",
+                document=each,
+                lines=list(lines(each.copy, each.coverage)),
+                verdicts=VERDICTS,
+                **common,
+            ),
+        )

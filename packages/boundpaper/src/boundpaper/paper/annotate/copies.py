@@ -1,0 +1,82 @@
+"""The reader's copies of the documents: files of a folder, each recognised by its sentences or its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from boundpaper.errors import DataError
+from boundpaper.store.sentences import Sentence, sentences
+
+SUFFIXES = (".md", ".markdown", ".txt")
+SHARE = 0.2  # of a document's recorded statements, which a file must hold to be taken for it
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A file that is a document: its key, its name, its lines and its sentences."""
+
+    document: str
+    file: str
+    lines: tuple[str, ...]
+    sentences: tuple[Sentence, ...]
+
+
+def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[Copy], list[str]]:
+    """The documents among the files of a folder, and the names of the files that are none.
+
+    A file is the document of whose recorded statements it holds the largest share, if that is a fifth at least; else
+    the one whose key its name begins with.
+
+    Parameters
+    ----------
+    folder : Path
+    anchors : mapping of str to collection of str
+        By key of a document, the hashes of its statements as recorded.
+
+    Raises
+    ------
+    DataError
+        The folder is missing, a file is not UTF-8 text, two files are the same document, or none is any.
+    """
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder; give the one that holds your copies of the documents")
+    by_source: dict[str, Copy] = {}
+    others = []
+    for path in sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()):
+        text = _text(path)
+        parts = tuple(sentences(text))
+        key = _document({part.anchor for part in parts}, anchors) or _source_key(path.name, anchors)
+        if not key:
+            others.append(path.name)
+        elif key in by_source:
+            raise DataError(
+                f"{folder}: {by_source[key].file} and {path.name} are both document {key}; keep one of them"
+            )
+        else:
+            by_source[key] = Copy(key, path.name, tuple(text.split("\n")), parts)
+    if not by_source:
+        known = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
+        raise DataError(f"{folder}: none of its files is a document that is judged here; those are {known}")
+    return [by_source[key] for key in anchors if key in by_source], others
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+    return "\n".join(text.splitlines())
+
+
+def _document(held: Collection[str], anchors: Mapping[str, Collection[str]]) -> str:
+    shares = {key: sum(each in held for each in set(own)) / len(set(own)) for key, own in anchors.items() if own}
+    best = max(shares, key=lambda key: shares[key], default="")
+    return best if best and shares[best] >= SHARE else ""
+
+
+def _source_key(name: str, known: Collection[str]) -> str:
+    fitting = [key for key in known if re.match(rf"{re.escape(key)}(?![0-9A-Za-z])", name)]
+    return max(fitting, key=len, default="")

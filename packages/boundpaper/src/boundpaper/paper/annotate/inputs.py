@@ -1,0 +1,55 @@
+"""What an annotation takes from the artifacts: rows of the ledger by document, and the values that the sources hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.paper.annotate.tokens import sizes
+from boundpaper.paper.site.project import records
+from boundpaper.store.documents import THESIS
+from boundpaper.store.sentences import Sentence, under
+
+PLACES = "places"
+
+
+def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of the ledger with their places, by document; those on the thesis itself left out.
+
+    Raises
+    ------
+    DataError
+        When no row is about another document.
+    """
+    places = {row["claim"]: row for row in records(root, "claim_places")}
+    by_source: dict[str, list[dict[str, Any]]] = {}
+    for row in records(root, "claims"):
+        if row["source"] != THESIS:
+            by_source.setdefault(row["source"], []).append({**places[row["claim"]], **row})
+    if not by_source:
+        raise DataError("the ledger has no row on a document other than the thesis, so there is nothing to annotate")
+    return by_source
+
+
+def printed_numbers(
+    root: Path, sources: Iterable[str], document: str, copy: Sequence[Sentence]
+) -> Mapping[str, frozenset[Decimal]]:
+    """By heading of a document's copy, the sizes of all values that the sources hold from there.
+
+    A source's rows name their place; the table of places gives its section, and the heading is the one that it means.
+    """
+    sections = {row["source"]: row["section"] for row in records(root, PLACES) if row["document"] == document}
+    headings = {place: under(section, copy) for place, section in sections.items()}
+    numbers: dict[str, set[Decimal]] = {}
+    for name in sources:
+        for row in records(root, name):
+            heading = headings.get(str(row.get("source", "")))
+            if heading:
+                cells = (
+                    str(value) for field, value in row.items() if value is not None and field not in ("source", "model")
+                )
+                numbers.setdefault(heading, set()).update(sizes(cells))
+    return {heading: frozenset(values) for heading, values in numbers.items()}

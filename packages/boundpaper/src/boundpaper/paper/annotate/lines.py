@@ -1,0 +1,150 @@
+"""Lines of a copy as HTML: Markdown's own look, every judged statement and every number in its colour."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from boundpaper.paper.annotate.copies import Copy
+from boundpaper.paper.annotate.coverage import BESIDE, JUDGED, OPEN, Coverage, Stated
+from boundpaper.paper.site.page import slug
+
+WORST = ("contradicted", "not supported", "not testable", "not significant", "holds after rounding", "holds")
+_MARKS = re.compile(r"\*\*|`")
+_HEADING = re.compile(r"^(#{1,6})\s+")
+_ITEM = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+")
+_RULE = re.compile(r"^(?=[\s:|]*-)[\s:|-]*$")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A block of a copy: its first line, what kind it is, its HTML, and the rows that judge something in it."""
+
+    number: int
+    kind: str
+    html: Markup
+    rows: tuple[Mapping[str, Any], ...]
+
+
+def lines(copy: Copy, coverage: Coverage) -> Iterator[Line]:
+    """The blocks of a copy: a heading, an item, a line of text, a whole table or a whole piece of code."""
+    stated: dict[int, list[Stated]] = {}
+    for each in coverage.stated:
+        stated.setdefault(each.sentence.line, []).append(each)
+    number, count = 1, len(copy.lines)
+    while number <= count:
+        text = copy.lines[number - 1]
+        last = number
+        if text.lstrip().startswith("```"):
+            while last < count and not copy.lines[last].lstrip().startswith("```"):
+                last += 1
+            last = min(last + 1, count)
+            body = "\n".join(copy.lines[number - 1 : last])
+            yield Line(number, "code", Markup("<pre>{}</pre>").format(body), ())
+        elif text.lstrip().startswith("|"):
+            while last < count and copy.lines[last].lstrip().startswith("|"):
+                last += 1
+            yield _table(copy, number, last, stated)
+        elif text.strip():
+            yield _text(text, number, stated.get(number, []))
+        number = last + 1
+
+
+def worst(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The verdict that weighs most among rows."""
+    return min((str(row["verdict"]) for row in rows), key=WORST.index)
+
+
+def _text(text: str, number: int, parts: Sequence[Stated]) -> Line:
+    heading, item = _HEADING.match(text), _ITEM.match(text)
+    html = _marked(text, (heading or item).end() if heading or item else 0, len(text), parts)  # type: ignore[union-attr]
+    if heading:
+        level = min(len(heading[1]) + 1, 4)
+        return Line(number, "heading", Markup(f"<h{level}>{{}}</h{level}>").format(html), _rows(parts))
+    if item:
+        indent = Markup('<p class="item" style="margin-left:{}em">{} {}</p>')
+        sign = item[0].strip() if item[0].strip()[0].isdigit() else "•"
+        return Line(number, "item", indent.format(len(item[1]) // 2 + 1, sign, html), _rows(parts))
+    return Line(number, "text", Markup("<p>{}</p>").format(html), _rows(parts))
+
+
+def _table(copy: Copy, first: int, last: int, stated: Mapping[int, list[Stated]]) -> Line:
+    body, parts = [], []
+    ruled = last > first and _RULE.match(copy.lines[first])
+    for number in range(first, last + 1):
+        text = copy.lines[number - 1]
+        if number > first and _RULE.match(text):
+            continue
+        own = stated.get(number, [])
+        parts += own
+        tag = "th" if ruled and number == first else "td"
+        cells = [_marked(text, start, end, own) for start, end in _cells(text)]
+        wrapped = Markup("").join(Markup(f"<{tag}>{{}}</{tag}>").format(cell.strip()) for cell in cells)
+        place = Markup(' id="L{}"').format(number) if number > first else ""
+        body.append(Markup("<tr{}>{}</tr>\n").format(place, wrapped))
+    table = Markup(
+        '<div class="scroll" tabindex="0" role="region" aria-label="Table, line {}">'
+        "<table><tbody>\n{}</tbody></table></div>"
+    )
+    return Line(first, "table", table.format(first, Markup("").join(body)), _rows(parts))
+
+
+def _cells(text: str) -> list[tuple[int, int]]:
+    """From where to where each cell of a table's line goes."""
+    bars = [match.start() for match in re.finditer(r"(?<!\\)\|", text)]
+    ends = [*bars[1:], len(text)] if text.rstrip().endswith("|") is False else bars[1:]
+    return [(start + 1, end) for start, end in zip(bars, ends, strict=False)]
+
+
+def _rows(parts: Sequence[Stated]) -> tuple[Mapping[str, Any], ...]:
+    rows = [row for part in parts for row in (*part.rows, *(row for mark in part.marks for row in mark.rows))]
+    return tuple({row["claim"]: row for row in rows}.values())
+
+
+def _marked(text: str, start: int, end: int, parts: Sequence[Stated]) -> Markup:
+    """A stretch of a line, with the colours of the sentences and numbers in it."""
+    markup, at = Markup(""), start
+    for part in parts:
+        low, high = max(part.start, start), min(part.start + len(part.sentence.text), end)
+        if low >= high:
+            continue
+        markup += _plain(text[at:low])
+        inner = _numbers(text, low, high, part)
+        verdict = worst(part.rows) if part.rows else ""
+        wrapped = Markup('<span class="judged v-{}">{}</span>').format(slug(verdict), inner) if verdict else inner
+        markup += wrapped
+        at = high
+    return markup + _plain(text[at:end])
+
+
+def _numbers(text: str, low: int, high: int, part: Stated) -> Markup:
+    markup, at = Markup(""), low
+    for mark in part.marks:
+        start, end = part.start + mark.token.start, part.start + mark.token.end
+        if start < low or end > high:
+            continue
+        markup += _plain(text[at:start])
+        if mark.state == JUDGED and not part.rows:
+            names = ", ".join(row["claim"] for row in mark.rows)
+            span = Markup('<span class="judged v-{}" title="{}">{}</span>')
+            markup += span.format(slug(worst(mark.rows)), names, text[start:end])
+        elif mark.state in (OPEN, BESIDE):
+            said = (
+                "no row of the ledger covers this number"
+                if mark.state == OPEN
+                else "its sentence is judged, this number is not"
+            )
+            markup += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, said, text[start:end])
+        else:
+            markup += escape(text[start:end])
+        at = end
+    return markup + _plain(text[at:high])
+
+
+def _plain(text: str) -> Markup:
+    """Text without Markdown's signs of weight and code."""
+    return escape(_MARKS.sub("", text))

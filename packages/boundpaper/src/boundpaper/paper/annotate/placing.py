@@ -1,0 +1,111 @@
+"""Placing: which statement of a copy each row of the ledger judges, and whether it is still the one that was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from boundpaper.paper.annotate.copies import Copy
+from boundpaper.store.sentences import Sentence, anchored, shared
+
+SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
+CHANGED = (ALTERED, GONE, NOWHERE, MOVED)
+"""What is reported as a change, the worst first."""
+NEAR = 0.5
+"""The share of a statement's words that the sentence in its stead must have."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A row of the ledger in a copy.
+
+    Attributes
+    ----------
+    row : mapping
+        Of the ledger, with its recorded `heading`, `line` and `anchor`.
+    state : str
+        `same` or `moved` where the judged sentence stands, `altered` where another stands in its stead, `gone` where
+        none does; `heading` where only a heading is recorded, and `no heading` where the copy lacks that.
+    sentence : Sentence or None
+        Where it stands; for an altered one, the sentence that comes nearest to the statement, or the row
+        of a table in the line of a check's.
+    """
+
+    row: Mapping[str, Any]
+    state: str
+    sentence: Sentence | None = None
+
+    @property
+    def words(self) -> str:
+        """What became of the statement, as a sentence."""
+        line, heading = self.row["line"], self.row["heading"]
+        now = self.sentence.line if self.sentence else 0
+        return {
+            SAME: f"Stands in line {now}.",
+            MOVED: f"Moved from line {line} to line {now}.",
+            ALTERED: f"The sentence that was judged, line {line}, no longer stands; line {now} comes nearest.",
+            GONE: f"The sentence that was judged, line {line}, no longer stands, and none comes near.",
+            HEADING: f"Stands under “{heading}”.",
+            NOWHERE: f"The heading that it stood under, “{heading}”, is no longer there."
+            if heading
+            else "No place in the document is recorded.",
+        }[self.state]
+
+
+def place(rows: Iterable[Mapping[str, Any]], copy: Copy) -> list[Placed]:
+    """Place the rows of a document in a copy of it.
+
+    Where no place of the document is recorded at all, each statement is looked for by its words.
+    """
+    rows = list(rows)
+    recorded = any(row["heading"] for row in rows)
+    by_hash: dict[str, list[Sentence]] = {}
+    for sentence in copy.sentences:
+        by_hash.setdefault(sentence.anchor, []).append(sentence)
+    headings = {name for sentence in copy.sentences for name in sentence.headings}
+    return [
+        _recorded(row, copy.sentences, by_hash, headings) if recorded else _looked_for(row, copy.sentences, by_hash)
+        for row in rows
+    ]
+
+
+def _recorded(
+    row: Mapping[str, Any],
+    document: Sequence[Sentence],
+    by_hash: Mapping[str, list[Sentence]],
+    headings: set[str],
+) -> Placed:
+    if not row["anchor"]:
+        return Placed(row, HEADING if row["heading"] in headings else NOWHERE)
+    standing = by_hash.get(row["anchor"], [])
+    for sentence in standing:
+        if sentence.line == row["line"]:
+            return Placed(row, SAME, sentence)
+    if standing:
+        return Placed(row, MOVED, min(standing, key=lambda each: abs(each.line - int(row["line"]))))
+    near = _near(row, document, by_hash)
+    return Placed(row, ALTERED if near else GONE, near)
+
+
+def _looked_for(row: Mapping[str, Any], document: Sequence[Sentence], by_hash: Mapping[str, list[Sentence]]) -> Placed:
+    anchor = anchored(_texts(row), document)
+    here = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": int(anchor["line"] or 0) or None}
+    if not anchor["anchor"]:
+        return Placed(here, HEADING if anchor["heading"] else NOWHERE)
+    return Placed(here, SAME, next(each for each in by_hash[anchor["anchor"]] if each.line == here["line"]))
+
+
+def _near(
+    row: Mapping[str, Any], document: Sequence[Sentence], by_hash: Mapping[str, list[Sentence]]
+) -> Sentence | None:
+    if row["kind"] == "cell check":  # its value is what was altered, so its row is known by the line alone
+        rows = (each for each in document if each.line == row["line"] and row["heading"] in each.headings)
+        return next((each for each in rows if each.text.startswith("|")), None)
+    anchor = anchored({**_texts(row), "kind": "statement"}, document)
+    near = by_hash[anchor["anchor"]][0] if anchor["anchor"] else None
+    return near if near and shared(str(row["statement"]), near.text) >= NEAR else None
+
+
+def _texts(row: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(row[name] or "") for name in ("claim", "kind", "source", "section", "statement", "reported")}

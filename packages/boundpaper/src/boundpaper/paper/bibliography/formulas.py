@@ -1,0 +1,121 @@
+"""Formulas of a bibliography: those that both pdflatex and the site can set."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from boundpaper.paper.bibliography.signs import MarkupFault, named
+from boundpaper.typeset.characters import FORMULA, MATH, SCRIPTS
+
+_KNOWN = FORMULA | {
+    *("varphi", "vartheta", "mathop", "mathord", "mathscr", "mathfrak", "mathsfit", "bm", "boldsymbol", "ensuremath"),
+    *(
+        "hbox",
+        "mbox",
+        "textup",
+        "textsf",
+        "textbf",
+        "texttt",
+        "rightarrow",
+        "leftarrow",
+        "longrightarrow",
+        "Longrightarrow",
+    ),
+    *("acute", "grave", "check", "breve", "ddot", "mathring", "overrightarrow", "dagger", "ddagger", "degree", "hbar"),
+    *(
+        "sum",
+        "prod",
+        "coprod",
+        "oint",
+        "aleph",
+        "Re",
+        "Im",
+        "wp",
+        "imath",
+        "jmath",
+        "angle",
+        "triangle",
+        "square",
+        "Box",
+    ),
+    *("lesssim", "gtrsim", "ll", "gg", "leqslant", "geqslant", "sqcup", "sqcap", "cup", "cap", "times", "div", "cdot"),
+    *(
+        "colon",
+        "vert",
+        "Vert",
+        "backslash",
+        "diamond",
+        "circ",
+        "bigcirc",
+        "ast",
+        "dagger",
+        "amalg",
+        "pm",
+        "mp",
+        "thinspace",
+    ),
+    *(
+        "tanh",
+        "sinh",
+        "cosh",
+        "cot",
+        "sec",
+        "csc",
+        "deg",
+        "gcd",
+        "hom",
+        "ker",
+        "limsup",
+        "liminf",
+        "bmod",
+        "pmod",
+        "mod",
+    ),
+    *("beta", "Alpha", "nonumber", "displaystyle", "textstyle", "scriptstyle", "rangle", "lbrace", "rbrace", "surd"),
+    *(
+        "upsilon",
+        "omicron",
+        "varsigma",
+        "varepsilon",
+        "nolimits",
+        "ddots",
+        "vdots",
+        "not",
+        "in",
+        "ni",
+        "notin",
+        "subset",
+    ),
+}
+_OLD_FONT = re.compile(r"\{\s*\\(rm|it|bf|cal|tt|sf)(?![A-Za-z])\s*+([^{}]*+)\}")
+_OLD_STYLE = re.compile(r"\\(?:rm|it|bf|cal|tt|sf|em|sl|sc)(?![A-Za-z])\s*")
+
+
+def formula(tex: str) -> str:
+    """A formula that both pdflatex and the site can set, in today's commands."""
+    tex = tex.strip()
+    while _OLD_FONT.search(tex):
+        tex = _OLD_FONT.sub(lambda match: rf"{{\math{match[1]}{{{match[2]}}}}}", tex)
+    tex = re.sub(r"(?<!\\)[%#&]", lambda match: "\\" + match[0], tex)
+    tex = re.sub(r"\\ensuremath\s*\{", "{", tex)
+    if tex[:1].isdigit() and re.search(r"(?<![A-Za-z])[A-Za-z]{2,}+ ?$", re.sub(r"\\[A-Za-z]+", "", tex)):
+        raise MarkupFault(f"has the formula ${tex}$; write \\$ for a sign of money")
+    if _OLD_STYLE.search(tex):
+        raise MarkupFault(f"has the formula ${tex}$ with a font of old; write \\mathrm{{...}} and the like")
+    for name in re.findall(r"\\([A-Za-z]+)", tex):
+        if name not in _KNOWN:
+            raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which PDF and site do not both know")
+    made = []
+    for char in unicodedata.normalize("NFC", tex):
+        if char.isascii():
+            made.append(char)
+        elif char in MATH:
+            made.append(MATH[char] + " " if MATH[char][0] == "\\" else MATH[char])
+        elif char in SCRIPTS:
+            made.append(f"{'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}")
+        elif unicodedata.category(char) == "Zs":
+            made.append(" ")
+        else:
+            raise MarkupFault(f"has the formula ${tex}$ with {named(char)}; write it as a command of TeX")
+    return "".join(made)

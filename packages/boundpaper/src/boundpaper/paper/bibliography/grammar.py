@@ -1,0 +1,201 @@
+"""The grammar of a `.bib` file: entries as written, macros expanded, each with its line, by pybtex's scanner.
+
+Where BibTeX and people differ on what a comment is, this is what people mean: a line outside of values that begins with
+a per cent sign is one, and so is all that the braces of `@comment{...}` hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pybtex.database.input.bibtex import LowLevelParser, SkipEntry, UndefinedMacro, month_names
+from pybtex.scanner import PybtexSyntaxError
+from pybtex.utils import CaseInsensitiveDict
+
+from boundpaper.near import or_known
+from boundpaper.paper.bibliography.terms import SHOWN
+
+# Macros of every standard style of BibTeX, beside the months.
+JOURNALS = {
+    "acmcs": "ACM Computing Surveys", "acta": "Acta Informatica", "cacm": "Communications of the ACM",
+    "ibmjrd": "IBM Journal of Research and Development", "ibmsj": "IBM Systems Journal",
+    "ieeese": "IEEE Transactions on Software Engineering", "ieeetc": "IEEE Transactions on Computers",
+    "ieeetcad": "IEEE Transactions on Computer-Aided Design of Integrated Circuits",
+    "ipl": "Information Processing Letters", "jacm": "Journal of the ACM",
+    "jcss": "Journal of Computer and System Sciences", "scp": "Science of Computer Programming",
+    "sicomp": "SIAM Journal on Computing", "tocs": "ACM Transactions on Computer Systems",
+    "tods": "ACM Transactions on Database Systems", "tog": "ACM Transactions on Graphics",
+    "toms": "ACM Transactions on Mathematical Software",
+    "toois": "ACM Transactions on Office Information Systems",
+    "toplas": "ACM Transactions on Programming Languages and Systems", "tcs": "Theoretical Computer Science",
+}  # fmt: skip
+_COMMENT_LINE = re.compile(r"\s*%[^\n]*(?:\n|$)")
+
+
+@dataclass(frozen=True)
+class Raw:
+    """An entry as written: its kind and the names of its fields in small letters, its values with macros expanded."""
+
+    kind: str
+    key: str
+    line: int
+    fields: Mapping[str, str]
+    lines: Mapping[str, int]
+
+
+@dataclass
+class Reading:
+    """What a file holds.
+
+    Attributes
+    ----------
+    entries : list of Raw
+    preamble : list of (int, str)
+        Line and LaTeX of each `@preamble`.
+    faults : list of (int, str)
+        Line and words.
+    """
+
+    entries: list[Raw] = field(default_factory=list)
+    preamble: list[tuple[int, str]] = field(default_factory=list)
+    faults: list[tuple[int, str]] = field(default_factory=list)
+
+
+def scan(text: str) -> Reading:
+    """Read a file; what stands before and between entries is free text, as it is for BibTeX."""
+    reading = Reading()
+    scanner = _Scanner(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), reading)
+    for command, content in scanner:
+        if command.lower() == "preamble":
+            reading.preamble.append((scanner.begin, " ".join("".join(content[0]).split())))
+        elif command.lower() != "string" and content[0]:
+            reading.entries.append(_raw(command, content, scanner, reading))
+    return reading
+
+
+def _raw(command: str, content: Any, scanner: _Scanner, reading: Reading) -> Raw:
+    key, pairs = content
+    values: dict[str, str] = {}
+    for (name, parts), line in zip(pairs, scanner.lines, strict=True):
+        value = " ".join("".join(parts).split())
+        name = name.lower()
+        if values.setdefault(name, value) != value and name in SHOWN:
+            reading.faults.append((line, f"{key}: {name} is given twice, with different values; keep one"))
+    places = {name.lower(): line for (name, _), line in reversed(list(zip(pairs, scanner.lines, strict=True)))}
+    return Raw(command.lower(), key, scanner.begin, values, places)
+
+
+class _Scanner(LowLevelParser):  # type: ignore[misc]
+    """pybtex's scanner, which keeps lines, passes over comments, and collects faults."""
+
+    def __init__(self, text: str, reading: Reading) -> None:
+        macros = CaseInsensitiveDict({**month_names, **JOURNALS})
+        super().__init__(text, macros=macros, handle_error=self._note)
+        self.reading = reading
+        self.begin = 1
+        self.lines: list[int] = []
+
+    def parse_bibliography(self) -> Iterator[Any]:
+        """Yield commands; an at sign in a comment, or within a word as in an address of mail, begins none."""
+        while self.skip_to([self.AT]):
+            at = self.pos - 1
+            begun = self.text.rfind("\n", 0, at) + 1
+            if self.text[begun:at].lstrip().startswith("%"):
+                self._to_end_of_line()
+                continue
+            if at and self.text[at - 1].isalnum() and not re.match(r"\w+\s*[{(]", self.text[self.pos :]):
+                continue
+            self.command_start, self.begin, self.lines = at, self.lineno, []
+            if self._is_comment():
+                continue
+            before = len(self.reading.faults)
+            try:
+                command = tuple(self.parse_command())
+            except PybtexSyntaxError as error:
+                self._note(error)
+            except SkipEntry:
+                pass
+            else:
+                if len(self.reading.faults) == before:
+                    yield command
+
+    def _is_comment(self) -> bool:
+        """Pass over `@comment{...}`, with all that its braces hold when they are closed."""
+        match = re.compile(r"comment\b\s*", re.IGNORECASE).match(self.text, self.pos)
+        if not match:
+            return False
+        end, depth = match.end(), 0
+        if self.text[end : end + 1] == "{":
+            for brace in re.compile(r"[{}]").finditer(self.text, end):
+                depth += 1 if brace[0] == "{" else -1
+                if not depth:
+                    end = brace.end()
+                    break
+        self._go(end)
+        return True
+
+    def parse_field(self) -> None:
+        """Read `name = value`, after lines that are commented out."""
+        while match := _COMMENT_LINE.match(self.text, self.pos):
+            self._go(match.end())
+        self.eat_whitespace()
+        line = self.lineno
+        super().parse_field()
+        if self.current_field_name and self.current_value:
+            self.lines.append(line)
+
+    def parse_entry_fields(self) -> None:
+        """Read all fields; a comment may stand before the closing brace."""
+        super().parse_entry_fields()
+        while match := _COMMENT_LINE.match(self.text, self.pos):
+            self._go(match.end())
+
+    def parse_string_body(self, body_end: Any) -> None:
+        """Read `name = value` of a macro."""
+        super().parse_string_body(body_end)
+        self.lines.clear()
+
+    def substitute_macro(self, name: str) -> str:
+        """The text of a macro; one that is not defined is a fault."""
+        if name in self.macros:
+            return str(self.macros[name])
+        where = f"{self.current_entry_key}: " if self.current_entry_key else ""
+        known = or_known(name, [str(each) for each in self.macros])
+        self.reading.faults.append(
+            (self.lineno, f"{where}no @string defines {name!r}{known}, or quote it as {{{name}}}")
+        )
+        return ""
+
+    def _note(self, error: PybtexSyntaxError) -> None:
+        if isinstance(error, UndefinedMacro):
+            return
+        where = f"{self.current_entry_key}: " if self.current_entry_key else ""
+        field_name = f" in the field {self.current_field_name}" if self.current_field_name else ""
+        words = str(error.args[0])
+        if "premature end" in words:
+            words = f"the entry that begins here has no end{field_name}; close its braces or quotes"
+            self.reading.faults.append((self.begin, where + words))
+            self.pos = self.end_pos
+            return
+        if "'}' expected" in words or "')' expected" in words:
+            words = "a comma between two fields is missing, or the braces of the field before it are not balanced"
+        elif "'=' expected" in words:
+            words = f"an equals sign is missing after {self.current_field_name!r}"
+        elif "'('" in words:
+            words = "an @ begins an entry, as in @article{key, ...}; write (at) in free text"
+        else:
+            words += field_name
+        self.reading.faults.append((self.lineno, where + words))
+        following = re.compile(r"\n[ \t]*(?=@\w+\s*[{(])").search(self.text, self.pos)
+        self._go(following.end() if following else self.pos)
+
+    def _go(self, position: int) -> None:
+        self.update_lineno(self.text[self.pos : position])
+        self.pos = position
+
+    def _to_end_of_line(self) -> None:
+        end = self.text.find("\n", self.pos)
+        self._go(end if end >= 0 else self.end_pos)

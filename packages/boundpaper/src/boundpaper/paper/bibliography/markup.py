@@ -1,0 +1,311 @@
+r"""The LaTeX of a field: read into parts, from which both the LaTeX that pdflatex can set and the HTML are written.
+
+A bare per cent sign, ampersand, hash or underscore means itself; a command is known by name, or the field is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from boundpaper.paper.bibliography.formulas import formula
+from boundpaper.paper.bibliography.signs import (
+    ACCENTS,
+    ALONE,
+    EMPTY,
+    EQUIVALENT,
+    LOGOS,
+    SPACES,
+    STYLES,
+    SWITCHES,
+    MarkupFault,
+    sign_of,
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """What stands within braces; BibTeX leaves its capitals alone."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Math:
+    """A formula, as TeX."""
+
+    tex: str
+
+
+@dataclass(frozen=True)
+class Styled:
+    """Text in another font, by the name of LaTeX's command."""
+
+    command: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """An address (`url`) or an identifier (`doi`), and the words that lead there; none where it shows itself."""
+
+    kind: str
+    target: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Logo:
+    """A word that a command draws, such as `LaTeX`."""
+
+    command: str
+
+
+Part: TypeAlias = str | Group | Math | Styled | Link | Logo
+_PARTS = (str, Group, Math, Styled, Link, Logo)
+
+
+def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tuple[Part, ...]:
+    """The parts of a field.
+
+    Parameters
+    ----------
+    text : str
+        LaTeX with balanced braces.
+    macros : mapping, optional
+        Commands that the file defines: how many arguments, and what they stand for.
+
+    Raises
+    ------
+    MarkupFault
+        A command that is not known, or a formula that cannot be set.
+    """
+    reader = _Reader(_IN_FORMULA_OR_NOT.sub(r"\1", text), macros or {})
+    parts = reader.parts("")
+    if reader.at < len(reader.text):
+        raise MarkupFault("has a closing brace too many")
+    return parts
+
+
+_IN_FORMULA_OR_NOT = re.compile(r"\\ifmmode(?:(?!\\ifmmode|\\else).)*+\\else((?:(?!\\ifmmode).)*?)\\fi(?![A-Za-z])")
+
+
+class _Reader:
+    """Reads LaTeX from left to right."""
+
+    def __init__(self, text: str, macros: Mapping[str, tuple[int, str]]) -> None:
+        self.text, self.macros, self.at, self.expanded = text, macros, 0, 0
+
+    def parts(self, end: str) -> tuple[Part, ...]:
+        """Everything up to `end`, or to the end of the text."""
+        parts: list[Part] = []
+        while self.at < len(self.text) and self.text[self.at] != end and not (not end and self.text[self.at] == "}"):
+            char = self.text[self.at]
+            self.at += 1
+            if char == "{":
+                parts.append(self._group())
+            elif char == "$":
+                parts.append(self._formula())
+            elif char == "\\":
+                found = self._command(end)
+                parts += [found] if isinstance(found, _PARTS) else found
+            else:
+                parts.append("\u00a0" if char == "~" else char)
+        return _joined(parts)
+
+    def _group(self) -> Part:
+        begin = self.at
+        parts = self.parts("}")
+        if self.at >= len(self.text):
+            raise MarkupFault("has a brace that is not closed")
+        self.at += 1
+        if self.text[begin : begin + 1] == "\\" and len(parts) == 1:
+            [alone] = parts
+            if isinstance(alone, (Styled, Logo)) or (isinstance(alone, str) and len(alone) == 1):
+                return alone  # `{\'e}` is a letter, `{\it ...}` a font; neither is more than that
+        return Group(parts)
+
+    def _formula(self) -> Part:
+        doubled = self.text.startswith("$", self.at)
+        begin = self.at + doubled
+        end = begin
+        while end < len(self.text) and self.text[end] != "$":
+            end += 2 if self.text[end] == "\\" else 1
+        depth = 0
+        for brace in self.text[begin:end]:
+            depth += {"{": 1, "}": -1}.get(brace, 0)
+            if depth < 0:
+                end = len(self.text)
+        if end >= len(self.text):
+            if doubled:
+                raise MarkupFault("has a $$ that is not closed")
+            return "$"  # alone, a sign of money
+        tex = self.text[begin:end]
+        self.at = end + 1 + doubled
+        return Math(formula(tex))
+
+    def _command(self, end: str) -> Part | list[Part]:
+        name = self._name()
+        if name in self.macros:
+            return self._expand(name)
+        if name in ACCENTS and (len(name) > 1 or not name.isalpha() or self._argument_follows()):
+            return self._accented(name)
+        if name in "&%#_${}":
+            return name
+        if name in SPACES:
+            return SPACES[name]
+        if name in "([":
+            closing = {"(": r"\)", "[": r"\]"}[name]
+            stop = self.text.find(closing, self.at)
+            if stop < 0:
+                raise MarkupFault(f"has a \\{name} that is not closed by {closing}")
+            tex = self.text[self.at : stop]
+            self.at = stop + 2
+            return Math(formula(tex))
+        name = EQUIVALENT.get(name, name)
+        if name in STYLES:
+            parts = self._argument()
+            return Styled(name, parts) if parts else ""
+        if name in SWITCHES:
+            parts = self.parts(end)
+            return Styled(SWITCHES[name], parts) if parts else ""
+        if name in ("url", "path", "nolinkurl", "doi"):
+            return Link("doi" if name == "doi" else "url", plain_address(self._verbatim()), ())
+        if name == "href":
+            target = plain_address(self._verbatim())
+            return Link("url", target, self._argument())
+        if name == "ensuremath":
+            return Math(formula(self._verbatim()))
+        if name in ("natexlab", "bibinfo", "bibfield", "bibnamefont", "bibfnamefont", "textlatin", "foreignlanguage"):
+            for _ in range(name in ("bibinfo", "bibfield", "foreignlanguage")):
+                self._verbatim()
+            return list(self._argument())
+        if name in ("enquote", "mkbibquote"):
+            return ["“", *self._argument(), "”"]
+        if name in ("penalty", "hskip"):
+            match = re.compile(r"\s*-?\d+(?:pt|em|ex)?\s?").match(self.text, self.at)
+            self.at = match.end() if match else self.at
+            return ""
+        if name in ("phantom", "hphantom", "vphantom"):
+            self._argument()
+            return ""
+        if name in EMPTY:
+            return EMPTY[name]
+        sign: Part = Logo(name) if name in LOGOS else sign_of(name)
+        if not sign:
+            raise MarkupFault(
+                f"uses \\{name}, a command that PDF and site do not both know; write what it stands for, or define it "
+                "in an @preamble"
+            )
+        if self.text.startswith("{}", self.at):
+            self.at += 2
+        return Group((sign,)) if isinstance(sign, str) and len(sign) > 1 else sign
+
+    def _name(self) -> str:
+        """The name of the command that begins here; blanks after a word belong to it."""
+        match = re.compile(r"([A-Za-z]+)\*?\s*").match(self.text, self.at)
+        if match:
+            self.at = match.end()
+            return match[1]
+        name = self.text[self.at : self.at + 1]
+        self.at += len(name)
+        return name or "\\"
+
+    def _argument_follows(self) -> bool:
+        return self.at < len(self.text) and (self.text[self.at] in "{\\" or self.text[self.at].isalpha())
+
+    def _argument(self) -> tuple[Part, ...]:
+        """The parts of the next argument: a group, a command or a character."""
+        while self.text[self.at : self.at + 1].isspace():
+            self.at += 1
+        char = self.text[self.at : self.at + 1]
+        self.at += len(char)
+        if char == "{":
+            parts = self.parts("}")
+            self.at += 1
+            return parts
+        if char == "\\":
+            found = self._command("")
+            return _joined([found] if isinstance(found, _PARTS) else found)
+        if char in ("", "}"):
+            self.at -= len(char)
+            return ()
+        return (char,)
+
+    def _verbatim(self) -> str:
+        """The next argument as it is written."""
+        while self.text[self.at : self.at + 1].isspace():
+            self.at += 1
+        if self.text[self.at : self.at + 1] != "{":
+            raise MarkupFault("has a command without its {argument}")
+        begin, depth = self.at + 1, 0
+        for brace in re.compile(r"[{}]").finditer(self.text, self.at):
+            depth += 1 if brace[0] == "{" else -1
+            if not depth:
+                self.at = brace.end()
+                return self.text[begin : brace.start()]
+        raise MarkupFault("has a brace that is not closed")
+
+    def _accented(self, name: str) -> str:
+        parts = self._argument()
+        base = "".join(each if isinstance(each, str) else words([each]) for each in parts)
+        if not base.strip():
+            if name in ALONE:
+                return ALONE[name]
+            raise MarkupFault(f"has the accent \\{name} without a letter")
+        base = base.replace("ı", "i").replace("ȷ", "j")
+        return unicodedata.normalize("NFC", base[0] + ACCENTS[name] + base[1:])
+
+    def _expand(self, name: str) -> str:
+        """Put what a command of the file stands for in its place; it is read next."""
+        self.expanded += 1
+        if self.expanded > 100:
+            raise MarkupFault(f"uses \\{name}, whose definition never ends")
+        count, body = self.macros[name]
+        arguments = []
+        for _ in range(count):
+            if self.text[self.at : self.at + 1] == "{":
+                arguments.append(self._verbatim())
+            else:
+                arguments.append(self.text[self.at : self.at + 1])
+                self.at += 1
+        filled = re.sub(r"#(\d)", lambda match: arguments[int(match[1]) - 1], body)
+        self.text = self.text[: self.at] + filled + self.text[self.at :]
+        return ""
+
+
+def _joined(parts: Sequence[Part]) -> tuple[Part, ...]:
+    joined: list[Part] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        elif part != "":
+            joined.append(part)
+    return tuple(joined)
+
+
+def plain_address(text: str) -> str:
+    r"""An address without the escapes of LaTeX: `\_`, `\%`, `\&`, `\#`, `\~{}`, `{\textasciitilde}`, `{\_}`."""
+    text = re.sub(r"^\\(?:url|path|nolinkurl|href|doi)\s*\{(.*?)\}.*$", r"\1", text.strip())
+    text = re.sub(r"\$\\sim\$|\{?\\(?:textasciitilde|~)\s*(?:\{\})?\s*\}?", "~", text)
+    text = re.sub(r"\{?\\(?:textunderscore)\s*(?:\{\})?\}?", "_", text)
+    text = re.sub(r"\\([_%&#$~/{}-])", r"\1", text)
+    return re.sub(r"[{}]", "", text).strip()
+
+
+def words(parts: Sequence[Part]) -> str:
+    """The plain text of parts."""
+    shown = []
+    for part in parts:
+        if isinstance(part, str):
+            shown.append(part)
+        elif isinstance(part, Math):
+            shown.append(part.tex)
+        elif isinstance(part, Logo):
+            shown.append(part.command)
+        else:
+            shown.append(words(part.parts) or getattr(part, "target", ""))
+    return "".join(shown)

@@ -1,0 +1,137 @@
+"""Signs: the commands and characters of bibliographies, and what each is on the other side."""
+
+from __future__ import annotations
+
+import codecs
+import unicodedata
+from functools import cache
+
+import latexcodec  # noqa: F401 (registers the codec of LaTeX's signs)
+
+from boundpaper.typeset.characters import LATEX, MATH, SCRIPTS
+
+STYLES = {  # commands of one argument, by the tag that HTML has for them
+    "emph": "em", "textit": "em", "textsl": "em", "textbf": "b", "texttt": "code", "textsuperscript": "sup",
+    "textsubscript": "sub", "textsc": "", "textrm": "", "textsf": "", "textup": "", "textnormal": "", "textmd": "",
+    "mbox": "", "underline": "u", "uppercase": "", "MakeUppercase": "",
+}  # fmt: skip
+SWITCHES = {
+    "it": "textit", "itshape": "textit", "em": "emph", "sl": "textsl", "slshape": "textsl", "bf": "textbf",
+    "bfseries": "textbf", "tt": "texttt", "ttfamily": "texttt", "sc": "textsc", "scshape": "textsc", "rm": "textrm",
+    "rmfamily": "textrm", "sf": "textsf", "sffamily": "textsf", "upshape": "textup", "normalfont": "textnormal",
+}  # fmt: skip
+EQUIVALENT = {
+    "mkbibemph": "emph",
+    "mkbibitalic": "emph",
+    "mkbibbold": "textbf",
+    "mkbibsuperscript": "textsuperscript",
+    "hbox": "mbox",
+    "text": "textrm",
+    "nocase": "textnormal",
+    "textsuper": "textsuperscript",
+}
+EMPTY = {
+    "newblock": "", "relax": "", "protect": "", "allowbreak": "", "break": " ", "newline": " ", "urlprefix": "",
+    "space": " ", "quad": " ", "null": "", "xspace": "", "nolinebreak": "", "linebreak": " ", "par": " ",
+    "bibinitperiod": ".", "bibnamedelima": " ", "bibrangedash": "--", "sortopen": "", "noop": "",
+    "hskip": " ", "leavevmode": "", "noindent": "", "ignorespaces": "", "unskip": "",
+}  # fmt: skip
+LOGOS = ("TeX", "LaTeX", "LaTeXe")
+SIGNS = {
+    "BibTeX": "BibTeX", "BibLaTeX": "BibLaTeX", "XeTeX": "XeTeX", "LuaTeX": "LuaTeX", "textquoteright": "’",
+    "textquoteleft": "‘", "textquotedblleft": "“", "textquotedblright": "”", "textquotesingle": "'", "lq": "‘",
+    "rq": "’", "dots": "…", "ldots": "…", "textellipsis": "…", "textasciitilde": "~", "textasciicircum": "^",
+    "textbackslash": "\\",
+    "textasciiacute": "´", "slash": "/", "textunderscore": "_", "textbar": "|", "textless": "<", "textgreater": ">",
+    "textquotedbl": '"', "texttimes": "×", "textpm": "±", "texteuro": "€", "euro": "€", "textcopyright": "©",
+    "texttrademark": "™", "textbullet": "•", "textperiodcentered": "·", "textmu": "µ", "guillemotleft": "«",
+    "guillemotright": "»", "quotedblbase": "„", "quotesinglbase": "‚", "textnumero": "№",
+    "degree": "°", "textdegree": "°", "textordfeminine": "ª", "textordmasculine": "º",
+    "hyphen": "-", "nobreakdash": "", "textnonbreakinghyphen": "-",
+    "textcelsius": "°C", "textonehalf": "½", "cprime": "′", "textprime": "′", "aa": "å", "AA": "Å", "dj": "đ",
+    "DJ": "Đ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "ng": "ŋ", "NG": "Ŋ", "i": "ı", "j": "ȷ", "dag": "†",
+    "ddag": "‡", "lbrace": "{", "rbrace": "}", "textdollar": "$", "textregistered": "®", "textsection": "§",
+    "textparagraph": "¶", "textsterling": "£", "pounds": "£", "copyright": "©", "S": "§", "P": "¶",
+}  # fmt: skip
+ACCENTS = {
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", "u": "\u0306", ".": "\u0307",
+    '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "d": "\u0323", "c": "\u0327", "k": "\u0328",
+    "b": "\u0331", "t": "\u0361", "textcommabelow": "\u0326",
+}  # fmt: skip
+_ACCENT_OF = {mark: name for name, mark in ACCENTS.items()}
+ALONE = {"~": "~", "^": "^", "'": "'", "`": "`", '"': '"'}
+_LETTERS = {
+    "ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "å": "aa",
+    "Å": "AA", "ı": "i", "ȷ": "j", "đ": "dj", "Đ": "DJ", "ð": "dh", "Ð": "DH", "þ": "th", "Þ": "TH", "ŋ": "ng",
+    "Ŋ": "NG",
+}  # fmt: skip
+_SPECIAL = {char: LATEX[char] for char in "\\{}$&#_%^~<>|"} | {"\u00a0": "~", "ʼ": "'", "‐": "-", "‑": "-", "‚": ","}
+_SPECIAL |= {
+    "ʹ": "{$'$}",
+    "′": "{$'$}",
+    "‒": "--",
+    "―": "---",
+    "­": r"\-",
+    "ª": r"{\textordfeminine}",
+    "´": r"{\textasciiacute}",
+}
+_SPECIAL |= {"º": r"{\textordmasculine}", "·": r"{\textperiodcentered}", "²": "{$^{2}$}", "³": "{$^{3}$}"}
+SPACES = {",": "\u2009", ";": "\u2009", ":": "\u2009", " ": " ", "!": "", "/": "", "-": "\u00ad", "\\": " ", "@": ""}
+
+
+class MarkupFault(ValueError):
+    """A part of a field that cannot be set; its text says which, and how to mend it."""
+
+
+@cache
+def sign_of(name: str) -> str:
+    """The characters that a command without argument stands for; empty where it is not known."""
+    if name in SIGNS:
+        return SIGNS[name]
+    by_command = {command.lstrip("\\"): char for char, command in reversed(MATH.items()) if command[0] == "\\"}
+    if name in by_command:
+        return by_command[name]
+    found = codecs.decode(f"\\{name}".encode(), "latex").strip()
+    return "" if found.startswith("\\") else found
+
+
+@cache
+def latex_character(char: str) -> str:
+    """The LaTeX of one character; MarkupFault where pdflatex has none."""
+    if char in _SPECIAL:
+        return _guarded(_SPECIAL[char])
+    if char.isascii():
+        return char
+    if char in _LETTERS:
+        return f"{{\\{_LETTERS[char]}}}"
+    apart = unicodedata.normalize("NFD", char)
+    if len(apart) > 1 and apart[-1] in _ACCENT_OF:
+        name, base = _ACCENT_OF[apart[-1]], latex_character(unicodedata.normalize("NFC", apart[:-1]))
+        if base in ("i", "j") and name not in "'`^\"":
+            base = f"{{\\{base}}}"
+        return f"{{\\{name}{{{base}}}}}" if name.isalpha() else f"{{\\{name}{base}}}"
+    if char in LATEX:
+        return _guarded(LATEX[char])
+    if char in SCRIPTS:
+        return f"{{${'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}$}}"
+    kind = unicodedata.category(char)
+    if kind == "Cf":
+        return ""  # a mark of direction or of width 0
+    if kind == "Zs":
+        return " "
+    same = unicodedata.normalize("NFKC", char)
+    if same != char:
+        return "".join(map(latex_character, same))
+    raise MarkupFault(f"holds {named(char)}, which pdflatex cannot set; write it in Latin letters or as LaTeX")
+
+
+def _guarded(made: str) -> str:
+    """A command within braces, where BibTeX does not touch its capitals and no blank is lost."""
+    if len(made) > 2 and made[0] in "\\$":
+        return "{" + made.removesuffix("{}") + "}"
+    return made
+
+
+def named(char: str) -> str:
+    """A character, its number and its name."""
+    return f"{char!r} (U+{ord(char):04X}, {unicodedata.name(char, 'without a name')})"

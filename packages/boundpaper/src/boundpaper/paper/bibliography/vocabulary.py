@@ -1,0 +1,207 @@
+"""The words of BibLaTeX, and of the programs that write it, in those of BibTeX: kinds, fields, dates, archives."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Mapping
+
+from boundpaper.near import close_to, or_known
+from boundpaper.paper.bibliography.terms import ARCHIVES, KINDS, OTHER_KINDS, READ, RENAMED, SHOWN
+
+_DAY = re.compile(r"(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.Z+-]*)?[?~%]?")
+_ARXIV = re.compile(r"(?:arxiv:\s*)?(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+_THESES = {"phd": "phdthesis", "doc": "phdthesis", "dis": "phdthesis", "ma": "mastersthesis", "msc": "mastersthesis"}
+
+
+class WordFault(ValueError):
+    """A word of an entry that nothing in BibTeX stands for; its text says what to write, `field` where it stands."""
+
+    def __init__(self, words: str, field: str = "") -> None:
+        super().__init__(words)
+        self.field = field
+
+
+def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """An entry in the words of BibTeX.
+
+    Parameters
+    ----------
+    kind : str
+        Its kind, in small letters.
+    given : mapping of str to str
+        Its fields by name in small letters, as LaTeX.
+
+    Returns
+    -------
+    (str, dict)
+        One of `KINDS`, and those fields that BibTeX's styles set.
+
+    Raises
+    ------
+    WordFault
+        An unknown kind or date, or a field whose name is misspelt.
+    """
+    fields = {name: value for name, value in given.items() if value.strip()}
+    for name in fields:
+        if not (name in SHOWN or name in RENAMED or name in READ or name.startswith(("opt", "alt"))):
+            close = close_to(name, SHOWN | RENAMED.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79)
+            if close and close[0] not in fields and abs(len(close[0]) - len(name)) <= 2:
+                raise WordFault(f"no field is called {name!r}; did you mean {close[0]!r}?", name)
+    if kind not in KINDS and kind not in OTHER_KINDS:
+        raise WordFault(f"no kind of entry is called @{kind}{or_known(kind, sorted(KINDS | OTHER_KINDS.keys()))}")
+    made = {name: value for name, value in fields.items() if name in SHOWN}
+    for name, other in RENAMED.items():
+        if other and name in fields:
+            made.setdefault(other, fields[name])
+    kind = _kind(kind, fields, made)
+    _titles(fields, made)
+    _date(fields, made)
+    _archive(kind, fields, made)
+    _notes(fields, made)
+    _place(kind, fields, made)
+    _doi(kind, made)
+    return kind, made
+
+
+def _kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> str:
+    """The kind in BibTeX's words; what only BibLaTeX's word says goes into the field type or note."""
+    if kind == "thesis":
+        said = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
+        found = next((found for begin, found in _THESES.items() if said.startswith(begin)), "")
+        if said in ("phdthesis", "mathesis", "mastersthesis", "masterthesis"):
+            made.pop("type", None)
+        return found or "phdthesis"
+    if kind == "report" and fields.get("type", "") in ("techreport", "resreport"):
+        made["type"] = {"techreport": "Technical report", "resreport": "Research report"}[fields["type"]]
+    if kind == "inbook" and "booktitle" in fields:
+        return "incollection"  # BibLaTeX's, whose title is that of a part
+    if kind in ("patent", "standard") and "howpublished" not in made and "number" in fields:
+        made["howpublished"] = f"{fields.get('type', kind.capitalize())} {fields['number']}"
+    if kind in ("software", "dataset") and "version" in fields:
+        _append(made, "note", f"Version {fields['version']}")
+    return OTHER_KINDS.get(kind, kind)
+
+
+def _place(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
+    """Who issued a work, under the name that BibTeX has for it in this kind."""
+    issuer = next((made[name] for name in ("institution", "school", "organization", "publisher") if name in made), "")
+    if not issuer:
+        return
+    if kind in ("phdthesis", "mastersthesis"):
+        made.setdefault("school", issuer)
+    elif kind == "techreport":
+        made.setdefault("institution", issuer)
+    elif kind == "misc" and "howpublished" not in made:
+        made["howpublished"] = issuer
+    elif kind in ("book", "incollection", "inbook"):
+        made.setdefault("publisher", issuer)
+    if kind == "misc" and "journal" in made and "howpublished" not in made:
+        made["howpublished"] = made["journal"]
+
+
+def _titles(fields: Mapping[str, str], made: dict[str, str]) -> None:
+    for name, under, addition in (
+        ("title", "subtitle", "titleaddon"),
+        ("booktitle", "booksubtitle", "booktitleaddon"),
+        ("journal", "journalsubtitle", ""),
+    ):
+        if name in made and under in fields:
+            joined = " " if re.search(r"[?!:.]\W*$", made[name]) else ": "
+            made[name] = f"{made[name]}{joined}{{{fields[under]}}}"
+        if name in made and addition in fields:
+            made[name] = f"{made[name]}. {{{fields[addition]}}}"
+    if "maintitle" in fields:
+        made.setdefault("series" if "volume" in made else "booktitle", fields["maintitle"])
+
+
+def _date(fields: Mapping[str, str], made: dict[str, str]) -> None:
+    """Year and month: of `date` where there is no year, a month by its name."""
+    if "date" in fields and "year" not in fields:
+        first, between, last = fields["date"].partition("/")
+        match = _DAY.fullmatch(first)
+        end = _DAY.fullmatch(last) if between and last not in ("", "..") else None
+        if not match or (between and last not in ("", "..") and not end):
+            if fields["date"].strip() in ("n.d.", "nodate") or not any(char.isdigit() for char in fields["date"]):
+                made["year"] = fields["date"]
+                return
+            raise WordFault(
+                f"date = {{{fields['date']}}} is no date; write it as 2024, 2024-03, 2024-03-01 or 2023/2024, or give "
+                "a year as it is to be printed, year = {in press}",
+                "date",
+            )
+        made["year"] = match["year"] + (f"--{end['year']}" if end and end["year"] != match["year"] else "")
+        if between and not last:
+            made["year"] += "--"
+        if match["month"] and not end:
+            number = int(match["month"])
+            if 1 <= number <= 12:
+                day = f"{int(match['day'])}~" if match["day"] else ""
+                made.setdefault("month", day + calendar.month_name[number])
+            elif 21 <= number <= 24:
+                made.setdefault("month", ("Spring", "Summer", "Autumn", "Winter")[number - 21])
+            else:
+                raise WordFault(f"date = {{{fields['date']}}} has no month {number}", "date")
+    month = made.get("month", "").strip("{} .")
+    if month.isdigit():
+        if not 1 <= int(month) <= 12:
+            raise WordFault(f"month = {{{month}}} is no month; write 1 to 12, or its name", "month")
+        made["month"] = calendar.month_name[int(month)]
+    elif month.lower() in (known := {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}):
+        made["month"] = calendar.month_name[known[month.lower()]]
+
+
+def _archive(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
+    """The number of an archive, which no style of BibTeX prints, as words, with an address where there is none."""
+    number = fields.get("eprint", "")
+    archive = fields.get("eprinttype", fields.get("archiveprefix", "")).strip("{} ")
+    for name in ("pmid", "pubmed"):
+        if not number and name in fields:
+            number, archive = fields[name], "pubmed"
+    if not number:
+        return
+    plain = number.strip("{} ")
+    found = _ARXIV.fullmatch(plain)
+    if plain.startswith(("http://", "https://")):
+        made.setdefault("url", plain)
+        return
+    if not archive and not found:
+        return  # a file's name or the like
+    archive = archive or "arXiv"
+    shown = f"{ARCHIVES.get(archive.lower(), archive)}:{re.sub('^arxiv: *', '', plain, flags=re.IGNORECASE)}"
+    if archive.lower() == "arxiv" and found:
+        made.setdefault("url", f"https://arxiv.org/abs/{found['id']}") if "doi" not in made else None
+        if any(found["id"] in made.get(name, "") for name in ("note", "howpublished", "journal", "volume", "pages")):
+            return
+    if kind == "misc" and "howpublished" not in made:
+        made["howpublished"] = shown
+    else:
+        _append(made, "note", shown)
+
+
+def _notes(fields: Mapping[str, str], made: dict[str, str]) -> None:
+    """What BibTeX has no field for: when an address was visited, the number of an article."""
+    for name in ("urldate", "lastchecked", "lastaccessed", "accessed"):
+        if name in fields and ("url" in made or "howpublished" in made) and fields[name] not in made.get("note", ""):
+            _append(made, "note", f"Visited on {fields[name]}")
+            break
+    for name in ("articleno", "article-number"):
+        if name in fields:
+            made.setdefault("eid", fields[name])
+
+
+def _doi(kind: str, made: dict[str, str]) -> None:
+    """A DOI as an address or in the note, for the kinds in which BibTeX's styles print none."""
+    number = made.get("doi", "")
+    if not number or kind not in ("manual", "mastersthesis", "misc", "phdthesis", "techreport", "unpublished"):
+        return
+    if any(number in made.get(name, "") for name in ("url", "note", "howpublished")):
+        return
+    if "url" not in made:
+        made["url"] = number if "doi.org/" in number else f"https://doi.org/{number.removeprefix('doi:').strip()}"
+    else:
+        _append(made, "note", f"DOI {number}")
+
+
+def _append(made: dict[str, str], name: str, words: str) -> None:
+    made[name] = f"{made[name].rstrip('. ')}; {words}" if made.get(name) else words

@@ -1,0 +1,190 @@
+"""The bundle: what pdflatex read of ours, with the `.bbl`, in an archive that is the same every time.
+
+arXiv gets one `thesis.tex` with all chapters and tables in it, and the figures beside it, as `.tar.gz`; an editor such
+as Overleaf, which takes `.zip` alone, gets the files as they are, with the bibliography.
+"""
+
+import gzip
+import io
+import re
+import tarfile
+import time
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from boundpaper.errors import LatexError, SpecError
+from boundpaper.paper.document import STATE
+from boundpaper.paper.tex import latex, log, pdf
+from boundpaper.store.files import temporary
+
+MAX_PASSES = 5
+BIBLIOGRAPHY = "references.bib"
+PICTURES = (".pdf", ".png")
+_INPUT = re.compile(r"(?m)\\input\{(?P<name>[^{}]+)\}(?=(?P<rest>[^\n]*))")
+
+
+def contents(out: Path) -> list[str]:
+    """Files of the bundle, relative to the output folder, sorted; `thesis.bbl` comes from the compiler's folder.
+
+    The list is LaTeX's own record of what it read, so nothing is forgotten and nothing unused is sent.
+
+    Raises
+    ------
+    SpecError
+        The thesis has not been compiled.
+    """
+    record = out / STATE / "thesis.fls"
+    if not record.is_file() or not (out / STATE / "thesis.bbl").is_file():
+        raise SpecError("the thesis has not been compiled yet: run `python build.py paper` first")
+    read = re.findall(r"(?m)^INPUT (.*)$", record.read_text(encoding="utf-8"))
+    names = {name.removeprefix("./") for name in read if not Path(name).is_absolute()}
+    return sorted(name for name in names if not name.startswith("state/") and (out / name).is_file())
+
+
+def make(out: Path, *, flat: bool = True) -> bytes:
+    """Pack the bundle, sorted, with fixed times, owners and modes: `.tar.gz` when it is flat, else `.zip`.
+
+    Parameters
+    ----------
+    out : Path
+        The output folder, with a compiled thesis.
+    flat : bool
+        One `.tex` and the figures beside it; else every file in its place, and `references.bib`, for an editor.
+
+    Raises
+    ------
+    SpecError
+        The thesis has not been compiled, two files would get one name, or a text names a folder of this machine.
+    """
+    members = {name: (out / name).read_bytes() for name in contents(out)}
+    members = flatten(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
+    members["thesis.bbl"] = (out / STATE / "thesis.bbl").read_bytes()
+    for name, content in members.items():
+        if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
+            raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must not")
+    return _tarred(members) if flat else _zipped(members)
+
+
+def _tarred(members: Mapping[str, bytes]) -> bytes:
+    """A `.tar.gz` of files by path."""
+    packed = io.BytesIO()
+    with (
+        gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=int(latex.EPOCH)) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive,
+    ):
+        for name, content in sorted(members.items()):
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime, member.mode = len(content), int(latex.EPOCH), 0o644
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def _zipped(members: Mapping[str, bytes]) -> bytes:
+    """A `.zip` of files by path."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(members.items()):
+            member = zipfile.ZipInfo(name, time.gmtime(int(latex.EPOCH))[:6])
+            member.compress_type = zipfile.ZIP_DEFLATED
+            member.create_system, member.external_attr = 3, 0o100644 << 16  # Unix, wherever it is packed
+            archive.writestr(member, content)
+    return packed.getvalue()
+
+
+def unpack(bundle: bytes, folder: Path) -> None:
+    """Unpack what `make` returned, of either kind, into a folder."""
+    if zipfile.is_zipfile(io.BytesIO(bundle)):
+        with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+            archive.extractall(folder)
+        return
+    with tarfile.open(fileobj=io.BytesIO(bundle), mode="r:gz") as archive:
+        archive.extractall(folder, filter="data")
+
+
+def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
+    r"""One `thesis.tex` with every `\input` in its place, and the pictures beside it under names without folders.
+
+    Parameters
+    ----------
+    members : mapping of str to bytes
+        The files by path.
+    """
+    texts = {name: content.decode() for name, content in members.items() if name.endswith(".tex")}
+    kept: dict[str, bytes] = {}
+    named: dict[str, str] = {}
+    for name in members:
+        if name not in texts:
+            named[name] = name.replace("/", "-")
+            if named[name] in kept:
+                raise SpecError(f"{name}: another file of the bundle is called {named[name]} too; rename one")
+            kept[named[name]] = members[name]
+    text = _inlined("thesis.tex", texts, ())
+    for name, flat in named.items():
+        text = text.replace(f"{{{name}}}", f"{{{flat}}}")
+    return {**kept, "thesis.tex": text.encode()}
+
+
+def _inlined(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
+    if name in above:
+        raise SpecError(f"{name}: takes itself in, through {' and '.join(above)}")
+
+    def put(match: re.Match[str]) -> str:
+        file = match["name"] if match["name"] in texts else f"{match['name']}.tex"
+        if file not in texts:
+            return match[0]
+        # TeX ends a file with a line end; the rest of the line follows it, alone or on a line of its own.
+        return _inlined(file, texts, (*above, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
+
+    return _INPUT.sub(put, texts[name])
+
+
+def dry_run(bundle: bytes, folder: Path) -> bytes:
+    """Compile a bundle in an empty folder, as arXiv does: pdflatex alone, no bibtex.
+
+    Parameters
+    ----------
+    bundle : bytes
+        What `make` returned.
+    folder : Path
+        An empty folder.
+
+    Returns
+    -------
+    bytes
+        The PDF, equal to the thesis's own.
+
+    Raises
+    ------
+    LatexError
+        It does not compile, or something is undefined.
+    """
+    if any(folder.iterdir()):
+        raise SpecError(f"{folder}: not empty; the dry run must see nothing but the bundle")
+    unpack(bundle, folder)
+    for _ in range(MAX_PASSES):
+        done = latex.pdflatex("thesis.tex", cwd=folder, output=".", job="thesis", timeout=latex.PASS_TIMEOUT)
+        text = (folder / "thesis.log").read_text(encoding="utf-8", errors="replace") if not done.timed_out else ""
+        report = log.parse(text, folder)
+        if done.returncode or report.errors:
+            raise log.failure(report, "thesis.tex", done.output)
+        if not report.rerun and not any(finding.kind.startswith("undefined") for finding in report.warnings):
+            return (folder / "thesis.pdf").read_bytes()
+    faults = "\n".join(map(str, report.warnings)) or "LaTeX still asks for another pass"
+    raise LatexError(f"the bundle does not settle in {MAX_PASSES} passes:\n{faults}", "thesis.tex")
+
+
+def try_out(bundle: bytes, thesis: bytes) -> None:
+    """Compile a bundle in an empty folder, and see that it gives the thesis's pages.
+
+    Raises
+    ------
+    LatexError
+        It does not compile, or its pages or words are others.
+    """
+    with temporary() as folder:
+        made = dry_run(bundle, folder)
+    if made == thesis:
+        return
+    if (pdf.pages(made), pdf.text(made)) != (pdf.pages(thesis), pdf.text(thesis)):
+        raise LatexError("the bundle compiles to other pages than out/thesis.pdf; it is not offered")

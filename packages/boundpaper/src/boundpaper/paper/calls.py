@@ -1,0 +1,155 @@
+"""Calls in chapter templates: what a chapter depends on, read from its text (standard library only)."""
+
+import re
+from collections.abc import Iterator
+
+from boundpaper.errors import SpecError
+
+FUNCTIONS = ("n", "r", "use", "table", "figure", "claim", "mark")
+
+# A text in quotes that is never closed runs to the end, so that no character is read twice.
+_STRING = r"""'(?:[^'\\]|\\.?)*+(?:'|\Z)|"(?:[^"\\]|\\.?)*+(?:"|\Z)"""
+_OPENING = re.compile("<#|<<|<%")
+_CLOSING = {"<#": "#>", "<<": ">>", "<%": "%>"}
+_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_PIECE = re.compile(
+    r"""'(?:[^'\\]|\\.?)*+(?:'|(?P<single>\Z))|"(?:[^"\\]|\\.?)*+(?:"|(?P<double>\Z))
+        |(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<tag><[<%\#])|>>|%>""",
+    re.VERBOSE | re.DOTALL,
+)
+_RAW = re.compile(r"[-+]?\s*raw\s*[-+]?")
+_END_OF_RAW = re.compile(r"<%[-+]?\s*endraw\s*[-+]?%>")
+_CALL = re.compile(
+    rf"""(?<![\w.])(?P<function>{"|".join(FUNCTIONS)})\b
+         (?: \s*\(\s*(?P<name>{_STRING})\s*(?=[,)])   # a call with a literal first argument
+           | (?!\s*=(?!=)) )                            # anything else but a keyword argument
+         | {_STRING}""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
+    """List the calls in a chapter template that name what it reads or shows.
+
+    Parameters
+    ----------
+    text : str
+        The template.
+    file : str
+        Its path, for messages; without it they start with the line, for the caller to put the file before.
+
+    Returns
+    -------
+    list of (function, name, line)
+        In order of appearance; `name` is the literal first argument, `line` counts from 1.
+
+    Raises
+    ------
+    SpecError
+        A first argument is not a string literal, or a function is used without being called: the build
+        could not know what the chapter reads. Or a tag does not end (`tags`).
+    """
+    calls = []
+    for offset, code in expressions(text, file):
+        for match in _CALL.finditer(code):
+            function = match["function"]
+            if function is None:
+                continue
+            line = line_of(text, offset + match.start())
+            if match["name"] is None:
+                raise SpecError(
+                    f"{_before(file)}{line}: {function}(...) needs a string literal as its first argument, as in "
+                    f"{function}('name'): what a chapter reads is taken from its text"
+                )
+            calls.append((function, match["name"][1:-1], line))
+    return calls
+
+
+def expressions(text: str, file: str = "") -> Iterator[tuple[int, str]]:
+    """Yield offset and code of each `<< >>` and `<% %>` of a template; comments and raw parts are left out.
+
+    Raises
+    ------
+    SpecError
+        A tag, a comment, a text in quotes or a bracket does not end; the message starts with file and line.
+    """
+    for opening, start, end in tags(text, file):
+        if opening != "<#":
+            yield start, text[start:end]
+
+
+def tags(text: str, file: str = "") -> Iterator[tuple[str, int, int]]:
+    """Yield each tag of a template: its opening sign, and the offsets at which what stands in it begins and ends.
+
+    The text is read once from its beginning to its end, so that the time grows with the length alone.
+
+    Raises
+    ------
+    SpecError
+        As of `expressions`.
+    """
+    try:
+        yield from _tags(text)
+    except _Unclosed as error:
+        raise SpecError(f"{_before(file)}{error}") from None
+
+
+def _tags(text: str) -> Iterator[tuple[str, int, int]]:
+    position = 0
+    while found := _OPENING.search(text, position):
+        opening, start = found[0], found.end()
+        closing = _CLOSING[opening]
+        end = text.find(closing, start) if opening == "<#" else _end_of_code(text, start, closing)
+        if end < 0:
+            raise _never_ends(text, found.start(), "the tag ", f" never ends: close it with {closing}")
+        yield opening, start, end
+        position = end + len(closing)
+        if opening == "<%" and _RAW.fullmatch(text, start, end):
+            after = _END_OF_RAW.search(text, position)
+            if after is None:
+                raise _never_ends(text, found.start(), "what follows ", " never ends: write <% endraw %>")
+            position = after.end()
+
+
+def _end_of_code(text: str, start: int, closing: str) -> int:
+    """Offset of the sign that closes the tag whose code begins at `start`; -1 where a tag opens first, or none ends."""
+    opened: list[int] = []
+    for piece in _PIECE.finditer(text, start):
+        if piece["tag"]:
+            break
+        if piece["single"] is not None or piece["double"] is not None:
+            quote = piece[0][0]
+            if "\n" in text[start : piece.start()]:  # an apostrophe in prose that a tag of an earlier line swallows
+                break
+            raise _never_ends(text, piece.start(), "the text in quotes ", f" never ends: close it with {quote}")
+        if piece["open"]:
+            opened.append(piece.start())
+        elif piece["close"]:
+            if opened and _BRACKETS[text[opened[-1]]] == piece[0]:
+                opened.pop()
+        elif piece[0] == closing:
+            if opened:
+                bracket = text[opened[-1]]
+                mend = f" does not close its {bracket}: write {_BRACKETS[bracket]} before {closing}"
+                raise _never_ends(text, start - 2, "", mend, piece.end())
+            return piece.start()
+    return -1
+
+
+class _Unclosed(ValueError):
+    """What does not end, from its line on."""
+
+
+def _never_ends(text: str, start: int, before: str, after: str, end: int | None = None) -> _Unclosed:
+    """The error of what begins at an offset: its line, and its first words between those of the message."""
+    shown = text[start : min(start + 60, len(text) if end is None else end)].split("\n")[0].strip()
+    return _Unclosed(f"{line_of(text, start)}: {before}{shown}{after}")
+
+
+def line_of(text: str, offset: int) -> int:
+    """The line of an offset, from 1."""
+    return text.count("\n", 0, offset) + 1
+
+
+def _before(file: str) -> str:
+    return f"{file}:" if file else ""

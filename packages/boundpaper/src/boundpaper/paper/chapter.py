@@ -1,0 +1,270 @@
+r"""Chapters: Jinja2 templates in LaTeX whose numbers, verdicts and exhibits come from artifacts.
+
+A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement %>` and `<# comment #>`, and calls
+
+- `n('artifact', value='column', key='...')`: the one number that the keys name; fractions need a format: `| fixed(2)`;
+- `table('name')` and `figure('name')`: the exhibit, as `\input`;
+- `claim('name')`: the verdict's words; `.phrase` as a verb; `.reason` and so on are columns of the ledger;
+- `mark('name')`: the verdict as a small mark, linked to its row of the ledger, for use after a sentence;
+- `r('artifact', 'word', column='key')`: the row in which the words stand; printed, its estimate with interval and p;
+- `use('artifact', column='key')`: the same for one artifact, as a handle: `<% set lbp = use('lbp_correlations') %>`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import SpecError, ThesisError
+from boundpaper.near import or_known
+from boundpaper.paper.bound import bound, linked, origin, origins_of
+from boundpaper.paper.lookup import number
+from boundpaper.paper.row import Row, handle, row
+from boundpaper.paper.verdict import Claim, Latex
+from boundpaper.store.text_file import text_of
+from boundpaper.typeset import templates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import jinja2
+    import pandas as pd
+
+    from boundpaper.build.job import Job
+
+FORMATS = (  # of boundpaper.typeset.numbers, each a filter here
+    "fixed",
+    "signed",
+    "percent",
+    "points",
+    "times",
+    "integer",
+    "significant",
+    "scientific",
+    "pvalue",
+    "interval",
+    "uncertain",
+    "printed",
+)
+_SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty"""
+SMALL = tuple(_SMALL.split())
+
+
+def build(job: Job) -> dict[str, str | bytes]:
+    """Render a chapter to `out/chapters/NAME.tex`.
+
+    Raises
+    ------
+    SpecError
+        The template is wrong, calls what does not exist, or has typed-in numbers; every message names file and line.
+    """
+    from boundpaper.paper import lint, metadata
+
+    template = text_of(job.root, job.file, SpecError)
+    rules = metadata.read(job.root)
+    findings = lint.digits(template, job.file, rules.names, rules.terms)
+    if findings:
+        raise SpecError("\n".join(map(str, findings)))
+    printed: list[dict[str, Any]] = []
+    return {
+        f"out/chapters/{job.name}.tex": render(template, job.file, job.frames(), printed),
+        f"out/bound/{job.name}.json": json.dumps(printed, ensure_ascii=False, indent=1) + "\n",
+    }
+
+
+def render(
+    template: str, file: str, frames: Mapping[str, pd.DataFrame], printed: list[dict[str, Any]] | None = None
+) -> str:
+    """Render a chapter's template.
+
+    Parameters
+    ----------
+    template : str
+        Its text.
+    file : str
+        Its path relative to the project, for messages and the result's first line.
+    frames : mapping of str to DataFrame
+        The artifacts that it reads.
+    printed : list of dict, optional
+        Given, bound values and exhibits are links to their entries, and each printed value is appended here: `line` of
+        the template, `shown` (its LaTeX) and `origins`.
+
+    Returns
+    -------
+    str
+        LaTeX, with the mark `% source: file` as its last line: lines keep the template's numbers as long as it has
+        no statements.
+    """
+    import jinja2
+
+    shown: set[str] = set()
+    cited: dict[str, None] = {}
+    environment = _environment(frames, shown, cited)
+    try:
+        code = environment.compile(template, name=file, filename=file)
+        made = jinja2.Template.from_code(environment, code, dict(environment.globals))
+        if printed is not None:
+            _link(environment, made, file, printed)
+        text = made.render()
+    except jinja2.TemplateSyntaxError as error:
+        raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
+    except jinja2.exceptions.SecurityError as error:
+        raise SpecError(f"{file}:{_line(error, file)}: a chapter may not do that: {error.message}") from error
+    except jinja2.UndefinedError as error:
+        name, _, rest = str(error.message).strip("'").partition("'")
+        hint = or_known(name, environment.globals) if rest == " is undefined" else ""
+        raise SpecError(f"{file}:{_line(error, file)}: {error.message}{hint}") from error
+    except ThesisError as error:
+        raise SpecError(f"{file}:{_line(error, file)}: {error}") from error
+    except (TypeError, ValueError, AttributeError, KeyError, ZeroDivisionError) as error:
+        raise SpecError(f"{file}:{_line(error, file)}: {type(error).__name__}: {error}") from error
+    silent = [name for name in cited if name not in shown]
+    if silent:
+        raise SpecError(
+            f"{file}: cites {', '.join(map(repr, silent))} without the verdict; "
+            f"print << claim({silent[0]!r}) >> or its .phrase"
+        )
+    return f"{text.rstrip()}\n% source: {file}\n"
+
+
+def escaped(text: str) -> Latex:
+    """Data text, made safe for LaTeX: each character means itself."""
+    from boundpaper.typeset.text import escape
+
+    return Latex.of(escape(text, "latex"), origins_of(text))
+
+
+def words(value: object) -> Latex:
+    """A small whole number as a word: 7 becomes seven; from 21 on, digits."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or value < 0:
+        raise SpecError(f"words takes a whole number from 0, not {value!r}")
+    from boundpaper.typeset.numbers import integer
+
+    text = SMALL[int(value)] if value < len(SMALL) else integer().show(int(value), "latex")
+    return Latex.of(text, origins_of(value))
+
+
+def span(pair: object, digits: int = 0, *, percent: bool = False) -> Latex:
+    r"""A range `(low, high)` as `97--100`, or `$-$2 to 67` where an end is below zero.
+
+    With `percent` a percent sign follows; the numbers are percentages already.
+    """
+    from boundpaper.typeset.numbers import fixed
+
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise SpecError(f"span takes two numbers, as in (low, high) | span(1), not {pair!r}")
+    low, high = (fixed(digits).show(end, "latex") for end in pair)
+    between = " to " if pair[0] < 0 or pair[1] < 0 else "--"
+    return Latex.of(f"{low}{between}{high}" + (r"\%" if percent else ""), origins_of(pair))
+
+
+def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dict[str, None]) -> jinja2.Environment:
+    import jinja2
+
+    from boundpaper.typeset import numbers
+    from boundpaper.typeset.text import prose
+
+    def finalize(value: object) -> str:
+        if isinstance(value, Latex):
+            return value
+        if isinstance(value, Claim):
+            return value.words
+        if isinstance(value, Row):
+            return Latex.of(value.latex(), value.origins)
+        if isinstance(value, bool) or value is None:
+            raise SpecError(f"{value} is not something to print")
+        if isinstance(value, int):
+            return Latex.of(numbers.integer().show(value, "latex"), origins_of(value))
+        if isinstance(value, float):
+            raise SpecError(f"{value!r} needs a format, as in | fixed(2)")
+        if isinstance(value, (str, jinja2.Undefined)):
+            return Latex.of(escaped(str(value)), origins_of(value))
+        raise SpecError(f"cannot print a {type(value).__name__}")
+
+    def n(artifact: str, /, *, value: str = "value", **where: Any) -> Any:
+        cell = number(_frame(frames, artifact), artifact, value, where)
+        return bound(cell, [origin(artifact, value, where)])
+
+    def claim(name: str, /) -> Claim:
+        ledger = _frame(frames, "claims")
+        rows = ledger[ledger["claim"].astype(str) == name]
+        if len(rows) != 1:
+            problem = f"the ledger has {len(rows)} rows of claim {name!r}" if len(rows) else f"no claim {name!r}"
+            raise SpecError(problem + or_known(name, ledger["claim"]))
+        cited[name] = None
+        row = rows.iloc[0]
+        return Claim(name, {str(column): row[column] for column in rows.columns}, shown)
+
+    def r(artifact: str, /, *names: str, **where: Any) -> Row:
+        return row(_frame(frames, artifact), artifact, names, where)
+
+    def use(artifact: str, /, **fixed: Any) -> Callable[..., Row]:
+        return handle(_frame(frames, artifact), artifact, fixed)
+
+    # optimized: constants would be finalized at compile time, where an error has no line
+    environment = templates.environment(optimized=False, finalize=finalize)
+    # what a macro returns was written value by value and is no data any more
+    environment.concat = lambda parts: Latex("".join(parts))  # type: ignore[method-assign]
+    environment.globals.clear()
+    environment.globals.update(
+        n=n,
+        claim=claim,
+        mark=lambda name, /: claim(name).mark,
+        r=r,
+        use=use,
+        table=lambda name, /: Latex(rf"\input{{tables/{name}}}"),
+        figure=lambda name, /: Latex(rf"\input{{figures/{name}.float}}"),
+    )
+    environment.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
+    environment.filters.update(words=words, span=span)
+    environment.filters["prose"] = lambda text: Latex.of(prose(str(text), "latex"), origins_of(text))
+    return environment
+
+
+def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
+    """Let the environment print bound values and exhibits as links, and tell of each value where it was printed."""
+    show = environment.finalize
+    assert show is not None
+
+    def finalize(value: object) -> str:
+        text: str = show(value)
+        origins = origins_of(text)
+        if origins:
+            frame = inspect.currentframe()
+            while frame and frame.f_code.co_filename != file:
+                frame = frame.f_back
+            line = made.get_corresponding_lineno(frame.f_lineno) if frame else 0
+            printed.append({"line": line, "shown": str(text), "origins": [each.record() for each in origins]})
+        return linked(text, origins)
+
+    environment.finalize = finalize
+    for kind in ("table", "figure"):
+        included = environment.globals[kind]
+        made.globals[kind] = lambda name, /, kind=kind, included=included: Latex(
+            rf"\exhibit{{{kind}/{name}}}{included(name)}"
+        )
+
+
+def _filter(make: Callable[..., Any]) -> Callable[..., Latex | Row]:
+    def show(value: object, *options: Any, **named: Any) -> Latex | Row:
+        if isinstance(value, Row):
+            return value.formatted(make(*options, **named))
+        return Latex.of(make(*options, **named).show(value, "latex"), origins_of(value))
+
+    return show
+
+
+def _frame(frames: Mapping[str, pd.DataFrame], artifact: str) -> pd.DataFrame:
+    if artifact not in frames:
+        raise SpecError(f"no artifact {artifact!r}{or_known(artifact, frames)}")
+    return frames[artifact]
+
+
+def _line(error: BaseException, file: str) -> int:
+    """Line of the template that raised: Jinja2 rewrites its own frames of the traceback to the template's lines."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return (lines[-1] if lines else 0) or 0

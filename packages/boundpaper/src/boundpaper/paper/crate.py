@@ -1,0 +1,323 @@
+"""The crate: data package, results, ledger, PDF and site as an RO-Crate, a folder that an archive takes as it is.
+
+Of the artifacts it holds the tables that the data package describes and the manifests beside them, and nothing else
+that lies there. Every table is CSV, which the standard's own reader reads as it is meant: from Parquet it makes
+fractions of whole numbers where a cell is empty. Who made it and under which licence is the paper's to say
+(`paper/metadata.yaml`, else `CITATION.cff`). Nothing is sent anywhere, and two crates of a project are the same files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import mimetypes
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import MissingDependency, SpecError
+from boundpaper.paper import metadata
+from boundpaper.paper.edition import read as edition_of
+from boundpaper.paper.tex import latex
+from boundpaper.store.descriptor import files, package, standard
+from boundpaper.store.files import write
+from boundpaper.store.paths import CSV, PARQUET
+from boundpaper.store.rules import anything, by_name, either, listed, mapping, number, require, text
+from boundpaper.store.table_file import words
+from boundpaper.store.text_file import text_of, yaml_of
+
+CITATION = "CITATION.cff"
+_TEXTS = listed(text)
+_CFF = mapping(  # what https://citation-file-format.github.io has, version 1.2.0
+    {
+        "authors": listed(by_name(either(text, number))),
+        "license": either(text, _TEXTS),
+        "version": either(text, number),
+        "keywords": _TEXTS,
+        **dict.fromkeys(("abstract", "cff-version", "commit", "doi", "message", "title", "type", "url"), text),
+        **dict.fromkeys(("license-url", "repository", "repository-artifact", "repository-code"), text),
+        **dict.fromkeys(("contact", "identifiers", "references"), listed(by_name(anything))),
+        "preferred-citation": by_name(anything),
+        "date-released": anything,  # YAML makes a date of it, and a text of it is as good
+    }
+)
+NOBODY = "Nobody yet"  # the author of the frame of a new paper
+PROFILE = "1.2"
+SUMS = "checksums-sha256.txt"
+TYPES = {
+    ".csv": "text/csv",
+    ".yaml": "application/yaml",
+    ".bib": "application/x-bibtex",
+    ".md": "text/markdown",
+}
+LEDGER = "artifacts/results/claims.csv"
+PACKAGE = "artifacts/datapackage.json"
+PACKAGE_WORDS = "Data Package: fields, units, keys and origins of every table, each schema in full"
+ROOMS = {  # of tables, and what they are
+    "sources": "Transcribed and published values, as printed",
+    "measurements": "Measurements, each with the manifest that says how it was made",
+    "results": "Results, computed by the studies",
+}
+PARTS = (  # what else goes in, and what it is
+    ("out/thesis.pdf", "The thesis"),
+    ("out/site/**/*", "The site"),
+    ("LICENSE", "Licence of text and data"),
+    ("LICENSE-engine", "Licence of the engine's code"),
+    (CITATION, "How to cite this work"),
+    ("README.md", "What the project is and how it is built"),
+)
+_SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of the crate: where it comes from or what it holds, where it lies there, and what it is."""
+
+    source: Path | bytes
+    name: str
+    words: str
+
+    @property
+    def content(self) -> bytes:
+        """What it holds; of a table in Parquet, its CSV."""
+        if isinstance(self.source, bytes):
+            return self.source
+        return words(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
+
+
+def parts(root: Path) -> Iterator[Part]:
+    """The files of a project's crate: its artifacts, then the others, sorted within each room.
+
+    Raises
+    ------
+    SpecError
+        What would go in is a link, which may lead out of the project.
+    """
+    yield from artifacts(root)
+    for pattern, said in PARTS:
+        for path in sorted(root.glob(pattern)):
+            name = path.relative_to(root).as_posix()
+            if path.is_file() and not any(each.startswith((".", "_")) for each in Path(name).parts):
+                yield Part(_no_link(root, path), name.removeprefix("out/"), said)
+
+
+def artifacts(root: Path) -> Iterator[Part]:
+    """The data package in full, with the size and hash of every table, then the tables and their manifests."""
+    tables = list(_tables(root))
+    sums = {part.name.removeprefix("artifacts/"): part.content for part in tables if part.name.endswith(CSV)}
+    described = standard(root)
+    for entry in described["resources"]:
+        content = sums[entry["path"]]
+        entry |= {"bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
+    yield Part(
+        f"{json.dumps(described, ensure_ascii=False, allow_nan=False, indent=1)}\n".encode(), PACKAGE, PACKAGE_WORDS
+    )
+    yield from tables
+
+
+def _tables(root: Path) -> Iterator[Part]:
+    """Every table that the data package describes, and the manifests beside measurements."""
+    paths = sorted(path for entry in package(root)["resources"] for path in files(root, entry["name"]))
+    for file in paths:
+        path, name = root / file, Path(file).with_suffix(CSV).as_posix()
+        said = "The claims ledger: every statement with its verdict and reason" if file == LEDGER else None
+        said = said or ROOMS[Path(file).parts[1]]
+        yield Part(_no_link(root, path), name, said)
+        manifest = path.with_suffix(".json")
+        if manifest.is_file():
+            yield Part(_no_link(root, manifest), manifest.relative_to(root).as_posix(), said)
+
+
+def _no_link(root: Path, path: Path) -> Path:
+    if path.resolve() != root.resolve() / path.relative_to(root):
+        raise SpecError(f"{path.relative_to(root)}: is a link, or lies behind one; put the file itself there")
+    return path
+
+
+def left_out(root: Path) -> list[str]:
+    """Files beside the tables that no crate takes, since neither the data package nor a manifest knows them, sorted."""
+    known = {file for entry in package(root)["resources"] for file in files(root, entry["name"])}
+    known |= {Path(file).with_suffix(".json").as_posix() for file in known if "/measurements/" in file}
+    there = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
+    return sorted({path.relative_to(root).as_posix() for path in there} - known)
+
+
+def lay_out(root: Path, folder: Path) -> int:
+    """Write the crate of a project to `folder`, which is emptied first; return the number of its files.
+
+    Raises
+    ------
+    SpecError
+        The thesis has not been built, nobody wrote it, or there is no licence to go with it.
+    MissingDependency
+        Without `rocrate`.
+    """
+    for needed, made in (
+        ("out/thesis.pdf", "run `python build.py paper` first"),
+        ("LICENSE", "write there under which licence others may use text and data"),
+    ):
+        if not (root / needed).is_file():
+            raise SpecError(f"{needed}: not there; {made}")
+    try:
+        from rocrate.model.contextentity import ContextEntity
+        from rocrate.rocrate import ROCrate
+    except ModuleNotFoundError:
+        raise MissingDependency.package("rocrate", "press") from None
+    described, edition = metadata.read(root), edition_of(root)
+    cited = citation(root)
+    if NOBODY in [each.get("name") for each in cited.get("authors", [])]:
+        raise SpecError(f"{CITATION}: its author is {NOBODY!r}; say there whom to cite (and in {metadata.FILE})")
+    when = datetime.fromtimestamp(edition.time or int(latex.EPOCH), UTC).date().isoformat()
+    shutil.rmtree(folder, ignore_errors=True)
+    crate = ROCrate(version=PROFILE)
+    crate.name = described.title
+    crate.description = str(package(root).get("description") or described.title)
+    crate.datePublished = datetime.fromisoformat(when)
+    crate.keywords = list(described.keywords)
+    crate.license = _licence(crate, described.licence, _one(cited.get("license", "")))
+    creators = [_author(crate, number, each) for number, each in enumerate(authors(root, described), 1)]
+    crate.creator = creators[0] if len(creators) == 1 else creators
+    about = {"@type": "Organization", "name": described.publisher}
+    published = described.publisher and crate.add(ContextEntity(crate, "#publisher", properties=about))
+    crate.publisher = published or creators[0]
+    version = described.version or str(cited.get("version", ""))
+    if version:
+        crate.root_dataset["version"] = version
+    if identifier := _identifier(crate, described.identifier, edition.words):
+        crate.root_dataset["identifier"] = identifier
+    sums = []
+    for part in parts(root):
+        content = part.content
+        digest = hashlib.sha256(content).hexdigest()
+        sums.append(f"{digest}  {part.name}\n")
+        crate.add_file(io.BytesIO(content), part.name, properties=_described(part, content, digest))
+    crate.write(folder)
+    write(folder / SUMS, "".join(sorted(sums, key=lambda line: line[66:])).encode())
+    file = folder / "ro-crate-metadata.json"
+    write(file, (json.dumps(_canonical(json.loads(file.read_text(encoding="utf-8")), when), indent=1) + "\n").encode())
+    return sum(1 for path in folder.rglob("*") if path.is_file())
+
+
+def citation(root: Path) -> dict[str, Any]:
+    """What `CITATION.cff` says; empty where there is none.
+
+    Raises
+    ------
+    SpecError
+        It is no YAML, or holds what the format does not know.
+    """
+    try:
+        content = yaml_of(root, CITATION, SpecError)
+    except FileNotFoundError:
+        return {}
+    require(content, _CFF, CITATION, SpecError)
+    return dict(content)
+
+
+def cited_authors(root: Path) -> str:
+    """The names of the authors in `CITATION.cff`, with commas; empty where it names nobody."""
+    named = citation(root).get("authors")
+    people = [_cited(each) for each in named if isinstance(each, dict)] if isinstance(named, list) else []
+    return ", ".join(each.name for each in people if each.name)
+
+
+def version(root: Path) -> str:
+    """The project's version, as `pyproject.toml` has it."""
+    import tomllib
+
+    return str(tomllib.loads(text_of(root, "pyproject.toml", SpecError))["project"]["version"])
+
+
+def _described(part: Part, content: bytes, found: str) -> dict[str, Any]:
+    kind = TYPES.get(Path(part.name).suffix) or mimetypes.guess_type(part.name)[0] or "text/plain"
+    return {
+        "name": part.name.rpartition("/")[2],
+        "description": part.words,
+        "encodingFormat": kind,
+        "contentSize": str(len(content)),
+        "sha256": found,
+    }
+
+
+def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, ...]:
+    """Who wrote the paper: as its metadata says, else as `CITATION.cff` does.
+
+    Raises
+    ------
+    SpecError
+        Neither names anybody.
+    """
+    told = described.authors or tuple(_cited(each) for each in citation(root).get("authors", []))
+    named = tuple(each for each in told if each.name and each.name != NOBODY)
+    if not named:
+        raise SpecError(f"{metadata.FILE}: `author` names nobody; say who wrote the paper before it is published")
+    return named
+
+
+def _cited(told: dict[str, Any]) -> metadata.Author:
+    """An author of `CITATION.cff`: a person by its names, or an entity by its own."""
+    person = " ".join(str(told[each]) for each in ("given-names", "family-names") if told.get(each))
+    words = {"affiliation": "affiliation", "email": "email", "website": "url", "orcid": "orcid"}
+    about = {name: str(told[key]) for key, name in words.items() if told.get(key)}
+    return metadata.Author(person or str(told.get("name", "")), **about, is_person=bool(person))
+
+
+def _licence(crate: Any, said: str, cited: str) -> Any:
+    """The licence as an entity: by its name in the SPDX list where the paper or its citation gives one."""
+    from rocrate.model.contextentity import ContextEntity
+
+    name = said if _SPDX.fullmatch(said) else cited
+    address = f"https://spdx.org/licenses/{name}" if name else "#licence"
+    about = {"@type": "CreativeWork", "name": name or "see LICENSE", "description": said or "Of text and data."}
+    return crate.add(ContextEntity(crate, address, properties=about))
+
+
+def _one(licence: str | list[str]) -> str:
+    """A licence's name where there is one alone; empty where several stand beside each other."""
+    return licence if isinstance(licence, str) else licence[0] if len(licence) == 1 else ""
+
+
+def _author(crate: Any, number: int, told: metadata.Author) -> Any:
+    from rocrate.model.contextentity import ContextEntity
+
+    about: dict[str, Any] = {"@type": "Person" if told.is_person else "Organization", "name": told.name}
+    if told.affiliation:
+        where = told.ror or f"#organisation-{number}"
+        organisation = {"@type": "Organization", "name": told.affiliation, **({"url": told.ror} if told.ror else {})}
+        about["affiliation"] = {"@id": crate.add(ContextEntity(crate, where, properties=organisation)).id}
+    about |= {key: value for key, value in (("email", told.email), ("url", told.url)) if value}
+    return crate.add(ContextEntity(crate, told.orcid or f"#author-{number}", properties=about))
+
+
+def _identifier(crate: Any, address: str, edition: str) -> Any:
+    """The paper's identifier as an entity: its DOI or address, else the commit of its artifacts; None without one."""
+    from rocrate.model.contextentity import ContextEntity
+
+    doi = re.sub(r"^(doi:|https?://(dx\.)?doi\.org/)", "", address)
+    if doi != address or address.startswith("10."):
+        about = {"propertyID": "https://registry.identifiers.org/registry/doi", "value": f"doi:{doi}"}
+        about["url"] = f"https://doi.org/{doi}"
+    elif address:
+        about = {"propertyID": "URL", "value": address, "url": address}
+    elif edition:
+        about = {"propertyID": "commit", "value": f"artifacts at {edition}"}
+    else:
+        return None
+    return crate.add(ContextEntity(crate, "#identifier", properties={"@type": "PropertyValue", **about}))
+
+
+def _canonical(found: dict[str, Any], when: str) -> dict[str, Any]:
+    """The description in one order, and without the time of its making."""
+    for entity in found["@graph"]:
+        if entity["@id"] == "./":
+            entity["datePublished"] = when
+            entity["hasPart"] = sorted(entity["hasPart"], key=lambda part: str(part["@id"]))
+    found["@graph"].sort(
+        key=lambda entity: (entity["@id"] != "ro-crate-metadata.json", entity["@id"] != "./", entity["@id"])
+    )
+    return found

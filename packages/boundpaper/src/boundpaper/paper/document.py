@@ -1,0 +1,275 @@
+"""The thesis: `out/thesis.tex` from its template, and the PDF that LaTeX makes of it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boundpaper.build import process
+from boundpaper.errors import LatexError, SpecError
+from boundpaper.near import or_known
+from boundpaper.paper import bibliography, calls, crate, lint, metadata
+from boundpaper.paper.edition import address
+from boundpaper.paper.edition import read as edition_of
+from boundpaper.paper.metadata import Metadata
+from boundpaper.paper.tex import bibtex, formats, latex, log, passes
+from boundpaper.store import files
+from boundpaper.store.text_file import text_of
+from boundpaper.typeset.plural import counted
+from boundpaper.typeset.templates import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from boundpaper.build.job import Job
+
+TEMPLATE = "paper/thesis.tex.j2"
+PREAMBLE = "paper/preamble.tex"
+STATE = "state/latex/thesis"  # below the output folder: what makes the next build short
+DRAFT = "state/latex/draft"  # where a failed thesis is set past its errors
+MISSING = r"""\makeatletter\let\press@input\input
+\renewcommand*{\input}[1]{\IfFileExists{#1.tex}{\press@input{#1}}{\par\fbox{\texttt{\detokenize{#1}} is not built}\par}}
+\makeatother
+"""  # what a draft says of a file that a failed step has not made
+RUNNING = "running"  # the mark of a run that has not ended; what it left may be cut off anywhere
+
+
+def build(job: Job) -> dict[str, str | bytes]:
+    """Write `out/thesis.tex` and compile it to `out/thesis.pdf`.
+
+    The `.tex` is on disk even when the compilation fails or there is no LaTeX.
+
+    Raises
+    ------
+    SpecError
+        Citations or references that nothing holds, or faults in the metadata: all of them, each with file and line.
+    LatexError
+        LaTeX's error, or all undefined references and citations, missing characters and boxes over 5 pt too wide.
+    MissingDependency
+        There is no LaTeX.
+    """
+    described = metadata.read(job.root)
+    text = render(job.root, described)
+    files.write(job.root / "out" / "thesis.tex", text.encode())
+    _check(job.root, described)
+    return {"out/thesis.tex": text, "out/thesis.pdf": compile_thesis(job.root)}
+
+
+def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
+    """Text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    described : Metadata
+        Title and order of chapters.
+    preview : bool
+        Leave out the title page and the lists.
+    """
+    import jinja2
+
+    from boundpaper.typeset.text import escape, prose
+
+    edition = edition_of(root)
+    site = edition.site or (address(described.site) if described.site else "")
+    titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
+    try:
+        return (
+            environment()
+            .from_string(text_of(root, TEMPLATE, SpecError))
+            .render(
+                {name: prose(getattr(described, name), "latex") for name in titles},
+                keywords=[prose(word, "latex") for word in described.keywords],
+                authors=prose(described.author, "latex") or escape(crate.cited_authors(root), "latex"),
+                preamble=text_of(root, PREAMBLE, SpecError).rstrip(),
+                preview=preview,
+                abstract="abstract" in metadata.templates(root) and not preview,
+                chapters=described.chapters,
+                appendices=described.appendices,
+                revision=edition.words,
+                site=site,
+                printed=site if "://" in site else "",
+            )
+        )
+    except jinja2.TemplateError as error:
+        raise SpecError(f"{TEMPLATE}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error
+
+
+def compile_thesis(root: Path) -> bytes:
+    """Compile `out/thesis.tex` and return the PDF; the log goes to `out/logs/thesis.log`.
+
+    What the last run left makes this one short. It is not trusted: what a killed run left is discarded, and a failure
+    with auxiliary files from before counts only when it comes back without them.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder; all exhibits and chapters lie in its output folder.
+    """
+    state = root / "out" / STATE
+    if (state / RUNNING).exists():
+        shutil.rmtree(state)
+    while True:
+        clean = not (state / "thesis.aux").exists()
+        try:
+            return _compiled(root)
+        except LatexError:
+            if clean or state.exists():
+                raise
+
+
+def _compiled(root: Path) -> bytes:
+    """Run LaTeX once; when it fails its folder is removed, unless it ran out of time or made a PDF with faults."""
+    out = root / "out"
+    state = out / STATE
+    files.write(state / RUNNING, b"")
+    files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
+    process.require("pdflatex")
+    text = (out / "thesis.tex").read_text(encoding="utf-8")
+    form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    if not (state / "thesis.aux").exists():
+        passes.begin(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
+    done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)
+    found = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
+    if done.timed_out or done.returncode or found.errors:
+        if done.timed_out:
+            raise LatexError("LaTeX took too long and was ended", "out/thesis.tex", 0, TEMPLATE)
+        complaints = bibtex.complaints(state / "thesis.blg")
+        # Auxiliary files of a run that stopped midway may be cut off, and would fail the next one.
+        shutil.rmtree(state)
+        if complaints and not found.errors:
+            raise LatexError("bibtex: " + "; ".join(complaints), bibliography.FILE)
+        raise log.failure(_further(out, found), "out/thesis.tex", done.output)
+    (state / RUNNING).unlink()
+    faults = [f"out/{finding}" if finding.file else str(finding) for finding in found.warnings]
+    faults += [f"{bibliography.FILE}: {complaint}" for complaint in bibtex.complaints(state / "thesis.blg")]
+    if faults:
+        raise LatexError(
+            f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex"
+        )
+    return (state / "thesis.pdf").read_bytes()
+
+
+def _once(out: Path, form: str) -> process.Completed | None:
+    """One pass alone, where its files are there and neither they nor the bibliography change by it.
+
+    Most changes of a table or a figure move no number of a page. Anything else, an error among it, is latexmk's.
+    """
+    state = out / STATE
+    before = _auxiliary(state)
+    if not {".aux", ".bbl"} <= {path.suffix for path in before} or _stale(state):
+        return None
+    done = latex.pdflatex(
+        "thesis.tex",
+        cwd=out,
+        output=STATE,
+        job="thesis",
+        form=form,
+        formats=formats.FOLDER,
+        record=True,
+        timeout=latex.PASS_TIMEOUT,
+    )
+    report = state / "thesis.log"
+    if done.timed_out or done.returncode or not report.is_file():
+        return None
+    found = log.parse(report.read_text(encoding="utf-8", errors="replace"), out)
+    after = _auxiliary(state)
+    same = all(after.get(path) == known for path, known in before.items() if path.suffix != ".pdf")
+    return done if same and not found.errors and not found.rerun else None
+
+
+def _auxiliary(state: Path) -> dict[Path, str]:
+    """Hashes of what a run hands to the next one, and its PDF."""
+    names = (f"thesis.{end}" for end in ("aux", "toc", "lof", "lot", "out", "bbl", "pdf"))
+    return {state / name: files.digest(state / name) for name in names if (state / name).is_file()}
+
+
+def _stale(state: Path) -> bool:
+    """Whether the bibliography was set from other entries than those that lie there now."""
+    entries, made = state / "references.bib", state / "thesis.bbl"
+    return entries.stat().st_mtime_ns > made.stat().st_mtime_ns
+
+
+def _further(out: Path, found: log.Log) -> log.Log:
+    """All errors, of which the run that stopped at the first knew one."""
+    if not found.errors:
+        return found
+    every, _ = _through(out, "thesis.tex")
+    known = {(each.file, each.line, each.message) for each in found.errors}
+    others = tuple(each for each in every.errors if (each.file, each.line, each.message) not in known)
+    return replace(found, errors=(*found.errors, *others))
+
+
+def draft(root: Path) -> list[str]:
+    """Set the thesis from what is built, past every error and with a note where an exhibit or chapter is missing.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder, in which a build has failed.
+
+    Returns
+    -------
+    list of str
+        LaTeX's errors, a line each. The PDF is `out/thesis-draft.pdf`, if one could be made; `out/thesis.pdf` stays.
+    """
+    process.require("pdflatex")
+    out = root / "out"
+    text = render(root, metadata.read(root)).replace(r"\begin{document}", MISSING + r"\begin{document}", 1)
+    name = f"{DRAFT}.tex"
+    files.write(out / name, text.encode())
+    found, made = _through(out, name)
+    if made:
+        files.write(out / "thesis-draft.pdf", made)
+    return [f"out/{each}" if each.file else str(each) for each in found.errors]
+
+
+def _through(out: Path, document: str) -> tuple[log.Log, bytes]:
+    """One run past every error, in a folder of its own that is removed: its log, and the PDF if there is one."""
+    scratch = out / DRAFT
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    latex.through(document, cwd=out, output=DRAFT, job="thesis")
+    report, made = scratch / "thesis.log", scratch / "thesis.pdf"
+    found = log.Log((), (), False)
+    if report.is_file():
+        found = log.parse(report.read_text(encoding="utf-8", errors="replace"), out)
+    content = made.read_bytes() if made.is_file() else b""
+    shutil.rmtree(scratch)
+    return found, content
+
+
+def _check(root: Path, described: Metadata) -> None:
+    listed = [*described.chapters, *described.appendices]
+    if "abstract" in metadata.templates(root):
+        listed.insert(0, "abstract")
+    files_of = [f"paper/chapters/{name}.tex.j2" for name in listed]
+    templates = {file: text_of(root, file, SpecError) for file in files_of}
+    held = bibliography.read(root)
+    findings = [*held.faults, *lint.citations(templates, held.lines), *_cited_by_exhibits(root, templates, held.lines)]
+    findings += lint.references(templates) + lint.labels(templates)
+    if findings:
+        raise SpecError("\n".join(map(str, findings)))
+
+
+def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[str, int]) -> list[lint.Finding]:
+    """Citations of captions and notes that the bibliography does not hold, by the file of the exhibit."""
+    findings = []
+    for kind, name in dict.fromkeys(call[:2] for text in templates.values() for call in calls.dependencies(text)):
+        path = root / "out" / f"{kind}s" / (f"{name}.tex" if kind == "table" else f"{name}.float.tex")
+        if kind not in ("table", "figure") or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8")
+        for key in lint.cited(text):
+            if key not in lines:
+                source = log.origin(text, 0)
+                written = (root / source).read_text(encoding="utf-8") if source and (root / source).is_file() else ""
+                line = lint.line_of(written, written.index(f"@{key}")) if f"@{key}" in written else 1
+                what = (
+                    f"the {kind} {name!r} cites {key!r}, which {bibliography.FILE} does not hold{or_known(key, lines)}"
+                )
+                findings.append(lint.Finding(source or f"out/{kind}s/{path.name}", line, what))
+    return findings

@@ -1,0 +1,114 @@
+"""The edition: what sets one printing of the same chapters apart, the commit of its artifacts and the site it leads to.
+
+The file `out/edition.json` is an input of the thesis, so that a new commit of artifacts or another site sets it again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from boundpaper.errors import SpecError
+from boundpaper.store.files import write
+from boundpaper.typeset.addresses import fault_of_address
+
+FILE = "out/edition.json"
+WATCHED = tuple(f"artifacts/{each}" for each in ("sources", "measurements", "results", "datapackage.yaml"))
+_ADDRESS = re.compile(r"(?:https?://)?[\w.~/:@+-]+", re.ASCII)
+_FULL = re.compile(r"[0-9a-f]{40,64}")
+
+
+@dataclass(frozen=True)
+class Edition:
+    """What an edition names.
+
+    Attributes
+    ----------
+    commit : str
+        The last commit that changed the artifacts; empty without git, and in a shallow clone, which does not know it.
+    time : int
+        When it was made, in seconds since 1970; 0 without a commit.
+    changed : bool
+        Whether the artifacts differ from the commit's.
+    site : str
+        Where the pages of the site lie, without a slash at the end: an address, or a folder as seen from the PDF; empty
+        for links inside the document.
+    """
+
+    commit: str = ""
+    time: int = 0
+    changed: bool = False
+    site: str = ""
+
+    @property
+    def words(self) -> str:
+        """The commit in words: `commit 1a2b3c4d5e6f of 2026-11-22, with changes`; empty without one."""
+        if not self.commit:
+            return ""
+        day = datetime.fromtimestamp(self.time, UTC).date()
+        return f"commit {self.commit[:12]} of {day}{', with changes' if self.changed else ''}"
+
+
+def read(root: Path) -> Edition:
+    """The edition that was settled last; one that names nothing where none was, or where its file cannot be read."""
+    try:
+        kept = json.loads((root / FILE).read_text(encoding="utf-8"))
+        return Edition(**{name: type(value)(kept[name]) for name, value in asdict(Edition()).items()})
+    except (OSError, ValueError, KeyError, TypeError):
+        return Edition()
+
+
+def settle(root: Path, edition: Edition) -> None:
+    """Keep the edition for the thesis to read; an equal one is left untouched."""
+    write(root / FILE, json.dumps(asdict(edition), indent=1).encode() + b"\n")
+
+
+def ensure(root: Path) -> None:
+    """See to it that there is an edition, before the graph looks for it."""
+    if not (root / FILE).is_file():
+        settle(root, Edition())
+
+
+def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
+    """Ask git for the commit of the artifacts, beside what else is done; the function returned waits for the answer."""
+    commands = (
+        ("log", "-1", "--format=%H %ct", "--", *WATCHED),
+        ("status", "--porcelain", "--untracked-files=normal", "--", *WATCHED),
+        ("rev-parse", "--is-shallow-repository", "--show-toplevel"),
+    )
+    try:
+        running = [
+            subprocess.Popen(("git", *each), cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            for each in commands
+        ]
+    except OSError:
+        return lambda: Edition(site=site)
+
+    def answer() -> Edition:
+        logged, status, inside = (each.communicate()[0].split("\n") for each in running)
+        commit, _, time = logged[0].partition(" ")
+        own = len(inside) > 1 and inside[0] == "false" and Path(inside[1]).resolve() == root.resolve()
+        if not own or not _FULL.fullmatch(commit):
+            return Edition(site=site)
+        return Edition(commit, int(time), bool(status[0]), site)
+
+    return cache(answer)
+
+
+def address(text: str) -> str:
+    """The address of a site, as it is put before `/ledger.html`.
+
+    Raises
+    ------
+    SpecError
+        It has characters that need an escape.
+    """
+    if not _ADDRESS.fullmatch(text) or (":" in text and fault_of_address(text)):
+        raise SpecError(f"{text!r} is no address of a site; write it as https://example.org/thesis")
+    return text.rstrip("/")

@@ -1,0 +1,92 @@
+r"""Lint of a chapter's language: one spelling, names of things instead of names of code, verdicts as marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from boundpaper.paper import calls
+from boundpaper.paper.lint import Finding, line_of, words_of
+
+# British spelling: the American form, and what to write. Endings in -ize are found by rule, less the words that have no
+# other form.
+SPELLINGS = {
+    "analyz": "analys", "behavior": "behaviour", "center": "centre", "color": "colour", "defense": "defence",
+    "favor": "favour", "fiber": "fibre", "fulfill": "fulfil", "gray": "grey", "honor": "honour", "labeled": "labelled",
+    "labeling": "labelling", "labor": "labour", "modeled": "modelled", "modeling": "modelling", "neighbor": "neighbour",
+    "paralyz": "paralys", "signaled": "signalled", "skeptic": "sceptic", "totaled": "totalled",
+}  # fmt: skip
+_AMERICAN = re.compile(rf"\b({'|'.join(SPELLINGS)})\w*", re.IGNORECASE)
+_IZE = re.compile(r"\b\w+i(?:z(?:e[sd]?|ing|er|ers|ation|ations)|zable)\b", re.IGNORECASE)
+_SIZE = re.compile(r"(?:(?:re|over|under|down|out|sub)?siz|priz|seiz|capsiz)", re.IGNORECASE)
+# What only a reader of the code knows: identifiers, options, files.
+_CODE = re.compile(
+    r"(?<![\w@/.])(?:[A-Za-z](?=[^\W_]*\\?_\w)(?:\w|\\_(?=\w))*+|--[a-z][\w-]*"
+    r"|(?<!-)[\w/-]++\.(?:csv|py|json|jsonl|yaml|tex|ipynb)\b)"
+    r"|\\(?:texttt|verb)\b"
+)
+_PREDICATE = re.compile(
+    r"\b(?:is|are|was|were)\s+(?:contradicted|not\s+supported|not\s+significant)\b|\bholds?(?=\s*[.,;:)]|\s+after\s+rounding)"
+    r"|\bcannot\s+be\s+tested\b"
+)
+_PHRASE = re.compile(r"\.phrase\b")
+
+
+def spelling(text: str, file: str) -> list[Finding]:
+    """Find American forms in a chapter's prose."""
+    prose = words_of(text)
+    findings = []
+    for match in _AMERICAN.finditer(prose):
+        stem = match[1]
+        mended = match[0].replace(stem, SPELLINGS[stem.lower()], 1)
+        findings.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
+    for match in _IZE.finditer(prose):
+        if not _SIZE.match(match[0]):
+            mended = re.sub("z(?=[^z]*$)", "s", match[0])
+            findings.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
+    return [Finding(file, line_of(text, offset), what) for offset, what in sorted(findings)]
+
+
+def code_names(text: str, file: str) -> list[Finding]:
+    """Find identifiers, options and file names in a chapter's prose."""
+    prose = words_of(text)
+    return [
+        Finding(file, line_of(text, match.start()), f"{match[0]!r} is a name of code: say what it is in words")
+        for match in _CODE.finditer(prose)
+    ]
+
+
+def predicates(chapters: Mapping[str, str], limit: int) -> list[Finding]:
+    """Find verdicts that are clauses of sentences, when the book has more than `limit` of them.
+
+    Parameters
+    ----------
+    chapters : mapping of str to str
+        The templates by file.
+    limit : int
+        How many the whole book may have; every other verdict is a mark after the sentence.
+
+    Returns
+    -------
+    list of Finding
+        One a chapter, at its first, with the count; none where all of them together keep to the limit.
+    """
+    counted: dict[str, list[int]] = {}
+    for file, text in chapters.items():
+        prose = words_of(text)
+        offsets = [match.start() for match in _PREDICATE.finditer(prose)]
+        offsets += [start + m.start() for start, code in calls.expressions(text, file) for m in _PHRASE.finditer(code)]
+        if offsets:
+            counted[file] = sorted(offsets)
+    total = sum(map(len, counted.values()))
+    if total <= limit:
+        return []
+    return [
+        Finding(
+            file,
+            line_of(chapters[file], offsets[0]),
+            f"{len(offsets)} verdicts as predicates, {total} in the book, where {limit} are allowed: "
+            "let the sentence say the finding, and end it with << mark('...') >>",
+        )
+        for file, offsets in counted.items()
+    ]

@@ -1,0 +1,290 @@
+"""Lint of chapters: numbers belong to artifacts, citations to the bibliography, references to labels that exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from boundpaper.near import or_known
+from boundpaper.paper import calls
+from boundpaper.paper.calls import line_of as line_of
+
+_YEAR = r"(?:19|20)\d\d"
+# Commands whose braces hold no prose, by how many of their braces; brackets before them go too.
+_SILENT = {
+    "label": 1, "ref": 1, "cref": 1, "Cref": 1, "autoref": 1, "nameref": 1, "eqref": 1, "pageref": 1, "crefrange": 2,
+    "input": 1, "include": 1, "includegraphics": 1, "url": 1, "href": 1, "hyperref": 0, "hspace": 1, "vspace": 1,
+    "setlength": 2, "addtolength": 2, "setcounter": 2, "addtocounter": 2, "rule": 2, "parbox": 1, "begin": 1, "end": 1,
+    "part": 1, "chapter": 1, "section": 1, "subsection": 1, "subsubsection": 1, "paragraph": 1, "phantom": 1,
+    "color": 1, "textcolor": 1, "usepackage": 1, "bibliography": 1, "thispagestyle": 1, "pagestyle": 1,
+}  # fmt: skip
+_GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+_COMMAND = re.compile(
+    rf"\\(?P<name>{'|'.join(sorted(_SILENT, key=len, reverse=True))})(?![A-Za-z])\*?(?:\s*\[[^\]]*\])*"
+)
+_MATH = re.compile(
+    r"(?<!\\)\$\$.*?(?<!\\)\$\$|(?<!\\)\$(?:\\.|[^$\\])*\$|\\\((?:(?!\\\().)*?\\\)|\\\[(?:(?!\\\[).)*?\\\]"
+    r"|\\begin\{(?P<environment>(?:equation|align|gather|multline|eqnarray|math|displaymath|verbatim|tikzpicture)\*?)\}"
+    r"(?:(?!\\begin\{(?P=environment)\}).)*?\\end\{(?P=environment)\}",
+    re.DOTALL,
+)
+_CITE = re.compile(
+    r"\\(?:no)?[cC]ite(?:p|t|alt|alp|author|year|yearpar)?\*?\s*(?P<notes>(?:\[(?:(?!\\(?:no)?[cC]ite)[^\]])*+\]\s*+)*+)\{(?P<keys>[^{}]*)\}"
+)
+_REFERENCE = re.compile(r"\\(?:ref|cref|Cref|autoref|nameref|eqref|pageref|labelcref)\*?\s*\{(?P<keys>[^{}]*)\}")
+_LABEL = re.compile(r"\\label\s*(?:\[[^\]\\]*\])?\{(?P<key>[^{}]*)\}")
+_VERBATIM = re.compile(r"\\verb\*?(?P<delimiter>[^A-Za-z\s*]).*?(?P=delimiter)")
+_COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%[^\n]*")
+_LENGTH = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?\\(?:textwidth|linewidth|columnwidth|baselineskip)")
+_WORD = re.compile(r"\S+")
+_DIGIT = re.compile(r"\d")
+_BARE = re.compile(r"(?:[-+<>=\u2248]|\\pm|\\approx|\\sim|\\le|\\ge|\\leq|\\geq)*\d[\d.,]*(?:\\%|\\times|\^\\circ)?")
+_VALUE = re.compile(r"(?:[=<>]|\\approx|\\leq?|\\geq?|\\sim)[-+]?\d*\.\d|(?<![A-Za-z\\])[nN](?:=|\\approx)\d")
+_APART = re.compile(r"(?:>>|\d|\$)(?:[ ~\n]|\\[,;: ])+\\%")
+_LITERAL = re.compile(r"\s*[-+]?\d")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault of a chapter: where, what, and how to mend it."""
+
+    file: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.what}"
+
+
+def check(
+    chapters: Mapping[str, str], entries: Mapping[str, int], names: Iterable[str] = (), terms: Iterable[str] = ()
+) -> list[Finding]:
+    """Check all chapters together.
+
+    Parameters
+    ----------
+    chapters : mapping of str to str
+        The templates by file.
+    entries : mapping of str to int
+        The keys of the bibliography, and the line on which each begins.
+    names, terms : iterables of str
+        As for `digits`.
+    """
+    findings = [item for file, text in chapters.items() for item in digits(text, file, names, terms)]
+    findings += [item for file, text in chapters.items() for item in percents(text, file)]
+    findings += citations(chapters, entries) + uncited(chapters, entries)
+    return findings + references(chapters) + labels(chapters) + uncalled(chapters)
+
+
+def percents(text: str, file: str) -> list[Finding]:
+    r"""Find percent signs that stand apart from their number: the house writes `27.0\%`, as the formats do."""
+    return [
+        Finding(file, line_of(text, match.start()), "a space before \\%: the percent sign follows its number at once")
+        for match in _APART.finditer(_COMMENT.sub(_gone, text))
+    ]
+
+
+def uncalled(chapters: Mapping[str, str]) -> list[Finding]:
+    r"""Find exhibits that a chapter includes and no chapter refers to with `\cref`."""
+    called = {
+        key for text in chapters.values() for match in _REFERENCE.finditer(_code(text)) for key in _keys(match["keys"])
+    }
+    prefixes = {"table": "tab", "figure": "fig"}
+    return [
+        Finding(file, 1, f"the {what} {name!r} is shown and never called: write \\cref{{{prefixes[what]}:{name}}}")
+        for file, text in chapters.items()
+        for what, name, _ in calls.dependencies(text, file)
+        if what in prefixes and f"{prefixes[what]}:{name}" not in called
+    ]
+
+
+def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str] = ()) -> list[Finding]:
+    """Find digits that are typed into prose instead of read from an artifact.
+
+    Years from 1900 to 2099, headings, mathematics, labels, citations, lengths, comments and template expressions may
+    hold them; so may what `names` and `terms` list. A formula that only states a value (`$0.87$`, `$r = 0.87$`,
+    `$n = 7$`) is a number in disguise, unless it is a listed term.
+
+    Parameters
+    ----------
+    text : str
+        A chapter's template.
+    file : str
+        Its path, for the findings.
+    names : iterable of str
+        Regular expressions, matched as whole words.
+    terms : iterable of str
+        Fixed words.
+    """
+    findings = [
+        Finding(file, line_of(text, offset), "a number typed into << >>: read it with n('artifact', ...)")
+        for offset, code in calls.expressions(text, file)
+        if text[offset - 2 : offset] == "<<" and _LITERAL.match(code)
+    ]
+    listed = {re.sub(r"\s", "", term) for term in terms}
+    for match in _MATH.finditer(_COMMENT.sub(_gone, _without_tags(text))):
+        if _states_value(match[0]) and re.sub(r"\s", "", match[0]) not in listed:
+            findings.append(Finding(file, line_of(text, match.start()), _typed(match[0])))
+    prose = words_of(text)
+    allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
+    # A name may not be the head or tail of a longer number: 2-D is no excuse for 12-D, nor 2026 for 2026.5.
+    known = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
+    prose = known.sub(lambda match: _blank(match[0]), prose)
+    for match in _WORD.finditer(prose):
+        if not _DIGIT.search(match[0]):
+            continue
+        findings.append(Finding(file, line_of(text, match.start()), _typed(match[0].strip("()[]{},.;:'`~"))))
+    return sorted(findings, key=lambda finding: finding.line)
+
+
+def citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[Finding]:
+    r"""Find `\cite` keys that the bibliography does not hold; `entries` are its keys with their lines."""
+    findings = []
+    for file, text in chapters.items():
+        for match in _CITE.finditer(_code(text)):
+            for key in _keys(match["keys"]):
+                if key not in entries and key != "*":
+                    what = f"\\cite of {key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
+                    findings.append(Finding(file, line_of(text, match.start()), what))
+    return findings
+
+
+def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
+    """Keys in columns that the data package says to cite (`cites`), which the bibliography lacks, by file and row."""
+    from boundpaper.store.descriptor import files, package
+    from boundpaper.store.missing import markers
+    from boundpaper.store.table_file import rows
+
+    findings = []
+    for resource in package(root)["resources"]:
+        fields = [field for field in resource["schema"]["fields"] if field.get("cites")]
+        for file in files(root, resource["name"]) if fields else ():
+            for number, row in rows(root / file):
+                for field in fields:
+                    key = row[field["name"]]
+                    if key not in entries and key and key not in markers(field, resource["schema"]):
+                        what = f"{key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
+                        findings.append(f"{file}: row {number}, {field['name']}: names {what}")
+    return findings
+
+
+def cited(text: str) -> tuple[str, ...]:
+    r"""Keys that a chapter's template cites, in order, without repeats."""
+    keys = (key for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"]))
+    return tuple(dict.fromkeys(keys))
+
+
+def uncited(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[Finding]:
+    r"""Find entries of the bibliography that no chapter cites, unless one says `\nocite{*}`."""
+    used = {key for text in chapters.values() for key in cited(text)}
+    if "*" in used:
+        return []
+    return [
+        Finding("paper/references.bib", line, f"no chapter cites {key!r}: cite it where it is used, or take it out")
+        for key, line in entries.items()
+        if key not in used
+    ]
+
+
+def references(chapters: Mapping[str, str]) -> list[Finding]:
+    r"""Find `\ref` and its kin to labels that no chapter sets and no exhibit included in a chapter brings."""
+    labels: set[str] = set()
+    for file, text in chapters.items():
+        labels.update(match["key"] for match in _LABEL.finditer(_code(text)))
+        prefixes = {"table": "tab", "figure": "fig"}
+        labels.update(
+            f"{prefixes[what]}:{name}" for what, name, _ in calls.dependencies(text, file) if what in prefixes
+        )
+    findings = []
+    for file, text in chapters.items():
+        for match in _REFERENCE.finditer(_code(text)):
+            for key in _keys(match["keys"]):
+                if key not in labels:
+                    findings.append(Finding(file, line_of(text, match.start()), _unknown(key, labels)))
+    return findings
+
+
+def labels(chapters: Mapping[str, str]) -> list[Finding]:
+    r"""Find each `\label` that is set a second time, and each exhibit that is shown a second time, with both places."""
+    first: dict[str, str] = {}
+    findings = []
+    prefixes = {"table": "tab", "figure": "fig"}
+    for file, text in chapters.items():
+        places = [(line_of(text, match.start()), match["key"].strip()) for match in _LABEL.finditer(_code(text))]
+        shown = [(line, what, name) for what, name, line in calls.dependencies(text, file) if what in prefixes]
+        places += [(line, f"{prefixes[what]}:{name}") for line, what, name in shown]
+        for line, key in sorted(places):
+            if key in first:
+                what = f"the label {key!r} is set in {first[key]} already: give one of them another name"
+                if key.startswith(("tab:", "fig:")):
+                    what = f"{key!r} is shown or set in {first[key]} already: show an exhibit once, and refer to it"
+                findings.append(Finding(file, line, what))
+            else:
+                first[key] = f"{file}:{line}"
+    return findings
+
+
+def _states_value(formula: str) -> bool:
+    """Whether an inline formula states a value: a bare number, a decimal after a relation, or a sample size."""
+    if formula.startswith(("$$", r"\[", r"\begin")):
+        return False
+    inner = re.sub(r"\\[,;!: ]|[{}~]|\s", "", formula.removeprefix(r"\(").removesuffix(r"\)").strip("$"))
+    return bool(_BARE.fullmatch(inner) or _VALUE.search(inner))
+
+
+def _typed(shown: str) -> str:
+    return (
+        f"'{shown}' is typed in: read it with << n('artifact', ...) | fixed(2) >>, write a small count as a word, or, "
+        "if it is a name, add it to names or terms in paper/metadata.yaml"
+    )
+
+
+def _unknown(key: str, labels: set[str]) -> str:
+    prefix, _, name = key.partition(":")
+    function = {"tab": "table", "fig": "figure"}.get(prefix)
+    if function and not or_known(key, labels).startswith("; did"):
+        return f"\\ref to {key!r}, but no chapter includes << {function}({name!r}) >>"
+    return f"\\ref to {key!r}, a label that nothing sets{or_known(key, sorted(labels))}"
+
+
+def _code(text: str) -> str:
+    """The template without comments and expressions, every line where it was."""
+    return _COMMENT.sub(_gone, _without_tags(text))
+
+
+def words_of(text: str) -> str:
+    """What a reader sees as words, every character where it was: headings, labels, mathematics and calls are blank."""
+    text = _VERBATIM.sub(_gone, _without_tags(text))
+    text = _MATH.sub(_gone, _COMMENT.sub(_gone, text))
+    text = _CITE.sub(_gone, text)  # notes too: `Table 2` names a part of the work cited
+    position = 0
+    while match := _COMMAND.search(text, position):
+        end = match.end()
+        for _ in range(_SILENT[match["name"]]):
+            group = re.compile(r"\s*" + _GROUP).match(text, end)
+            end = group.end() if group else end
+        text = text[: match.start()] + _blank(text[match.start() : end]) + text[end:]
+        position = end
+    return _LENGTH.sub(_gone, text)
+
+
+def _without_tags(text: str) -> str:
+    pieces, position = [], 0
+    for _, start, end in calls.tags(text):
+        pieces += [text[position : start - 2], _blank(text[start - 2 : end + 2])]
+        position = end + 2
+    return "".join([*pieces, text[position:]])
+
+
+def _gone(match: re.Match[str]) -> str:
+    return _blank(match[0])
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _keys(text: str) -> list[str]:
+    return [key.strip() for key in text.split(",") if key.strip()]

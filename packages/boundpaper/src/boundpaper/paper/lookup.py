@@ -1,0 +1,108 @@
+"""Single numbers out of artifacts: the row that some keys name, and errors that say which name was meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import SpecError
+from boundpaper.near import SHOWN, or_known
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]) -> Any:
+    """The one cell of `frame` in column `value` whose row matches `where`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The artifact.
+    artifact : str
+        Its name, for messages.
+    value : str
+        The column to read.
+    where : dict
+        The value that each named column must have; numbers match numbers, everything else matches as text.
+
+    Returns
+    -------
+    int, float, bool or str
+        A plain Python value.
+
+    Raises
+    ------
+    SpecError
+        An unknown column or key, no row, several rows, or an empty cell.
+    """
+    if value not in frame.columns:
+        raise SpecError(f"{artifact} has no column {value!r}{or_known(value, frame.columns)}")
+    rows = one_row(frame, artifact, where)
+    cell = rows[value].iloc[0]
+    if cell is None or cell != cell or str(cell) in ("", "<NA>"):
+        why = str(rows["reason"].iloc[0]) if "reason" in frame.columns else ""
+        raise SpecError(f"{artifact}: {value} is empty for {_condition(where)}" + (f" ({why})" if why else ""))
+    return cell.item() if hasattr(cell, "item") else cell
+
+
+def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.DataFrame:
+    """The one row of `frame` that matches `where`, as a frame, so that each cell keeps its type.
+
+    Raises
+    ------
+    SpecError
+        An unknown column or key, no row, or several.
+    """
+    rows = frame
+    for column, wanted in where.items():
+        if column not in frame.columns:
+            raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
+        chosen = rows[equal(frame[column], wanted).loc[rows.index]]
+        if chosen.empty:
+            raise SpecError(_absent(frame, artifact, where, column, wanted))
+        rows = chosen
+    if len(rows) != 1:
+        raise SpecError(_several(rows, artifact, where))
+    return rows
+
+
+def equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
+    """Where a column has this value: numbers match numbers, everything else as text."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        try:
+            return (column == float(str(wanted))).fillna(False).astype(bool)
+        except ValueError:
+            return column.isna() & False
+    return column.astype(str) == str(wanted)
+
+
+def _absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: str, wanted: object) -> str:
+    if not equal(frame[column], wanted).any():
+        known = list(dict.fromkeys(str(item) for item in frame[column]))
+        return f"{artifact} has no {column} {str(wanted)!r}{or_known(str(wanted), known)}"
+    others = {name: item for name, item in where.items() if name != column}
+    rows = frame
+    for name, item in others.items():
+        narrowed = rows[equal(rows[name], item)]
+        rows = narrowed if len(narrowed) else rows
+    known = list(dict.fromkeys(str(item) for item in rows[column]))
+    shown = ", ".join(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
+    return f"{artifact} has no row with {_condition(where)}; with {_condition(others)} there is {column}: {shown}"
+
+
+def _several(rows: pd.DataFrame, artifact: str, where: dict[str, Any]) -> str:
+    if rows.empty:
+        return f"{artifact} has no rows"
+    for column in rows.columns:
+        values = list(dict.fromkeys(str(item) for item in rows[column]))
+        if len(values) == len(rows) or len(values) > 1:
+            shown = ", ".join(values[:SHOWN]) + (", ..." if len(values) > SHOWN else "")
+            named = _condition(where) or "no condition"
+            return f"{artifact} has {len(rows)} rows with {named}; name one {column}: {shown}"
+    return f"{artifact} has {len(rows)} equal rows with {_condition(where)}"
+
+
+def _condition(where: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={item!r}" for name, item in where.items())

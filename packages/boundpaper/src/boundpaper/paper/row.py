@@ -1,0 +1,182 @@
+r"""Rows of artifacts in chapters: an estimate with interval and p in one convention, and short handles on artifacts.
+
+`r('lbp_correlations', 'ap_drop', 'pearson')` is the row in which these words stand, whatever their columns. Printed, it
+is its estimate: `-0.67 [-0.95, 0.16], p = 0.067, Holm p = 0.49`; a format applies to the value and both ends
+(`| percent(0)`), `.bare` leaves p out, and `.ci_low` and so on are cells. `use('lbp_correlations', test='pearson')`
+is the same for an artifact that a chapter reads often: `<% set lbp = use(...) %>`, then `<< lbp('ap_drop') >>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from boundpaper.errors import SpecError
+from boundpaper.near import or_known
+from boundpaper.paper.bound import Origin, bound
+from boundpaper.paper.lookup import equal, one_row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from boundpaper.typeset.glyphs import Output
+
+# Columns of a value, the ends of its interval, its p and the p that takes account of its family, as studies call them.
+SHAPES = (
+    ("estimate", "ci_low", "ci_high", "p_value", "p_adjusted"),
+    ("difference", "low", "high", "p", "p_holm"),
+    ("rho", "low", "high", "p", "p_holm"),
+    ("value", "low", "high", "p", "p_holm"),
+)
+DIGITS = 2
+
+
+class Format(Protocol):
+    """A format of `artifacts.numbers`."""
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Write a number."""
+        ...
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of an artifact.
+
+    Attributes
+    ----------
+    artifact : str
+        Its name, for messages.
+    cells : mapping of str to object
+        Its cells by column.
+    where : tuple of (str, str)
+        The cells that name it, by column.
+    format : Format or None
+        How value and interval are written; two digits after the point where none was chosen.
+    p : bool
+        Whether p follows.
+    """
+
+    artifact: str
+    cells: Mapping[str, Any]
+    where: tuple[tuple[str, str], ...] = ()
+    format: Format | None = None
+    p: bool = True
+
+    @property
+    def bare(self) -> Row:
+        """The estimate and its interval without p."""
+        return replace(self, p=False)
+
+    def formatted(self, form: Format) -> Row:
+        """The same row, its numbers written by `form`."""
+        return replace(self, format=form)
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The cell that is printed first."""
+        column = next((shape[0] for shape in SHAPES if shape[0] in self.cells), "")
+        return (Origin(self.artifact, column, self.where),)
+
+    def latex(self) -> str:
+        """Value, interval and p, as far as the artifact has them.
+
+        Raises
+        ------
+        SpecError
+            The artifact has no column that is known as an estimate, or its cell is empty.
+        """
+        from boundpaper.typeset.numbers import fixed, pvalue
+
+        known = [shape for shape in SHAPES if shape[0] in self.cells]
+        if not known:
+            wanted = ", ".join(shape[0] for shape in SHAPES)
+            raise SpecError(f"{self.artifact} has no estimate (a column {wanted}): name the cell, as in .{self._any()}")
+        value, low, high, p, adjusted = known[0]
+        form, show_p = self.format or fixed(DIGITS), pvalue(relation=True)
+        said = form.show(self._cell(value), "latex")
+        if not self._empty(low) and not self._empty(high):
+            said += f" [{form.show(self._cell(low), 'latex')}, {form.show(self._cell(high), 'latex')}]"
+        if self.p and not self._empty(p):
+            said += f", $p$~{show_p.show(self._cell(p), 'latex')}"
+            if not self._empty(adjusted) and self._cell(adjusted) != self._cell(p):
+                said += f", Holm $p$~{show_p.show(self._cell(adjusted), 'latex')}"
+        return said
+
+    def __getattr__(self, column: str) -> Any:
+        if column.startswith("__"):
+            raise AttributeError(column)
+        return self._cell(column)
+
+    def _cell(self, column: str) -> Any:
+        if column not in self.cells:
+            raise SpecError(f"{self.artifact} has no column {column!r}{or_known(column, self.cells)}")
+        if self._empty(column):
+            why = "" if self._empty("reason") else f" ({self.cells['reason']})"
+            raise SpecError(f"{self.artifact}: {column} is empty for {self._any(said=True)}{why}")
+        cell = self.cells[column]
+        return bound(cell.item() if hasattr(cell, "item") else cell, [Origin(self.artifact, column, self.where)])
+
+    def _empty(self, column: str) -> bool:
+        cell = self.cells.get(column)
+        return cell is None or cell != cell or str(cell) in ("", "<NA>")
+
+    def _any(self, *, said: bool = False) -> str:
+        """The first column with words, and with `said` these."""
+        column = next(name for name, cell in self.cells.items() if name != "study" and not self._empty(name))
+        return f"{column}={self.cells[column]!r}" if said else column
+
+
+def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[str, Any]) -> Row:
+    """The one row in which `words` stand, and whose named columns have the values of `where`.
+
+    Raises
+    ------
+    SpecError
+        A word that stands in no column (with the nearest) or in several, no row, or several.
+    """
+    keys = dict(where)
+    for word in words:
+        columns = [name for name in frame.columns if name not in keys and name != "study" and _words(frame[name])]
+        holding = [name for name in columns if equal(frame[name], word).any()]
+        if not holding:
+            known = dict.fromkeys(str(cell) for name in columns for cell in frame[name])
+            raise SpecError(f"{artifact} has no {word!r}{or_known(word, known)}")
+        if len(holding) > 1:
+            said = " or ".join(f"{name}={word!r}" for name in holding)
+            raise SpecError(f"{artifact} has {word!r} in {len(holding)} columns: write {said}")
+        keys[holding[0]] = word
+    only = one_row(frame, artifact, keys)
+    cells = {str(name): only[name].iloc[0] for name in only.columns}
+    return Row(artifact, cells, tuple((name, str(wanted)) for name, wanted in keys.items()))
+
+
+def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:
+    """A function that gives rows of one artifact, some of whose columns are fixed.
+
+    Raises
+    ------
+    SpecError
+        At once where a fixed column or its value does not exist.
+    """
+    for column, wanted in fixed.items():
+        if column not in frame.columns:
+            raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
+        if not equal(frame[column], wanted).any():
+            known = dict.fromkeys(str(cell) for cell in frame[column])
+            raise SpecError(f"{artifact} has no {column} {str(wanted)!r}{or_known(str(wanted), known)}")
+
+    def rows(*words: str, **where: Any) -> Row:
+        return row(frame, artifact, words, {**fixed, **where})
+
+    return rows
+
+
+def _words(column: pd.Series[Any]) -> bool:
+    """Whether a column holds names rather than numbers."""
+    from pandas.api.types import is_numeric_dtype
+
+    return not is_numeric_dtype(column)

@@ -1,0 +1,6 @@
+"""The site: the ledger, every exhibit, artifact and chapter as static pages that link to one another."""
+
+from boundpaper.paper.site.build import write_site
+from boundpaper.paper.site.project import Project
+
+__all__ = ["Project", "write_site"]

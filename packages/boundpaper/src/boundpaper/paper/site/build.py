@@ -1,0 +1,57 @@
+"""Writing the site: every page made anew, only those that differ written, and what is no longer made removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from boundpaper.paper.site.bibliography import bibliography_pages
+from boundpaper.paper.site.code import code_pages
+from boundpaper.paper.site.exhibits import exhibit_pages
+from boundpaper.paper.site.graph import graph_pages
+from boundpaper.paper.site.holdings import artifact_pages
+from boundpaper.paper.site.ledger import ledger_pages
+from boundpaper.paper.site.overview import overview_pages
+from boundpaper.paper.site.page import assets
+from boundpaper.paper.site.project import Project
+from boundpaper.store.files import write
+
+FOLDER = "out/site"
+
+
+def write_site(project: Project) -> tuple[int, int]:
+    """Write the site below `out/site`; return how many files it has and how many of them changed.
+
+    Exhibits, artifacts and the ledger must have been built; the pictures of figures lie in `out/figures` as PDF.
+    """
+    return keep(project.root / FOLDER, pages(project))
+
+
+def pages(project: Project) -> Iterator[tuple[str, bytes]]:
+    """Path and content of every file of the site."""
+    yield from assets().items()
+    yield from overview_pages(project)
+    yield from ledger_pages(project)
+    used: dict[str, list[str]] = {}  # by the key of a work, what cites it
+    yield from exhibit_pages(project, used)
+    yield from artifact_pages(project, used)
+    yield from bibliography_pages(project, used)
+    yield from graph_pages(project)
+    yield from code_pages(project)
+
+
+def keep(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
+    """Write files below a folder and remove all others there; return how many there are and how many changed."""
+    paths, changed = set(), 0
+    for name, content in files:
+        path = folder / name
+        paths.add(path)
+        changed += write(path, content)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif path not in paths:
+            path.unlink()
+            changed += 1
+    return len(paths), changed

@@ -1,0 +1,24 @@
+"""Pages of code: the files that hold the steps, with an address a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from boundpaper.paper.site.page import page
+from boundpaper.paper.site.project import Project
+from boundpaper.typeset import addresses
+
+SUFFIXES = (".py", ".j2")
+
+
+def code_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+    """`code/FILE.html` for every file of the project that holds a step."""
+    steps: dict[str, list[tuple[int, str]]] = {}
+    for node in project.nodes:
+        if node.file.endswith(SUFFIXES):
+            steps.setdefault(node.file, []).append((node.line, node.key))
+    for file in sorted(steps):
+        lines = (project.root / file).read_text(encoding="utf-8-sig").split("\n")
+        path = addresses.code(file)
+        keys = [key for _, key in sorted(steps[file])]
+        yield path, page("code.html.j2", path, title=file, file=file, lines=lines[:-1], keys=keys, project=project)

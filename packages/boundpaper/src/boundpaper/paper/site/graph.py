@@ -1,0 +1,39 @@
+"""The graph as a page: four columns from sources to chapters, of which a chosen node leaves what it is tied to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from markupsafe import Markup
+
+from boundpaper.paper.site.page import page
+from boundpaper.paper.site.project import Project
+from boundpaper.paper.site.walk import NAMES, Link, by_kind, links
+
+COLUMNS = (
+    ("Sources and measurements", ("source", "measurement")),
+    ("Results", ("result", "ledger", "places", "inventory")),
+    ("Claims", ("claim",)),
+    ("Exhibits", ("table", "figure")),
+    ("Chapters", ("chapter",)),
+)
+
+
+def graph_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+    """`graph.html`; its edges stand in the page, since a page opened from a folder may load nothing."""
+    columns: list[tuple[str, list[tuple[str, list[Link]]]]] = []
+    for title, kinds in COLUMNS:
+        keys = [key for key, node in project.outline.nodes.items() if node.kind in kinds]
+        groups = by_kind(project, keys)
+        if kinds == ("chapter",):
+            groups = [(NAMES["chapter"], links(project, (f"chapter:{each.name}" for each in project.chapters)))]
+        columns.append((title, groups))
+    edges = {key: list(below) for key, below in project.outline.down.items()}
+    yield "graph.html", page("graph.html.j2", "graph.html", title="The graph", columns=columns, edges=embedded(edges))
+
+
+def embedded(value: object) -> Markup:
+    """JSON that may stand inside a script element: nothing in it can end the element."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

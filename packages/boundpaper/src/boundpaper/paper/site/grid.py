@@ -1,0 +1,85 @@
+"""A flat table for a page: every cell as it stands in the data, which a reader can sort by any column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.typeset.armour import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS = 300
+"""Rows of a page at most; all of them are in the file beside it."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A header, the first rows as text, which columns hold numbers, and how many rows there are."""
+
+    header: tuple[str, ...]
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]
+    total: int
+
+    @property
+    def cut(self) -> bool:
+        """Whether rows are left out here."""
+        return len(self.rows) < self.total
+
+
+def grid(frame: pd.DataFrame, titles: Mapping[str, str] | None = None, most: int = ROWS) -> Grid:
+    """The first rows of a frame.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    titles : mapping of str to str, optional
+        What the columns mean, by name.
+    most : int
+        Rows at most.
+    """
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    columns = [str(name) for name in frame.columns]
+    numeric = tuple(is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name]) for name in frame.columns)
+    rows = tuple(tuple(_text(cell) for cell in row) for row in frame.head(most).itertuples(index=False, name=None))
+    return Grid(tuple(columns), tuple((titles or {}).get(name, "") for name in columns), rows, numeric, len(frame))
+
+
+def of_csv(text: str, most: int = ROWS) -> Grid:
+    """The rows of a CSV text; a column is one of numbers where all its filled cells are."""
+    import csv
+    import io
+
+    header, *rows = csv.reader(io.StringIO(text))
+    numeric = tuple(all(_is_number(row[place]) for row in rows if row[place]) for place in range(len(header)))
+    return Grid(tuple(header), ("",) * len(header), tuple(map(tuple, rows[:most])), numeric, len(rows))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _text(cell: Any) -> str:
+    import pandas as pd
+
+    if cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell):
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:.8g}"
+    return plain(str(cell))
+
+
+def joined(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows of differing fields as one frame, fields in order of appearance."""
+    import pandas as pd
+
+    return pd.DataFrame(list(rows), columns=list(dict.fromkeys(name for row in rows for name in row)))

@@ -1,0 +1,172 @@
+"""History: how each result changed over the revisions of the project, in a line a revision."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from boundpaper.build.changes import Change, compare
+from boundpaper.store.files import write
+
+FOLDER = "artifacts/results"
+KEPT = "out/state/history.json"
+TOLERANCE = 1e-6
+_HEAD = re.compile(r"commit ([0-9a-f]{40}) (\d{4}-\d\d-\d\d) (.*)")
+
+
+SHALLOW = (
+    "this clone is shallow, so git knows no revision before those it fetched, and what they changed is left out; "
+    "git fetch --unshallow brings the rest"
+)
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A revision that changed a result: its commit and date, what it says of itself, and what it changed, in words."""
+
+    commit: str
+    date: str
+    subject: str
+    change: str
+
+
+def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
+    """The revisions of every result, newest first, or one sentence that says why there are none.
+
+    In a shallow clone the oldest revisions seem to begin everything, so they are left out (`cut` says that they are).
+
+    What two contents of a result differ in never changes, so it is kept in `out/state` by the hashes of both.
+    """
+    try:
+        versions = list(_versions(root))
+    except (FileNotFoundError, subprocess.CalledProcessError) as error:
+        absent = isinstance(error, FileNotFoundError)
+        return (
+            "git is not installed, so the history is left out"
+            if absent
+            else "this folder is no git checkout, so there is no history"
+        )
+    kept = _load(root / KEPT)
+    by_claim: dict[str, list[Revision]] = {}
+    fresh: dict[str, str] = {}
+    edge = _edge(root)
+    with _Blobs(root) as blobs:
+        for name, commit, date, subject, old, new in versions:
+            if commit in edge:
+                continue
+            key = f"{name} {old} {new}"
+            if key not in fresh:
+                fresh[key] = kept[key] if key in kept else _words(name, blobs.text(old), blobs.text(new))
+            by_claim.setdefault(name, []).append(Revision(commit[:12], date, subject, fresh[key]))
+    write(root / KEPT, json.dumps(fresh, indent=0, sort_keys=True).encode())
+    return {name: tuple(revisions) for name, revisions in by_claim.items()}
+
+
+def cut(root: Path) -> str:
+    """The sentence that says that the history is not whole; empty where it is, or where there is none."""
+    try:
+        return SHALLOW if _edge(root) else ""
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return ""
+
+
+def _edge(root: Path) -> frozenset[str]:
+    """The commits whose parents a shallow clone does not have."""
+    command = ["git", "rev-parse", "--git-path", "shallow"]
+    said = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode().rstrip("\n")
+    path = root / said  # relative to root, or absolute
+    return frozenset(path.read_text(encoding="ascii").split()) if path.is_file() else frozenset()
+
+
+def _versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """Name of a result, commit, date, subject, and the blobs before and after, newest first."""
+    options = ("--format=commit %H %cs %s", "--raw", "--no-abbrev", "--no-renames", "--relative")
+    command = ["git", "-c", "core.quotepath=off", "log", *options, "--", FOLDER]
+    # --relative, so that a project in a folder of a larger checkout has its own paths.
+    listed = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode("utf-8", "replace")
+    commit = date = subject = ""
+    for line in listed.split("\n"):
+        if head := _HEAD.match(line):
+            commit, date, subject = head.groups()
+        elif line.startswith(":"):
+            facts, _, path = line.partition("\t")
+            old, new = facts.split()[2:4]
+            if path.startswith(f"{FOLDER}/") and path.endswith(".csv"):
+                yield path.removeprefix(f"{FOLDER}/").removesuffix(".csv"), commit, date, subject, old, new
+
+
+class _Blobs:
+    """Contents of git by hash, through one process."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def __enter__(self) -> _Blobs:
+        command = ["git", "cat-file", "--batch"]
+        self._process = subprocess.Popen(command, cwd=self._root, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def text(self, blob: str) -> str | None:
+        """The text of a blob; None for the hash of none."""
+        if not blob.strip("0"):
+            return None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{blob}\n".encode())
+        self._process.stdin.flush()
+        head = self._process.stdout.readline().split()
+        if len(head) != 3:
+            return None
+        content = self._process.stdout.read(int(head[2]) + 1)
+        return content[:-1].decode("utf-8", "replace")
+
+
+def _words(name: str, old: str | None, new: str | None) -> str:
+    """What changed between two texts of a result."""
+    if old is None or new is None:
+        return "began" if old is None else "removed"
+    try:
+        changes = compare(name, old, new, TOLERANCE)
+    except ValueError:
+        return "could not be read as a table"
+    return _summary(changes)
+
+
+def _summary(changes: Sequence[Change]) -> str:
+    if not changes:
+        return "no number by more than rounding"
+    rows = [change for change in changes if change.place.startswith("row ")]
+    columns = [change for change in changes if change.place.startswith("column ")]
+    cells = [change for change in changes if change not in rows and change not in columns]
+    parts = []
+    for what, some in (("row", rows), ("column", columns)):
+        for word, count in (
+            ("added", sum(not each.before for each in some)),
+            ("removed", sum(not each.after for each in some)),
+        ):
+            if count:
+                parts.append(f"{count} {what}{'s' * (count > 1)} {word}")
+    if cells:
+        largest = max(cells, key=lambda change: change.weight)
+        many = f"{len(cells)} cells, the largest change " if len(cells) > 1 else ""
+        parts.append(many + largest.words)
+    return "; ".join(parts)
+
+
+def _load(path: Path) -> dict[str, str]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}

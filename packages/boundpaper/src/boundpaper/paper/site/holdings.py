@@ -1,0 +1,95 @@
+"""Pages of artifacts: what a source, measurement or result holds, where it comes from, and what rests on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from boundpaper.build.outline import Node
+from boundpaper.paper.site.grid import grid
+from boundpaper.paper.site.history import Revision, cut, histories
+from boundpaper.paper.site.page import page
+from boundpaper.paper.site.project import Project, records
+from boundpaper.paper.site.walk import NAMES, ORDER, around
+from boundpaper.paper.site.works import link
+from boundpaper.store.descriptor import files, resource
+from boundpaper.store.reader import read
+from boundpaper.typeset import addresses
+
+PLACES = "places"
+
+
+def artifact_pages(project: Project, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
+    """`artifact/NAME.html` with the tables as files below `data/`, and `artifacts.html`, the list of all.
+
+    `used` takes the artifacts by the key of each work that prints values of theirs.
+    """
+    origins: dict[str, list[Mapping[str, Any]]] = {}
+    if "provenance" in project.outline.maker:
+        for row in records(project.root, "provenance"):
+            origins.setdefault(row["artifact"], []).append(row)
+    works = _printed(project)
+    past, missing = histories(project.root), cut(project.root)
+    listed: dict[str, list[tuple[Node, str]]] = {}
+    for node in (node for node in project.nodes if node.makes):
+        described = resource(project.root, node.name) or {}
+        listed.setdefault(node.kind, []).append((node, str(described.get("title", node.doc))))
+        yield from _artifact(project, node, described, origins.get(node.name, []), past, missing, works, used)
+    groups = [(NAMES[kind], sorted(listed[kind], key=lambda item: item[0].name)) for kind in ORDER if kind in listed]
+    values = {"groups": groups, "project": project}
+    yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
+
+
+def _artifact(
+    project: Project,
+    node: Node,
+    described: Mapping[str, Any],
+    origins: list[Mapping[str, Any]],
+    past: Mapping[str, tuple[Revision, ...]] | str,
+    missing: str,
+    works: Mapping[str, str],
+    used: dict[str, list[str]],
+) -> Iterator[tuple[str, bytes]]:
+    path = addresses.artifact(node.name)
+    fields = described.get("schema", {}).get("fields", [])
+    units = {field["name"]: f" ({field['unit']})" if field.get("unit") else "" for field in fields}
+    means = {field["name"]: f"{field.get('description', '')}{units[field['name']]}" for field in fields}
+    held = [(file.removeprefix("artifacts/"), project.root / file) for file in files(project.root, node.name)]
+    for name, file in held:
+        yield f"data/{name}", file.read_bytes()
+    frame = read(project.root, node.name) if held else None
+    data = None if frame is None else grid(frame, means)
+    places: list[str] = []
+    if frame is not None and node.name != PLACES and "source" in frame:
+        places = [str(place) for place in frame["source"].dropna().unique()]
+    printed = list(dict.fromkeys(works[place] for place in places if place in works))
+    for key in printed:
+        used.setdefault(key, []).append(node.key)
+    history = (
+        past if isinstance(past, str) else past.get(node.name, ()) if node.kind not in ("source", "measurement") else ()
+    )
+    claims = [row for row in project.claims if node.name in row["inputs"]]
+    values = {
+        "node": node,
+        "project": project,
+        "described": described,
+        "fields": fields,
+        "data": data,
+        "held": [name for name, _ in held],
+        "origins": origins,
+        "printed": [link(project.works[key], "../") for key in printed],
+        "history": history,
+        "cut": missing if node.kind not in ("source", "measurement") else "",
+        "claims": claims,
+        "addresses": addresses,
+        **around(project, node.key),
+    }
+    yield path, page("artifact.html.j2", path, title=f"{node.kind.capitalize()} {node.name}", **values)
+
+
+def _printed(project: Project) -> dict[str, str]:
+    """By the name of a place that sources cite, the key of the work that it is in."""
+    if PLACES not in project.outline.maker:
+        return {}
+    rows = records(project.root, PLACES)
+    return {row["source"]: row["citation"] for row in rows if row["citation"] in project.works}

@@ -1,0 +1,57 @@
+"""The ledger as a page: a row a verdict, all of what is known of it, and words to choose rows by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from boundpaper.paper.site.overview import VERDICTS
+from boundpaper.paper.site.page import page
+from boundpaper.paper.site.project import Project
+from boundpaper.paper.site.works import link
+from boundpaper.typeset import addresses
+
+SEVERITIES = ("headline", "supporting", "detail")
+
+
+def ledger_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+    """`ledger.html`, which says so where the project has no claims."""
+    present = {
+        name: {row[name] for row in project.claims} for name in ("source", "verdict", "severity", "kind", "failure")
+    }
+    titles = {chapter.name: chapter.title for chapter in project.chapters}
+    cited = {name for row in project.claims for name in row["chapters"]}
+    documents = [(each.key, f"{each.key}: {each.title}") for each in project.documents if each.key in present["source"]]
+    choices = [
+        ("document", "Document", documents),
+        ("verdict", "Verdict", [(each, each) for each in VERDICTS if each in present["verdict"]]),
+        ("severity", "Severity", [(each, each) for each in SEVERITIES if each in present["severity"]]),
+        ("failure", "Kind of failure", [(each, each) for each in sorted(filter(None, present["failure"]))]),
+        ("kind", "Kind of row", [(each, each) for each in sorted(present["kind"], reverse=True)]),
+        ("chapter", "Cited in chapter", [(name, titles[name]) for name in titles if name in cited]),
+    ]
+    held = project.works
+    yield (
+        "ledger.html",
+        page(
+            "ledger.html.j2",
+            "ledger.html",
+            title="The ledger",
+            works={each.key: link(held[each.citation]) for each in project.documents if each.citation in held},
+            rows=list(_with_steps(project)),
+            choices=choices,
+            titles=titles,
+            project=project,
+            addresses=addresses,
+        ),
+    )
+
+
+def _with_steps(project: Project) -> Iterator[tuple[Mapping[str, Any], str, tuple[str, int]]]:
+    """Each row, the name of its function where the row is the first of several, and the function's file and line."""
+    seen = set()
+    for row in project.claims:
+        file, _, line = row["function"].rpartition(":")
+        first = row["step"] not in seen and row["step"] != row["claim"]
+        seen.add(row["step"])
+        yield row, row["step"] if first else "", (file, int(line))

@@ -1,0 +1,93 @@
+"""Pages: one Jinja2 environment in which all text is escaped, and links that hold from any folder."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from boundpaper.errors import SpecError
+from boundpaper.typeset.characters import MATH
+
+FOLDER = Path(__file__).parent / "templates"
+ASSETS = ("site.css", "site.js")
+_MATH = re.compile(r'<span class="math">\\\(((?:(?!<span).)*?)\\\)</span>', re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>")
+_TEX = re.compile(r"\\[A-Za-z]+")
+_SIGNS = {command: char for char, command in reversed(MATH.items())}  # of several signs, the first
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """The environment of the pages: text is escaped unless it is `Markup`, an unknown name is an error."""
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([FOLDER, FOLDER.parent.parent / "annotate" / "templates"]),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+    )
+    templates.filters["shown"] = cell_text
+    templates.globals["slug"] = slug
+    return templates
+
+
+def page(template: str, path: str, **values: object) -> bytes:
+    """Fill a template for the page at `path`, counted from the site's folder.
+
+    Raises
+    ------
+    SpecError
+        The template is missing, malformed, or uses an unknown name; the message gives file and line.
+    """
+    try:
+        text = environment().get_template(template).render(root="../" * path.count("/"), path=path, **values)
+    except jinja2.TemplateNotFound as error:
+        raise SpecError(f"boundpaper/paper/site/templates/{error.name}: no such template (page {path})") from None
+    except jinja2.TemplateSyntaxError as error:
+        raise SpecError(
+            f"boundpaper/paper/site/templates/{error.name or template}:{error.lineno}: {error.message}"
+        ) from None
+    except jinja2.UndefinedError as error:
+        raise SpecError(f"boundpaper/paper/site/templates/{template}: {error.message} (page {path})") from error
+    return text.encode()
+
+
+def assets() -> dict[str, bytes]:
+    """The style sheet and the script, which every page names."""
+    return {name: (FOLDER / name).read_bytes() for name in ASSETS}
+
+
+def typeset(html: str) -> Markup:
+    """The project's own HTML (a caption, a table), its formulas as MathML, which browsers draw and read out."""
+    from latex2mathml.converter import convert
+
+    def formula(match: re.Match[str]) -> str:
+        tex = match[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+        return str(convert(tex.replace("&#x27;", "'").replace("&quot;", '"')))
+
+    return Markup(_MATH.sub(formula, html))
+
+
+def words(html: str) -> str:
+    """The text of the project's own HTML, for the words that stand for a picture; signs of formulas as characters."""
+    html = _TEX.sub(lambda match: _SIGNS.get(match[0], match[0].removeprefix("\\")), html)
+    return str(Markup(_TAG.sub("", html.replace("\\(", "").replace("\\)", ""))).unescape())
+
+
+def cell_text(value: object) -> str:
+    """A cell as text: numbers with six significant digits, nothing for what is absent."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}".replace("-", "−") if abs(value) < 1e15 else f"{value:g}"
+    return str(value)
+
+
+def slug(text: str) -> str:
+    """A word for a class or an address: letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,0 +1,194 @@
+"""The project as its pages see it: nodes and edges, chapters, and the rows of the ledger with their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from boundpaper.build.outline import Node, Outline
+from boundpaper.errors import SpecError
+from boundpaper.paper.calls import dependencies
+from boundpaper.paper.lint import cited
+from boundpaper.paper.metadata import Metadata
+from boundpaper.paper.metadata import read as read_metadata
+from boundpaper.paper.site.works import Work, works
+from boundpaper.store.documents import Document, documents
+from boundpaper.store.reader import read
+from boundpaper.store.text_file import text_of
+from boundpaper.typeset import addresses
+from boundpaper.typeset.wording import readable
+
+EXHIBITS = ("table", "figure")
+SHOWN = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
+SHOWN |= dict.fromkeys(("n", "r", "use"), "number")
+"""What a chapter shows by each function of `boundpaper.paper.calls`."""
+_TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
+_COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
+_NAMED = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of a claim
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter: its title as plain text, and what its template shows and cites, in order."""
+
+    name: str
+    title: str
+    tables: tuple[str, ...]
+    figures: tuple[str, ...]
+    claims: tuple[str, ...]
+    numbers: tuple[str, ...]
+    cites: tuple[str, ...]
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Keys of the exhibits and claims."""
+        claims = (f"claim:{name.partition('.')[0]}" for name in self.claims)
+        shown = (
+            f"{kind}:{name}"
+            for kind, names in zip(EXHIBITS, (self.tables, self.figures), strict=True)
+            for name in names
+        )
+        return tuple(dict.fromkeys([*shown, *claims]))
+
+
+@dataclass(frozen=True)
+class Project:
+    """What the pages are made from.
+
+    Attributes
+    ----------
+    root : Path
+    nodes : tuple of Node
+    call : callable
+        Runs the step of a key on its artifacts and returns what its function made.
+    """
+
+    root: Path
+    nodes: tuple[Node, ...]
+    call: Callable[[str], Any]
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        """Title, author and order of the chapters."""
+        return read_metadata(self.root)
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """The documents whose statements are judged, `thesis` among them."""
+        return documents(self.root)
+
+    @cached_property
+    def works(self) -> Mapping[str, Work]:
+        """The bibliography by key."""
+        return works(self.root)
+
+    def judges(self, document: str) -> bool:
+        """Whether the ledger has rows of a document."""
+        return any(row["source"] == document for row in self.claims)
+
+    @cached_property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """The chapters in the order of the thesis, then templates that it does not list."""
+        known = {node.name: node for node in self.nodes if node.kind == "chapter"}
+        order = dict.fromkeys(["abstract", *self.metadata.chapters, *self.metadata.appendices, *known])
+        return tuple(_chapter(self.root, known[name]) for name in order if name in known)
+
+    @cached_property
+    def outline(self) -> Outline:
+        """All nodes with their edges; those of a chapter are read from its template, the ledger's are all claims."""
+        uses: dict[str, Iterable[str]] = {f"chapter:{chapter.name}": chapter.uses for chapter in self.chapters}
+        claims = [node.key for node in self.nodes if node.kind == "claim"]
+        uses |= {node.key: claims for node in self.nodes if node.kind == "ledger"}
+        return Outline(self.nodes, uses)
+
+    @cached_property
+    def claims(self) -> tuple[Mapping[str, Any], ...]:
+        """The rows of the ledger, in its order, each with its place, its function, what it reads and who prints it."""
+        if "claims" not in self.outline.maker:
+            return ()
+        used: dict[str, list[str]] = {}
+        for chapter in self.chapters:
+            for name in dict.fromkeys(chapter.claims):
+                used.setdefault(name, []).append(chapter.name)
+        places = {row["claim"]: row for row in records(self.root, "claim_places")}
+        return tuple(
+            {
+                **places[row["claim"]],
+                **row,
+                **{field: reader_text(row[field], self.names, places) for field in ("statement", "reason")},
+                "step": row["claim"].partition(".")[0],
+                "inputs": tuple(filter(None, places[row["claim"]]["inputs"].split("; "))),
+                "chapters": tuple(used.get(row["claim"], ())),
+            }
+            for row in records(self.root, "claims")
+        )
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Names that readers know, by key: of the models and checkpoints, as far as the project has tables of them."""
+        return {
+            row[key]: row["display_name"]
+            for table, key in (("checkpoints", "checkpoint"), ("models", "model"))
+            if table in self.outline.maker
+            for row in records(self.root, table)
+            if row.get(key) and row.get("display_name")
+        }
+
+    @cached_property
+    def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
+        """Rows of the ledger by the name of their function."""
+        by_result: dict[str, list[Mapping[str, Any]]] = {}
+        for row in self.claims:
+            by_result.setdefault(row["step"], []).append(row)
+        return {name: tuple(rows) for name, rows in by_result.items()}
+
+    def title(self, key: str) -> str:
+        """How a node is called where it is linked."""
+        node = self.outline.nodes[key]
+        titles = {chapter.name: chapter.title for chapter in self.chapters}
+        return titles[node.name] if node.kind == "chapter" else node.name
+
+    def address(self, key: str) -> str:
+        """The page of a node, from the site's root."""
+        node = self.outline.nodes[key]
+        if node.kind in EXHIBITS:
+            return addresses.exhibit(node.kind, node.name)
+        if node.kind == "chapter":
+            return addresses.chapter(node.name)
+        return addresses.claim(node.name) if node.kind == "claim" else addresses.artifact(node.name)
+
+
+def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
+    """A text of the ledger for readers, in which the claims that it names keep theirs."""
+    parts, begin = [], 0
+    for match in _NAMED.finditer(text):
+        if match[0] in claims:
+            parts += [readable(text[begin : match.start()], names), match[0]]
+            begin = match.end()
+    return "".join([*parts, readable(text[begin:], names)])
+
+
+def records(root: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of an artifact; an empty number is None."""
+    frame = read(root, name).astype(object)
+    return [
+        {str(field): value for field, value in row.items()}
+        for row in frame.where(frame.notna(), None).to_dict("records")
+    ]
+
+
+def _chapter(root: Path, node: Node) -> Chapter:
+    text = text_of(root, node.file, SpecError)
+    calls: dict[str, list[str]] = {}
+    for function, name, _ in dependencies(text, node.file):
+        calls.setdefault(SHOWN[function], []).append(name)
+    heading = _TITLE.search(text)
+    title = _COMMAND.sub(r"\1", heading[1]).replace("~", " ").replace("\\", "") if heading else node.name.capitalize()
+    tables, figures, claims, numbers = (
+        tuple(dict.fromkeys(calls.get(kind, ()))) for kind in ("table", "figure", "claim", "number")
+    )
+    return Chapter(node.name, title, tables, figures, claims, numbers, cited(text))

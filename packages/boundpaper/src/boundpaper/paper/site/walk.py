@@ -1,0 +1,72 @@
+"""Walking the graph on a page: what a node rests on and what rests on it, near and far, as links by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from boundpaper.paper.site.project import Project
+
+ORDER = ("source", "measurement", "result", "ledger", "places", "inventory", "claim", "table", "figure", "chapter")
+NAMES = {
+    "source": "Sources",
+    "measurement": "Measurements",
+    "result": "Results",
+    "ledger": "The ledger",
+    "places": "Places of claims",
+    "inventory": "Provenance",
+    "claim": "Claims",
+    "table": "Tables",
+    "figure": "Figures",
+    "chapter": "Chapters",
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A node as a link: its kind, what it is called, its page, what it is, and for claims their verdicts."""
+
+    key: str
+    kind: str
+    name: str
+    address: str
+    doc: str
+    verdicts: tuple[str, ...] = ()
+
+
+def links(project: Project, keys: Iterable[str]) -> list[Link]:
+    """Nodes as links, in their order."""
+    neighbours = []
+    for key in keys:
+        node = project.outline.nodes[key]
+        verdicts: tuple[str, ...] = ()
+        if node.kind == "claim":
+            verdicts = tuple(row["verdict"] for row in project.claims_of.get(node.name, ()))
+        neighbours.append(Link(key, node.kind, project.title(key), project.address(key), node.doc, verdicts))
+    return neighbours
+
+
+def by_kind(project: Project, keys: Iterable[str]) -> list[tuple[str, list[Link]]]:
+    """Nodes as links under the names of their kinds, in the order in which data flow."""
+    kinds: dict[str, list[Link]] = {}
+    for link in links(project, keys):
+        kinds.setdefault(link.kind, []).append(link)
+    return [(NAMES[kind], sorted(kinds[kind], key=lambda link: link.name)) for kind in ORDER if kind in kinds]
+
+
+def around(project: Project, key: str) -> dict[str, Any]:
+    """What a page says of a node's place in the graph."""
+    outline = project.outline
+    near_below, near_above = set(outline.down[key]), set(outline.up[key])
+    ends = ("source", "measurement")
+    far_below = [each for each in outline.below(key) if each not in near_below and outline.nodes[each].kind in ends]
+    far_above = [
+        each for each in outline.above(key) if each not in near_above and outline.nodes[each].kind == "chapter"
+    ]
+    return {
+        "below": by_kind(project, outline.down[key]),
+        "above": by_kind(project, outline.up[key]),
+        "far_below": by_kind(project, far_below),
+        "far_above": by_kind(project, far_above),
+    }

@@ -1,0 +1,153 @@
+"""Works: the bibliography as pages show it, each work with the name under which it is cited; both as in the PDF.
+
+BibTeX sets it once more, all entries of it, and what it writes is read.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup, escape
+
+from boundpaper.errors import SpecError
+from boundpaper.paper import bibliography
+from boundpaper.paper.bibliography import FILE, Bibliography, markup, setting
+from boundpaper.paper.bibliography.signs import MarkupFault
+from boundpaper.paper.site.page import typeset
+from boundpaper.paper.tex import latex
+from boundpaper.paper.tex.bibtex import failure, style
+from boundpaper.typeset import addresses
+
+_CITATION = re.compile(
+    r'<span class="citation">\[(?P<keys>[^],<]*)(?P<place>,(?:(?!\]</span>|<span class="citation">).)*+)?\]</span>',
+    re.DOTALL,
+)
+_ITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
+
+
+@dataclass(frozen=True)
+class Work:
+    """A work: its key, how it is cited (`Su et al., 2024`), and its entry as HTML."""
+
+    key: str
+    label: str
+    html: Markup
+
+
+def works(root: Path) -> dict[str, Work]:
+    """The works of a project's bibliography by key, in the order of the PDF; none where there is no file.
+
+    Raises
+    ------
+    SpecError
+        The bibliography has faults, or its style writes what cannot be shown.
+    MissingDependency
+        There is no BibTeX.
+    """
+    held = bibliography.read(root).sound()
+    if not held.entries:
+        return {}
+    by_key = {}
+    for label, key, body in _items(_set_by_bibtex(held, style(root))):
+        try:
+            shown = typeset(setting.html(markup.read(body)))
+            name = str(setting.html(markup.read(label)).striptags()) if label else key
+        except MarkupFault as error:
+            raise SpecError(f"{FILE}:{held.lines.get(key, 0)}: {key}, as its style sets it, {error}") from None
+        except Exception as error:  # latex2mathml has no error of its own
+            raise SpecError(
+                f"{FILE}:{held.lines.get(key, 0)}: {key}: the site cannot set a formula ({error})"
+            ) from None
+        by_key[key] = Work(key, name, shown)
+    return by_key
+
+
+def _set_by_bibtex(held: Bibliography, chosen: str) -> str:
+    """The list of works that BibTeX writes of all entries."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "references.bib").write_text(held.text, encoding="utf-8")
+        lines = (r"\relax", r"\citation{*}", rf"\bibstyle{{{chosen}}}", r"\bibdata{references}")
+        (place / "works.aux").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        done = latex.bibtex("works", cwd=place, bibliographies=".")
+        if done.timed_out or done.returncode:
+            raise failure(place / "works.blg", done.output)
+        return (place / "works.bbl").read_text(encoding="utf-8", errors="replace")
+
+
+def _items(written: str) -> Iterator[tuple[str, str, str]]:
+    """Label, key and LaTeX of each work; the label as `names, year`, empty where the style has none."""
+    written = written.partition(r"\end{thebibliography}")[0]
+    for part in _ITEM.split(written)[1:]:
+        at, label = 0, ""
+        if part.startswith("["):
+            at = _end(part, 0, "[]")
+            label = _cited_as(part[1 : at - 1])
+        begin = part.index("{", at)
+        end = _end(part, begin, "{}")
+        yield label, part[begin + 1 : end - 1].strip(), " ".join(part[end:].split())
+
+
+def _cited_as(label: str) -> str:
+    """The name under which natbib cites a work, of `names(year)all names`."""
+    begin = next((at for at, sign, depth in _depths(label) if sign == "(" and not depth), -1)
+    if begin < 0:
+        return " ".join(label.split())
+    return " ".join(f"{label[:begin]}, {label[begin + 1 : _end(label, begin, '()') - 1]}".split())
+
+
+def _depths(text: str) -> Iterator[tuple[int, str, int]]:
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        yield at, sign, depth
+
+
+def _end(text: str, begin: int, pair: str) -> int:
+    """Where what opens at `begin` is closed, and one more; braces protect what they hold."""
+    depth = inside = 0
+    for at in range(begin, len(text)):
+        sign = text[at]
+        if pair != "{}":
+            inside += {"{": 1, "}": -1}.get(sign, 0)
+        if not inside:
+            depth += (sign == pair[0]) - (sign == pair[1])
+            if not depth:
+                return at + 1
+    return len(text)
+
+
+def cited(html: str, held: Mapping[str, Work], root: str = "") -> tuple[Markup, tuple[str, ...]]:
+    """Text in which citations lead to the bibliography, and the keys that it cites.
+
+    Parameters
+    ----------
+    html : str
+        The project's own HTML, its citations as `boundpaper.typeset.text.prose` writes them.
+    held : mapping of str to Work
+        The bibliography; a key that it does not hold stays as it is.
+    root : str
+        The way from the page to the site's folder.
+    """
+    keys: dict[str, None] = {}
+
+    def linked(match: re.Match[str]) -> str:
+        shown = []
+        for key in match["keys"].split("; "):
+            if key in held:
+                keys[key] = None
+                shown.append(link(held[key], root))
+            else:
+                shown.append(escape(key))
+        return f'<span class="citation">({"; ".join(shown)}{match["place"] or ""})</span>'
+
+    return Markup(_CITATION.sub(linked, html)), tuple(keys)
+
+
+def link(work: Work, root: str = "") -> Markup:
+    """The name of a work, leading to its entry."""
+    return Markup('<a href="{}{}">{}</a>').format(root, addresses.work(work.key), work.label)

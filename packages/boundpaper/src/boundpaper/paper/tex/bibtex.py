@@ -1,0 +1,60 @@
+"""BibTeX: the style that a project chose, and its report in words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from boundpaper.errors import LatexError, SpecError
+from boundpaper.paper.bibliography import FILE
+from boundpaper.store.text_file import text_of
+
+PREAMBLE = "paper/preamble.tex"
+TEMPLATE = "paper/thesis.tex.j2"
+STANDARD = "plainnat"
+_STYLE = re.compile(r"(?m)^(?:(?!\\bibliographystyle)[^%\n])*+\\bibliographystyle\s*\{([^{}]*)\}")
+# What the standard styles say of a field that an entry lacks, and BibTeX of a paper that cites nothing.
+_TOLERATED = re.compile(
+    r"Warning--(?:empty |there's a (?:number|volume) but no |page numbers missing)|I found no \\citation commands"
+)
+_BANNER = re.compile(
+    r"This is BibTeX|Capacity:|The (?:top-level auxiliary|style) file:|Database file|A level-\d auxiliary|"
+    r"You've used|Reallocat|\(There (?:was|were)|\(Error may have been|while executing|\s|$"
+)
+
+
+def style(root: Path) -> str:
+    """The style of the bibliography that the preamble or the template names."""
+    for file in (TEMPLATE, PREAMBLE):
+        try:
+            found = _STYLE.findall(text_of(root, file, SpecError))
+        except FileNotFoundError:
+            continue
+        if found:
+            return str(found[-1]).strip()
+    return STANDARD
+
+
+def complaints(report: Path) -> list[str]:
+    """What the last run of BibTeX found wrong, errors and warnings, each as a line; none where there is no report."""
+    if not report.is_file():
+        return []
+    lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
+    found: list[str] = []
+    for line in lines:
+        if line.startswith("You've used"):
+            break
+        if _BANNER.match(line) or _TOLERATED.match(line):
+            continue
+        line = line.removeprefix("Warning--")
+        if line.startswith(("--line", " : ")) and found:
+            found[-1] += f" {line.strip(' :')}"
+        else:
+            found.append(line.strip())
+    return list(dict.fromkeys(found))
+
+
+def failure(report: Path, output: str) -> LatexError:
+    """The error for a run of BibTeX that failed: its own words."""
+    words = complaints(report) or output.strip().splitlines()[-3:] or ["it ended without a word"]
+    return LatexError("bibtex: " + "; ".join(words), FILE)

@@ -1,0 +1,115 @@
+"""Formats: a preamble compiled once, on which figures and the thesis are set without reading its packages again.
+
+A preamble costs more than half of a figure's time and a fifth of a pass over the thesis. The name of a format is a hash
+of what it was made from, so that equal preambles share one, and of the installation that made it. TeX writes it packed
+and reads it either way: unpacked once, it spares every run a quarter of a figure's time.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import shutil
+import threading
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+from boundpaper.build import process
+from boundpaper.errors import LatexError, SpecError
+from boundpaper.paper.tex import latex, log
+from boundpaper.store import files
+
+FOLDER = "state/formats"  # below the output folder
+KEPT = 6  # a build uses two, an edited preamble leaves one
+END_OF_PREAMBLE = r"\csname endofdump\endcsname"
+
+_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+_locks_lock = threading.Lock()
+
+
+def preamble(text: str, document: str) -> tuple[str, list[int]]:
+    """The part of a document that goes into the format, without comment lines, and each line's number in the document.
+
+    Comments name the document, so with them no two preambles would be equal.
+
+    Raises
+    ------
+    SpecError
+        The line that ends the preamble is missing.
+    """
+    kept: list[str] = []
+    numbers: list[int] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() == END_OF_PREAMBLE:
+            return "\n".join(kept) + "\n", numbers
+        if line.strip() and not line.lstrip().startswith("%"):
+            kept.append(line)
+            numbers.append(number)
+    raise SpecError(f"out/{document}: no line {END_OF_PREAMBLE} alone; it ends the preamble that is set once")
+
+
+def made(out: Path, text: str, document: str, record: str, timeout: float) -> str:
+    """Name of the format for a document's preamble, which is dumped when it is not there.
+
+    Parameters
+    ----------
+    out : Path
+        The output folder.
+    text, document : str
+        The document and its path below that folder.
+    record : str
+        Where a copy of the log goes, relative to `out`.
+    timeout : float
+        Seconds.
+
+    Raises
+    ------
+    LatexError
+        LaTeX refused the preamble, or took too long.
+    """
+    shared, numbers = preamble(text, document)
+    name = hashlib.blake2b(f"{_installation()}\n{shared}".encode(), digest_size=10).hexdigest()
+    formats = out / FOLDER
+    with _locks_lock:
+        lock = _locks[str(formats / name)]
+    with lock:
+        if (formats / f"{name}.fmt").is_file():
+            (formats / f"{name}.fmt").touch()  # the one used last is removed last
+            return name
+        scratch = f"{FOLDER}/{name}"
+        files.write(out / scratch / "preamble.tex", f"{shared}\\begin{{document}}\n\\end{{document}}\n".encode())
+        done = latex.dump(f"{scratch}/preamble.tex", cwd=out, output=scratch, form=name, timeout=timeout)
+        found = log.read(out, f"{scratch}/{name}.log", record)
+        if done.timed_out:
+            raise LatexError(f"the preamble took longer than {timeout:.0f} s and was ended", f"out/{document}")
+        if done.returncode or found.errors or not (out / scratch / f"{name}.fmt").is_file():
+            error = log.failure(found, f"out/{document}", done.output)
+            line = numbers[error.line - 1] if 0 < error.line <= len(numbers) else 0
+            raise LatexError(f"in the preamble: {error.message}", f"out/{document}", line, log.origin(text, line))
+        files.write(formats / f"{name}.fmt", _unpacked(out / scratch / f"{name}.fmt"))
+        with _locks_lock:
+            for old in sorted(formats.glob("*.fmt"), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+                old.unlink()
+        shutil.rmtree(out / scratch)
+    return name
+
+
+def _unpacked(path: Path) -> bytes:
+    """What a file holds that may be packed by gzip."""
+    content = path.read_bytes()
+    try:
+        return gzip.decompress(content)
+    except gzip.BadGzipFile:
+        return content
+
+
+@cache
+def _installation() -> str:
+    """What tells one TeX installation from another: a format is bound to its binary and its packages."""
+    here, environment = Path(__file__).parent, latex.environment()
+    version = process.run(("pdflatex", "--version"), here, latex.FIGURE_TIMEOUT, environment).output
+    asked = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")
+    base = Path(process.run(asked, here, latex.FIGURE_TIMEOUT, environment).output.strip())
+    stamp = f"{base.stat().st_mtime_ns} {base.stat().st_size}" if base.is_file() else ""
+    return f"{version.splitlines()[0] if version else ''} {stamp}"

@@ -1,0 +1,137 @@
+"""Calls of pdflatex, bibtex and latexmk: the environment that makes them repeatable and keeps them inside their folder.
+
+All run in the output folder and see only paths below it.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from boundpaper.build import process
+
+EPOCH = "1793491200"  # 2026-11-01 00:00 UTC: the only time that a document may show
+PASS_TIMEOUT = 120.0  # seconds for one pass over the thesis
+FIGURE_TIMEOUT = 60.0  # seconds for one figure
+FLAGS = ("-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "-file-line-error")
+FIRST_LINE = r"\pdftrailerid{}\pdfsuppressptexinfo=-1\pdfinfoomitdate=1"
+_KEPT = ("PATH", "HOME", "TMPDIR", "TEXMFHOME", "TEXMFVAR", "TEXMFCONFIG", "TEXMFCNF", "TEXMFROOT")
+
+
+def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies: str = "") -> dict[str, str]:
+    r"""Environment of a LaTeX run, free of what the caller's shell adds to TeX's search paths.
+
+    Parameters
+    ----------
+    inputs : sequence of str
+        Folders, relative to the output folder, in which TeX looks before its own tree.
+    formats : str
+        Folder of precompiled formats.
+    bibliographies : str
+        Folder of the `.bib` file.
+
+    Returns
+    -------
+    dict
+        With `openin_any=p` and `openout_any=p`: TeX's own commands neither read nor write above its folder. A file
+        that `\pdfobj` embeds is not held back by them: `boundpaper.typeset.armour` refuses it in exhibits.
+    """
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return kept | {
+        "openin_any": "p",
+        "openout_any": "p",
+        "max_print_line": "1000",  # else messages break at column 79, within file names
+        "error_line": "254",
+        "half_error_line": "238",
+        "MKTEXPK": "0",  # a bitmap font must fail, not be generated
+        "MKTEXTFM": "0",
+        "MKTEXMF": "0",
+        "TEXINPUTS": "".join(f"{folder}:" for folder in (".", *inputs)),
+        "TEXFORMATS": f"{formats}:" if formats else "",
+        "BIBINPUTS": f"{bibliographies}:" if bibliographies else "",
+        "SOURCE_DATE_EPOCH": EPOCH,
+        "FORCE_SOURCE_DATE": "1",
+        "TZ": "UTC",
+        "LC_ALL": "C",
+    }
+
+
+def pdflatex(
+    document: str,
+    *,
+    cwd: Path,
+    output: str,
+    job: str,
+    form: str = "",
+    formats: str = "",
+    record: bool = False,
+    draft: bool = False,
+    timeout: float,
+) -> process.Completed:
+    """One pass of pdflatex.
+
+    Parameters
+    ----------
+    document : str
+        The `.tex` file, relative to `cwd`.
+    cwd : Path
+        The output folder.
+    output : str
+        Folder for the PDF, log and auxiliary files, relative to `cwd`; it must exist.
+    job : str
+        Stem of the files in `output`.
+    form, formats : str
+        Name and folder of a precompiled format.
+    record : bool
+        Whether to list the files that are read, in a `.fls`.
+    draft : bool
+        Whether to write auxiliary files alone, and no PDF.
+    timeout : float
+        Seconds.
+    """
+    form_flag = (f"-fmt={form}",) if form else ()
+    kind = (*(("-recorder",) if record else ()), *(("-draftmode",) if draft else ()))
+    argv = ("pdflatex", *form_flag, *kind, *FLAGS, f"-output-directory={output}", f"-jobname={job}", document)
+    return process.run(argv, cwd, timeout, environment(formats=formats))
+
+
+def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.Completed:
+    """The bibliography of what `job.aux` cites, into `job.bbl`; both relative to `cwd`."""
+    process.require("bibtex")
+    return process.run(("bibtex", job), cwd, PASS_TIMEOUT, environment(bibliographies=bibliographies))
+
+
+def dump(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) -> process.Completed:
+    """Precompile a preamble into the format `output/form.fmt`, with mylatexformat."""
+    argv = ("pdflatex", "-ini", *FLAGS, f"-output-directory={output}", f"-jobname={form}")
+    return process.run((*argv, "&pdflatex", "mylatexformat.ltx", preamble), cwd, timeout, environment())
+
+
+def through(document: str, *, cwd: Path, output: str, job: str, timeout: float = PASS_TIMEOUT) -> process.Completed:
+    """One pass of pdflatex that goes on past errors, so that its log has all of them; a PDF may come of it."""
+    flags = [flag for flag in FLAGS if flag not in ("-halt-on-error", "-interaction=batchmode")]
+    argv = ("pdflatex", "-interaction=nonstopmode", *flags, f"-output-directory={output}", f"-jobname={job}", document)
+    return process.run(argv, cwd, timeout, environment(inputs=(output,), bibliographies=output))
+
+
+def latexmk(
+    document: str, *, cwd: Path, output: str, form: str = "", formats: str = "", timeout: float = 5 * PASS_TIMEOUT
+) -> process.Completed:
+    """As many passes of pdflatex and bibtex as `document` needs; `-norc` ignores the user's own settings.
+
+    Parameters
+    ----------
+    document : str
+        The `.tex` file, relative to `cwd`.
+    cwd : Path
+        The output folder.
+    output : str
+        Folder for the PDF and everything that speeds up the next run, relative to `cwd`; it holds the `.bib` file.
+    form, formats : str
+        Name and folder of a precompiled format.
+    timeout : float
+        Seconds for all passes together.
+    """
+    process.require("latexmk", "pdflatex", "bibtex")
+    engine = " ".join(("pdflatex", *((f"-fmt={form}",) if form else ()), *FLAGS, "%O", "%S"))
+    argv = ("latexmk", "-norc", "-pdf", "-bibtex", f"-pdflatex={engine}", f"-outdir={output}", document)
+    return process.run(argv, cwd, timeout, environment(bibliographies=output, formats=formats))

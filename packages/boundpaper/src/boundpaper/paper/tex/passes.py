@@ -1,0 +1,88 @@
+r"""The first passes over the thesis: what the last one reads is made by drafts, which draw no page.
+
+A document that nothing is known of takes latexmk four passes: labels and citations, then the bibliography, then its
+citations, then the pages that these moved. The citations stand in the files that are read, so that bibtex can come
+first, and two passes without pages leave what a third one only confirms.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from boundpaper.build import process
+from boundpaper.paper.tex import latex
+from boundpaper.store import files
+
+CITED = re.compile(r"\\(?:[Cc]ite[a-z]*+|nocite)\*?(?:\[(?:(?!\\[Cc]ite|\\nocite)[^]])*+\])*+\{([^{}]*)\}")
+READ = re.compile(r"\\input\{([^{}]*)\}")
+OF_BIBTEX = re.compile(r"\\(bibliographystyle|bibliography)\{([^{}]*)\}")
+NOTED = re.compile(r"\\citation\{([^{}]*)\}")
+DRAFTS = 2
+
+
+def begin(out: Path, document: str, state: str, *, form: str, formats: str) -> None:
+    """Leave bibliography and auxiliary files of a document that has none, as far as drafts can.
+
+    Whatever goes amiss is left for the run that comes after, which says it.
+
+    Parameters
+    ----------
+    out : Path
+        The output folder.
+    document : str
+        The `.tex` file, relative to `out`.
+    state : str
+        Folder of the run's files, relative to `out`; it holds the `.bib` file.
+    form, formats : str
+        Name and folder of the precompiled preamble.
+    """
+    job = Path(document).stem
+    texts = _texts(out, document)
+    keys = _keys(CITED, "\n".join(texts))
+    asked = {name: value for text in texts for name, value in OF_BIBTEX.findall(text)}
+    if not keys or len(asked) < 2:
+        return
+    lines = [*(rf"\citation{{{key}}}" for key in sorted(keys)), rf"\bibstyle{{{asked['bibliographystyle']}}}"]
+    lines.append(rf"\bibdata{{{asked['bibliography']}}}")
+    auxiliary = out / state / f"{job}.aux"
+    files.write(auxiliary, "".join(f"{line}\n" for line in (r"\relax", *lines)).encode())
+    done = latex.bibtex(f"{state}/{job}", cwd=out, bibliographies=state)
+    auxiliary.unlink()
+    for _ in range(DRAFTS):
+        if not done.timed_out and not done.returncode:
+            done = _draft(out, document, state, form, formats)
+    if done.timed_out or done.returncode:
+        auxiliary.unlink(missing_ok=True)  # a draft that stopped midway has cut it off
+    elif _keys(NOTED, auxiliary.read_text(encoding="utf-8")) != keys:
+        latex.bibtex(f"{state}/{job}", cwd=out, bibliographies=state)
+
+
+def _draft(out: Path, document: str, state: str, form: str, formats: str) -> process.Completed:
+    return latex.pdflatex(
+        document,
+        cwd=out,
+        output=state,
+        job=Path(document).stem,
+        form=form,
+        formats=formats,
+        draft=True,
+        timeout=latex.PASS_TIMEOUT,
+    )
+
+
+def _texts(out: Path, document: str) -> list[str]:
+    """The document and every file that it reads, each once."""
+    texts: dict[str, str] = {}
+    waiting = [document]
+    while waiting:
+        name = waiting.pop()
+        path = out / (name if name.endswith(".tex") else f"{name}.tex")
+        if name not in texts and path.is_file():
+            texts[name] = path.read_text(encoding="utf-8")
+            waiting += READ.findall(texts[name])
+    return list(texts.values())
+
+
+def _keys(pattern: re.Pattern[str], text: str) -> set[str]:
+    return {key.strip() for group in pattern.findall(text) for key in group.split(",")}

@@ -1,0 +1,144 @@
+"""Looking into a PDF: pages, text, and whether its fonts travel with it (with pypdf and pdftotext)."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.build import process
+from boundpaper.errors import LatexError, MissingDependency
+from boundpaper.store.files import temporary
+
+if TYPE_CHECKING:
+    import pypdf
+
+
+@dataclass(frozen=True, order=True)
+class Font:
+    """A font of a PDF.
+
+    Attributes
+    ----------
+    name : str
+        Such as `ABCDEF+TeXGyrePagella-Regular`.
+    kind : str
+        `Type1`, `TrueType`, `Type0` or, for bitmaps, `Type3`.
+    embedded : bool
+        Whether its glyphs are in the file.
+    """
+
+    name: str
+    kind: str
+    embedded: bool
+
+
+def pages(content: bytes) -> int:
+    """The number of pages, by poppler's pdfinfo."""
+    found = re.search(r"(?m)^Pages:\s+(\d+)$", _poppler(content, "pdfinfo", "document.pdf"))
+    if not found:
+        raise LatexError("pdfinfo names no number of pages")
+    return int(found[1])
+
+
+def text(content: bytes) -> str:
+    """All text, with runs of blanks and line ends as one blank, by poppler's pdftotext.
+
+    pypdf loses the spaces of tightly set lines, so that words looked for are not found.
+    """
+    return " ".join(_poppler(content, "pdftotext", "-enc", "UTF-8", "document.pdf", made="document.txt").split())
+
+
+def _poppler(content: bytes, *argv: str, made: str = "") -> str:
+    """What a program of poppler prints about `document.pdf`, or the text that it writes to the file `made`."""
+    with temporary() as folder:
+        (folder / "document.pdf").write_bytes(content)
+        done = process.run((*argv, made) if made else argv, folder, 60)
+        if done.returncode:
+            raise LatexError(f"{argv[0]} cannot read the PDF: {done.output.strip()}")
+        return (folder / made).read_text(encoding="utf-8") if made else done.output
+
+
+def outline(content: bytes) -> dict[int, list[tuple[int, str]]]:
+    """Bookmarks by page, counted from 1: their level from 0 and their title, in order."""
+    reader = _reader(content)
+    by_page: dict[int, list[tuple[int, str]]] = {}
+
+    def walk(entries: list[Any], level: int) -> None:
+        for entry in entries:
+            if isinstance(entry, list):
+                walk(entry, level + 1)
+            elif (place := reader.get_destination_page_number(entry)) is not None:
+                by_page.setdefault(place + 1, []).append((level, str(entry.title)))
+
+    walk(reader.outline, 0)
+    return by_page
+
+
+def metadata(content: bytes) -> dict[str, str]:
+    """Title, author and so on."""
+    return {str(key).lstrip("/"): str(value) for key, value in (_reader(content).metadata or {}).items()}
+
+
+def fonts(content: bytes) -> list[Font]:
+    """All fonts, those of included figures and patterns as well, sorted."""
+    used: set[Font] = set()
+    seen: set[Any] = set()
+    for page in _reader(content).pages:
+        used.update(_fonts(page.get("/Resources"), seen))
+    return sorted(used)
+
+
+def faulty_fonts(content: bytes) -> list[Font]:
+    """Fonts that print badly or not at all elsewhere: bitmaps (Type 3), and those that are not embedded."""
+    return [font for font in fonts(content) if font.kind == "Type3" or not font.embedded]
+
+
+def _reader(content: bytes) -> pypdf.PdfReader:
+    try:
+        import pypdf
+    except ModuleNotFoundError:
+        raise MissingDependency.package("pypdf", "test", "to look into a PDF") from None
+    return pypdf.PdfReader(io.BytesIO(content))
+
+
+def _fonts(resources: Any, seen: set[Any]) -> Iterator[Font]:
+    """Walk the resources of a page and of every form, pattern and Type 3 font inside it."""
+    if resources is None:
+        return
+    resources = resources.get_object()
+    for reference in _values(resources, "/Font"):
+        font = reference.get_object()
+        yield _font(font)
+        yield from _inside(font, reference, seen)
+    for kind in ("/XObject", "/Pattern"):
+        for reference in _values(resources, kind):
+            yield from _inside(reference.get_object(), reference, seen)
+
+
+def _inside(thing: Any, reference: Any, seen: set[Any]) -> Iterator[Font]:
+    key = getattr(reference, "idnum", id(thing))
+    if key not in seen and "/Resources" in thing:
+        seen.add(key)
+        yield from _fonts(thing["/Resources"], seen)
+
+
+def _values(resources: Any, kind: str) -> list[Any]:
+    group = resources.get(kind)
+    if group is None:
+        return []
+    group = group.get_object()
+    return [group.raw_get(name) for name in group]
+
+
+def _font(font: Any) -> Font:
+    kind = str(font["/Subtype"]).lstrip("/")
+    name = str(font.get("/BaseFont", font.get("/Name", ""))).lstrip("/")
+    if kind == "Type3":
+        return Font(name, kind, True)
+    described = font["/DescendantFonts"][0].get_object() if kind == "Type0" else font
+    descriptor = described.get("/FontDescriptor")
+    files = ("/FontFile", "/FontFile2", "/FontFile3")
+    return Font(name, kind, descriptor is not None and any(file in descriptor.get_object() for file in files))

@@ -1,0 +1,34 @@
+"""Pictures: a compiled figure as PNG or SVG, for slides and web pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from boundpaper.build.process import run
+from boundpaper.errors import LatexError
+from boundpaper.store.files import write
+
+RESOLUTION = 200  # dots per inch of a PNG
+
+
+def convert(pdf: Path, target: Path) -> None:
+    """Write the one page of `pdf` to `target` as PNG or SVG, by its suffix.
+
+    Raises
+    ------
+    MissingDependency
+        Without poppler's pdftocairo.
+    LatexError
+        When pdftocairo refuses the file.
+    """
+    form = target.suffix.removeprefix(".")
+    options = ["-png", "-singlefile", "-r", str(RESOLUTION)] if form == "png" else ["-svg"]
+    part = target.with_suffix(f".part.{form}")
+    output = part.with_suffix("") if form == "png" else part
+    done = run(["pdftocairo", *options, str(pdf), str(output)], cwd=pdf.parent, timeout=60)
+    try:
+        if done.returncode or not part.is_file():
+            raise LatexError(f"pdftocairo made no {form}: {done.output.strip()}", str(pdf))
+        write(target, part.read_bytes())
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,62 @@
+"""One chapter by itself, with its exhibits, for the eyes of who writes it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from boundpaper.build import process
+from boundpaper.errors import LatexError, SpecError
+from boundpaper.paper import bibliography, calls, document, metadata
+from boundpaper.paper.tex import formats, latex, log
+from boundpaper.store import files
+from boundpaper.store.text_file import text_of
+from boundpaper.typeset.plural import counted
+
+PREVIEWS = "state/latex/chapters"  # below the output folder: what makes the next preview short
+
+
+def compile_chapter(root: Path, name: str) -> bytes:
+    """Compile one chapter by itself, without title page, lists and appendices; what it refers to elsewhere is `??`.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder; the chapter and its exhibits lie in its output folder.
+    name : str
+        The chapter.
+
+    Raises
+    ------
+    LatexError
+        LaTeX's error, or boxes over 5 pt too wide.
+    """
+    out = root / "out"
+    state = f"{PREVIEWS}/{name}"
+    described = metadata.read(root)
+    alone = replace(described, chapters=(name,), appendices=())
+    text = document.render(root, alone, preview=True)
+    files.write(out / state / f"{name}.tex", text.encode())
+    files.write(out / state / "references.bib", bibliography.read(root).sound().text.encode())
+    process.require("pdflatex")
+    form = formats.made(out, text, f"{state}/{name}.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    done = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state, form=form, formats=formats.FOLDER)
+    record = out / state / f"{name}.log"
+    report = log.parse(record.read_text(errors="replace") if record.is_file() else "", out)
+    made = out / state / f"{name}.pdf"
+    if done.timed_out or report.errors or not made.is_file():
+        shutil.rmtree(out / state)
+        raise log.failure(report, f"out/chapters/{name}.tex", done.output)
+    faults = [str(finding) for finding in report.warnings if not finding.kind.startswith("undefined")]
+    if faults:
+        raise LatexError(f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), str(made))
+    return made.read_bytes()
+
+
+def exhibits(root: Path, name: str) -> list[str]:
+    """Keys of the steps that make what a chapter shows: its tables, and the pictures of its figures."""
+    kinds = {"table": "table", "figure": "picture"}
+    file = f"paper/chapters/{name}.tex.j2"
+    found = calls.dependencies(text_of(root, file, SpecError), file)
+    return list(dict.fromkeys(f"{kinds[what]}:{each}" for what, each, _ in found if what in kinds))

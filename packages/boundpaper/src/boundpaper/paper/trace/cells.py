@@ -1,0 +1,98 @@
+"""Cells with their place: those of artifacts by file and row, those of tables by row and column."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from boundpaper.build.job import Job
+from boundpaper.paper.trace.numeral import tokens
+from boundpaper.store.descriptor import files
+from boundpaper.store.table_file import rows
+from boundpaper.typeset.armour import plain
+
+_NUMBER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of an artifact or a table.
+
+    Attributes
+    ----------
+    owner : str
+        `table:NAME`, or the artifact's name.
+    place : str
+        `file:row` of an artifact, the header as row 1; empty for a table's.
+    cells : mapping of str to str
+        Text by column; for a table, what stands in its data.
+    shown : mapping of str to str
+        For a table, what is printed, by column.
+    """
+
+    owner: str
+    place: str
+    cells: Mapping[str, str]
+    shown: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The texts that tell the row from others: no numbers with a point, no sentences."""
+        kept = (text for text in self.cells.values() if text and len(text) < 60)
+        return frozenset(text for text in kept if not (_NUMBER.fullmatch(text) and not text.isdigit()))
+
+    @property
+    def label(self) -> str:
+        """The row's name: the first text that is no number, else the first one."""
+        named = [text for text in [*self.shown.values(), *self.cells.values()] if text]
+        return next((text for text in named if tokens(text)[:1] != [text]), named[0] if named else "")
+
+    def called(self, names: list[str]) -> bool:
+        """Whether the row has each of these texts, or `column=text`."""
+        texts = {text.lower() for text in [*self.cells.values(), *self.shown.values()]}
+        pairs = {f"{column}={text}".lower() for column, text in self.cells.items()}
+        return all(name.lower() in texts | pairs for name in names)
+
+
+def number(text: str) -> float | None:
+    """The number that a cell of an artifact is, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def of_artifact(root: Path, name: str) -> Iterator[Row]:
+    """The rows of an artifact, file by file."""
+    for file in files(root, name):
+        for line, cells in rows(root / file):
+            kept = {column: text or "" for column, text in cells.items() if column is not None}
+            yield Row(name, f"{file}:{line}", kept)
+
+
+def of_table(job: Job) -> list[Row]:
+    """The rows of a table, computed from the artifacts as they are now."""
+    from boundpaper.tables.build import table_of
+    from boundpaper.tables.layout import body
+    from boundpaper.tables.read import read
+
+    grid = read(table_of(job), job.name)
+    printed = body(grid, "markdown")
+    data = grid.table.rows.reset_index(drop=True)
+    matches = []
+    for index, (texts, cells) in enumerate(zip(printed, grid.rows, strict=True)):
+        shown = {column.field: " ".join(text.split()) for column, text in zip(grid.columns, texts, strict=True)}
+        raw = {str(column): _text(data[column].iloc[index]) for column in data.columns}
+        raw |= {column.field: _text(cell.value) for column, cell in zip(grid.columns, cells, strict=True)}
+        matches.append(Row(f"table:{job.name}", "", raw, shown))
+    return matches
+
+
+def _text(value: object) -> str:
+    if value is None or str(value) in ("<NA>", "nan", "NaT"):
+        return ""
+    return plain(value) if isinstance(value, str) else repr(float(value)) if isinstance(value, float) else str(value)

@@ -1,0 +1,156 @@
+"""The way down: from a cell to the cells and rows that it was made from, ending at sources and measurements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.paper.trace.cells import Row, number, of_artifact
+from boundpaper.paper.trace.step import Step
+from boundpaper.store.descriptor import files, resource
+from boundpaper.store.manifest import manifest
+
+if TYPE_CHECKING:
+    from boundpaper.build.job import Job
+
+ROWS = 4  # rows shown of one artifact
+INPUTS = 6  # artifacts shown of one step
+CLOSE = 1e-9
+
+
+@dataclass
+class Project:
+    """What a trace needs of a project.
+
+    Attributes
+    ----------
+    root : Path
+        Its folder.
+    steps : mapping of str to Step
+        The graph's steps by key.
+    job : callable
+        The job of a step.
+    """
+
+    root: Path
+    steps: Mapping[str, Step]
+    job: Callable[[Any], Job]
+    _rows: dict[str, list[Row]] = field(default_factory=dict, repr=False)
+
+    def rows(self, artifact: str) -> list[Row]:
+        """The rows of an artifact, read once."""
+        if artifact not in self._rows:
+            self._rows[artifact] = list(of_artifact(self.root, artifact))
+        return self._rows[artifact]
+
+    def maker(self, artifact: str) -> Step | None:
+        """The step that makes or checks an artifact."""
+        return next((step for step in self.steps.values() if step.kind.artifact and step.name == artifact), None)
+
+
+def descent(
+    project: Project, step: Step, row: Row | None, column: str, seen: set[str], depth: int = 1
+) -> Iterator[str]:
+    """Lines that lead from a cell (or, without a column, a row; without a row, a step) to what it rests on."""
+    pad = "  " * depth
+    if step.function or step.kind.name == "chapter":
+        yield f"{pad}{step.file}:{step.line} {step.key}({', '.join(step.artifacts)})"
+    if step.kind.name == "result":
+        yield f"{pad}made by: python build.py analyze {step.name}"
+    value = number(row.cells.get(column, "")) if row and column else None
+    ranked = sorted(_inputs(project, step, row, value), key=lambda each: -each[0])
+    chosen = [each for each in ranked if each[3]] or ranked
+    for _, artifact, rows, where in chosen[:INPUTS]:
+        yield from part(project, artifact, rows, where, seen, depth)
+    if len(chosen) > INPUTS:
+        yield f"{pad}and {len(chosen) - INPUTS} more artifacts"
+
+
+def part(project: Project, artifact: str, rows: list[Row], where: str, seen: set[str], depth: int) -> Iterator[str]:
+    """Lines about rows of an artifact, or about the cell in a column of the first, and what these rest on."""
+    pad = "  " * depth
+    maker = project.maker(artifact)
+    if maker is None:
+        return
+    places = ", ".join(f":{row.place.rpartition(':')[2]}" if nth else row.place for nth, row in enumerate(rows[:ROWS]))
+    more = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
+    if where:
+        where = where if where in rows[0].cells else "printed"  # the store reads value, low and high from it
+        yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_place_words(rows[0], where)})"
+    elif rows:
+        yield f"{pad}computed from {places}{more}"
+    else:
+        yield f"{pad}reads {', '.join(files(project.root, artifact)[:ROWS])}"
+    again = f"{artifact} {places} {where}"
+    if again in seen:
+        yield f"{pad}  (see above)"
+        return
+    seen.add(again)
+    if maker.kind.name in ("source", "measurement"):
+        yield from (f"{pad}  {line}" for line in ends(project, artifact, rows))
+    elif maker.kind.name == "result" or rows:
+        yield from descent(project, maker, rows[0] if rows else None, where, seen, depth + 1)
+
+
+def ends(project: Project, artifact: str, rows: list[Row]) -> Iterator[str]:
+    """Where a source was printed, or how a measurement was made."""
+    for place in dict.fromkeys(row.cells.get("source", "") for row in rows):
+        known = next((row.cells for row in project.rows("places") if row.cells.get("source") == place), None)
+        if place and known:
+            parts = [known[each] for each in ("document", "section", "exhibit") if known.get(each)]
+            yield f"printed in {', '.join(parts)}" + (f" [{known['citation']}]" if known.get("citation") else "")
+    made = list(dict.fromkeys(row.place.rpartition(":")[0] for row in rows) or files(project.root, artifact)[:ROWS])
+    for file in made[:ROWS]:
+        note = manifest(project.root, file)
+        if note.get("command"):
+            versions = ", ".join(f"{name} {version}" for name, version in sorted(note.get("versions", {}).items()))
+            yield f"measured by: {note['command']}" + (f" ({versions})" if versions else "")
+    described = resource(project.root, artifact) or {}
+    for origin in described.get("origin") or []:
+        if not rows or not rows[0].cells.get("source"):
+            yield "from " + (
+                ", ".join(str(part) for part in origin.values() if part) if isinstance(origin, dict) else str(origin)
+            )
+
+
+def _inputs(
+    project: Project, step: Step, row: Row | None, value: float | None
+) -> Iterator[tuple[int, str, list[Row], str]]:
+    """For each artifact that a step reads: nearness, name, the rows that are meant, and the column of an equal cell.
+
+    The column is empty where no cell has the value; nearness counts the texts shared with the row looked from.
+    """
+    for artifact in step.artifacts:
+        maker = project.maker(artifact)
+        if maker is None or row is None:
+            yield 0, artifact, [], ""
+            continue
+        shared = [(len(other.words & row.words), other) for other in project.rows(artifact)]
+        best = max((count for count, _ in shared), default=0)
+        same = list(_same(shared, value, need=1 if best else 0)) if value is not None else []
+        if same:
+            count, column, other = max(same, key=lambda found: found[0])
+            yield count, artifact, [other], column
+        else:
+            near = [other for count, other in shared if best and count == best]
+            yield best, artifact, near if len(near) < max(len(shared), 2) else [], ""
+
+
+def _same(shared: Iterable[tuple[int, Row]], value: float | None, need: int) -> Iterator[tuple[int, str, Row]]:
+    assert value is not None
+    telling = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) > 2  # few digits meet by chance
+    for count, row in shared:
+        if count < need or not (count or telling):
+            continue
+        for column, text in row.cells.items():
+            held = number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
+            if held is not None and math.isclose(held, value, rel_tol=CLOSE, abs_tol=0):
+                yield count, column, row
+
+
+def _place_words(row: Row, but: str) -> str:
+    kept = [f"{column} {text}" for column, text in row.cells.items() if column != but and text in row.words]
+    return ", ".join(kept[:4])

@@ -1,0 +1,219 @@
+"""Finding what is traced: a printed number wherever it stands, or the cell, verdict or step that an address names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from boundpaper.errors import SpecError, ThesisError
+from boundpaper.near import close_to, nearest
+from boundpaper.paper.trace.cells import Row, number, of_table
+from boundpaper.paper.trace.descent import Project, descent, ends, part
+from boundpaper.paper.trace.numeral import ROUNDED, SAME, Numeral, tokens
+from boundpaper.paper.trace.step import Step
+from boundpaper.store.text_file import text_of
+
+SHOWN = 5  # rows of one address
+FIRST = 3  # places of one kind where a number stands
+TEXTS = ("reported", "recomputed", "reason")  # columns of the ledger that hold numbers within text
+PRINTED = ("table", "chapter")
+ROOMS = (*PRINTED, "claim", "result", "source", "measurement")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A place where a number stands: how well it fits, the step, the row, the column, and what is printed there."""
+
+    rank: int
+    step: Step
+    row: Row | None
+    column: str
+    address: str
+    text: str
+    origins: tuple[dict[str, Any], ...] = ()
+
+
+def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
+    """The lines that answer `what`: a number, or an address such as `table:NAME/ROW/COLUMN`.
+
+    Of a number the printed places come first: exhibits, then chapters. The first of each is followed down to its
+    source, or the first place of all where it is not printed; with `every` all places are named and followed.
+
+    Raises
+    ------
+    SpecError
+        It is unknown; the nearest known ones are named.
+    """
+    numeral = Numeral.read(what)
+    if numeral is None:
+        yield from _address(project, what)
+        return
+    hits: dict[str, list[Hit]] = {room: [] for room in ROOMS}
+    near: list[tuple[float, str]] = []
+    for hit in _everywhere(project, numeral, near):
+        kind = "claim" if hit.step.kind.name == "ledger" else hit.step.kind.name
+        hits[kind if kind in ROOMS else "result"].append(hit)
+    if not any(hits.values()):
+        close = "; ".join(dict.fromkeys(text for _, text in sorted(near)[:3]))
+        raise SpecError(f"{what} stands nowhere; nearest: {close}" if close else f"{what} stands nowhere")
+    first = next(room for room in ROOMS if hits[room])
+    for room, there in hits.items():
+        there.sort(key=lambda hit: -hit.rank)
+        shown = there if every else there[:FIRST]
+        for place, hit in enumerate(shown):
+            yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
+            if every or (place == 0 and room in (first, *PRINTED)):
+                yield from _below(project, hit)
+        if len(there) > len(shown):
+            yield f"and {len(there) - len(shown)} more of kind {room}; --all shows them"
+
+
+def _below(project: Project, hit: Hit) -> Iterator[str]:
+    """What a place of a number rests on."""
+    seen: set[str] = set()
+    if hit.step.kind.name in ("source", "measurement") and hit.row:
+        yield from (f"  {line}" for line in ends(project, hit.step.name, [hit.row]))
+    elif hit.origins:
+        for origin in hit.origins:
+            rows = [row for row in project.rows(origin["artifact"]) if _meant(row, origin["where"])]
+            yield from part(project, origin["artifact"], rows[:1], origin["column"] if rows else "", seen, 1)
+    elif hit.step.kind.name == "ledger" and hit.row:
+        step = project.steps.get(f"claim:{hit.row.cells['claim'].partition('.')[0]}")
+        if step:
+            yield from descent(project, step, hit.row, hit.column, seen)
+    else:
+        yield from descent(project, hit.step, hit.row, hit.column, seen)
+
+
+def _meant(row: Row, where: dict[str, str]) -> bool:
+    """Whether a row has the cells that a chapter names it by, numbers compared as numbers."""
+    for column, wanted in where.items():
+        text = row.cells.get(column, "")
+        if text != wanted and (number(text) is None or number(text) != number(wanted)):
+            return False
+    return True
+
+
+def _everywhere(project: Project, numeral: Numeral, near: list[tuple[float, str]]) -> Iterator[Hit]:
+    for step in project.steps.values():
+        kind = step.kind.name
+        try:
+            if kind == "chapter":
+                yield from _chapter(project, step, numeral)
+            elif kind == "table":
+                yield from _table(project, step, numeral, near)
+            elif step.kind.artifact:
+                yield from _artifact(project, step, numeral)
+        except ThesisError as error:
+            yield Hit(0, step, None, "", step.key, f"cannot be looked into: {str(error).splitlines()[0]}")
+
+
+def _chapter(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
+    from boundpaper.paper.chapter import render
+
+    printed: list[dict[str, object]] = []
+    render(text_of(project.root, step.file, SpecError), step.file, project.job(step).frames(), printed)
+    for each in printed:
+        if numeral.text in tokens(str(each["shown"])):
+            origins = each["origins"]
+            assert isinstance(origins, list)
+            address = f"{step.file}:{each['line']}"
+            text = f"{each['shown']} = " + " and ".join(map(_origin, origins))
+            yield Hit(SAME, step, None, "", address, text, tuple(origins))
+
+
+def _origin(origin: dict[str, object]) -> str:
+    where = origin["where"]
+    assert isinstance(where, dict)
+    keys = ", ".join(f"{name}={text}" for name, text in where.items())
+    return f"{origin['artifact']}/{keys}/{origin['column']}"
+
+
+def _table(project: Project, step: Step, numeral: Numeral, near: list[tuple[float, str]]) -> Iterator[Hit]:
+    for row in of_table(project.job(step)):
+        for column, shown in row.shown.items():
+            numerals = tokens(shown)
+            address = f"{step.key}/{row.label}/{column}"
+            near += [(abs(float(each) - float(numeral.text)), f"{each} in {address}") for each in numerals[:1]]
+            if numeral.text in numerals:
+                yield Hit(SAME, step, row, column, address, shown)
+
+
+def _artifact(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
+    for row in project.rows(step.name):
+        for column, text in row.cells.items():
+            if step.name == "claims":
+                if column in TEXTS and numeral.text in tokens(text):
+                    claim = row.cells["claim"]
+                    yield Hit(SAME, step, row, column, f"claim:{claim}", f"{row.cells['verdict']}; {column} {text}")
+            elif rank := numeral.fits(text) if text else 0:
+                yield Hit(rank, step, row, column, row.place, f"{column} {text}")
+
+
+def _address(project: Project, what: str) -> Iterator[str]:
+    kind, _, rest = what.rpartition(":") if "/" not in what.partition(":")[0] else ("", "", what)
+    name, *parts = rest.split("/")
+    if kind == "claim":
+        yield from _claim(project, rest)
+        return
+    step = _step(project, kind, name)
+    if not parts:
+        yield f"{step.key}" + (f": {step.doc}" if step.doc else "")
+        yield from descent(project, step, None, "", set())
+        return
+    rows = of_table(project.job(step)) if step.kind.name == "table" else project.rows(name)
+    if not rows:
+        raise SpecError(f"{step.key} has no rows to name; trace it as {step.key}")
+    wanted = [each.strip() for each in parts[0].split(",")]
+    chosen = [row for row in rows if row.called(wanted)]
+    if not chosen:
+        labels = {text for row in rows for text in [row.label, *row.words]}
+        raise SpecError(f"{step.key} has no row {parts[0]!r}; {_near(parts[0], labels)}")
+    column = "/".join(parts[1:])
+    if column and column not in {**chosen[0].cells, **chosen[0].shown}:
+        raise SpecError(f"{step.key} has no column {column!r}; {_near(column, [*chosen[0].shown, *chosen[0].cells])}")
+    for row in chosen[:SHOWN]:
+        text = row.shown.get(column) or row.cells.get(column, "") if column else row.label
+        yield f"{row.place or row.owner + '/' + row.label}" + (f" {column}: {text}" if column else "")
+        yield from descent(project, step, row, column, set())
+    if len(chosen) > SHOWN:
+        yield f"and {len(chosen) - SHOWN} more rows; name more of their texts, with commas between"
+
+
+def _step(project: Project, kind: str, name: str) -> Step:
+    steps = [step for step in project.steps.values() if step.name == name and kind in ("", step.kind.name)]
+    if not steps:
+        names = [step.key if kind else step.name for step in project.steps.values()]
+        raise SpecError(f"no {kind or 'step'} called {name!r}; {_near(f'{kind}:{name}' if kind else name, names)}")
+    own = [step for step in steps if step.kind.name != "picture"]
+    if len(own) > 1:
+        raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in own)}")
+    return own[0] if own else steps[0]
+
+
+def _claim(project: Project, name: str) -> Iterator[str]:
+    rows = [row for row in project.rows("claims") if name in (row.cells["claim"], row.cells["claim"].partition(".")[0])]
+    if not rows:
+        raise SpecError(f"no claim {name!r}; {_near(name, [row.cells['claim'] for row in project.rows('claims')])}")
+    places = {row.cells["claim"]: row.cells for row in project.rows("claim_places")}
+    for row in rows[:SHOWN]:
+        cells, place = row.cells, places.get(row.cells["claim"], {})
+        yield f"claim:{cells['claim']}: {cells['verdict']}; {cells['reason']}"
+        line = f", line {place['line']}" if place.get("line") else ""
+        yield f"  stated in {cells['source']}, {cells['section']}{line}: {cells['statement']}"
+        used = place.get("chapters") or "no chapter"
+        yield f"  judged by {place.get('function', 'a claim that is no longer there')}; used in {used}"
+        step = project.steps.get(f"claim:{name.partition('.')[0]}")
+        if step:
+            yield from descent(project, step, row, "recomputed", set())
+    if len(rows) > SHOWN:
+        yield f"and {len(rows) - SHOWN} more verdicts, such as claim:{rows[SHOWN].cells['claim']}"
+
+
+def _near(name: str, known: object) -> str:
+    names = [str(each) for each in known]  # type: ignore[attr-defined]
+    hint = nearest(name, names)
+    if hint:
+        return hint.strip()
+    return f"nearest: {', '.join(close_to(name, names, cutoff=0.0))}"

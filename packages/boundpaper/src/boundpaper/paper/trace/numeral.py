@@ -1,0 +1,67 @@
+"""A number as a reader meets it, and which cells it may stand for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from boundpaper.errors import DataError
+from boundpaper.typeset.printed import parse
+
+TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+SAME, EQUAL, ROUNDED = 3, 2, 1
+
+
+def tokens(text: str) -> list[str]:
+    """The numbers of a text, as they are printed, with plain signs and without thousands commas."""
+    return [
+        each.replace(",", "").lstrip("+")
+        for each in TOKEN.findall(text.replace("−", "-").replace("$-$", "-").replace("{,}", ""))
+    ]
+
+
+@dataclass(frozen=True)
+class Numeral:
+    """A printed number.
+
+    Attributes
+    ----------
+    text : str
+        Its digits, with a plain sign and without thousands commas.
+    low, high : float
+        The range that its digits leave open.
+    percent : bool
+        Whether a share may be meant: its hundredfold is what was printed.
+    """
+
+    text: str
+    low: float
+    high: float
+    percent: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> Numeral | None:
+        """The number that a text is, or None where it is none."""
+        try:
+            match = parse(text)
+        except DataError:
+            return None
+        digits = tokens(text)
+        if match.value is None or len(digits) != 1:
+            return None
+        return cls(digits[0], match.low, match.high, text.rstrip().endswith("%"))
+
+    def fits(self, text: str) -> int:
+        """How well a cell's text fits: `SAME` digits, an `EQUAL` value, one that is `ROUNDED` to it, or 0."""
+        numeral = Numeral.read(text)
+        if numeral is None:
+            return 0
+        if numeral.text == self.text:
+            return SAME
+        if float(numeral.text) == float(self.text):
+            return EQUAL
+        return ROUNDED if self.holds(float(numeral.text)) else 0
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is printed like this, as it is or as a share."""
+        return self.low <= value <= self.high or (self.percent and self.low <= 100 * value <= self.high)

@@ -1,0 +1,109 @@
+"""Verdicts in chapters: their words, and the small mark that links a sentence to its row of the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import SpecError
+from boundpaper.near import or_known
+from boundpaper.paper.bound import Origin, Word, bound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PHRASES = {
+    "holds": "holds",
+    "holds after rounding": "holds after rounding",
+    "not significant": "is not significant",
+    "not supported": "is not supported",
+    "contradicted": "is contradicted",
+    "not testable": "cannot be tested",
+}
+MARKS = {
+    "holds": "holds",
+    "holds after rounding": "rounded",
+    "not significant": "insignificant",
+    "not supported": "unsupported",
+    "contradicted": "contradicted",
+    "not testable": "untestable",
+}  # the sign of each verdict in `paper/preamble.tex`
+PROSE = frozenset({"statement", "reason"})  # columns of the ledger that are written as an author's text
+
+
+class Latex(Word):
+    """Text that is LaTeX already, and may know its cells; all other text is escaped when it is shown."""
+
+    @classmethod
+    def of(cls, text: str, origins: tuple[Origin, ...]) -> Latex:
+        """The text with its origins."""
+        made = cls(text)
+        made.origins = origins
+        return made
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A row of the ledger, as a template sees it.
+
+    Attributes
+    ----------
+    name : str
+        The claim.
+    row : mapping
+        Its columns.
+    shown : set of str
+        The claims whose verdict the chapter has printed, filled as it renders.
+    """
+
+    name: str
+    row: Mapping[str, Any]
+    shown: set[str] = field(repr=False)
+
+    @property
+    def phrase(self) -> Latex:
+        """The verdict as a verb phrase: "is not supported"."""
+        self.shown.add(self.name)
+        verdict = str(self.row["verdict"])
+        if verdict not in PHRASES:
+            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{or_known(verdict, PHRASES)}")
+        return Latex.of(PHRASES[verdict], self.origins)
+
+    @property
+    def mark(self) -> Latex:
+        """The verdict as a mark that leads to its row: in print where that is there, else in the supplement."""
+        self.shown.add(self.name)
+        verdict = str(self.row["verdict"])
+        if verdict not in MARKS:
+            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{or_known(verdict, MARKS)}")
+        return Latex.of(rf"\verdictmark{{{self.name}}}{{{MARKS[verdict]}}}", self.origins)
+
+    @property
+    def words(self) -> Latex:
+        """The verdict's words."""
+        self.shown.add(self.name)
+        from boundpaper.typeset.text import escape
+
+        return Latex.of(escape(str(self.row["verdict"]), "latex"), self.origins)
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The ledger's cell that the verdict is."""
+        return (Origin("claims", "verdict", (("claim", self.name),)),)
+
+    def __getattr__(self, column: str) -> Any:
+        if column.startswith("__"):
+            raise AttributeError(column)
+        if column == "verdict":
+            return self.words
+        if column not in self.row:
+            raise SpecError(f"a claim has no {column!r}{or_known(column, self.row)}")
+        cell = self.row[column]
+        if cell is None or cell != cell or str(cell) in ("", "<NA>"):
+            raise SpecError(f"claim {self.name!r} has no {column}: it is empty in the ledger")
+        if column in PROSE:
+            from boundpaper.typeset.text import prose
+
+            return Latex(prose(str(cell), "latex"))
+        plain = cell.item() if hasattr(cell, "item") else cell
+        return bound(plain, [Origin("claims", column, (("claim", self.name),))])

@@ -1,0 +1,90 @@
+"""Watching: what a saved file touches is built again, and an open page shows it.
+
+Each build is a process of its own, so that it sees the code as it is now; which steps it takes, the engine decides.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from threading import Event
+
+from boundpaper.build import process
+from boundpaper.errors import MissingDependency
+
+ROOMS = ("analysis", "artifacts", "figures", "packages", "paper", "tables")
+MADE = ("out", "artifacts/results")  # what builds write
+DRAFTS = ("~", ".part", ".swp", ".swx", ".tmp", ".bak", ".orig", ".pyc", ".crdownload", "___jb_tmp___", "___jb_old___")
+QUIET = 200  # milliseconds without another change, after which a build begins
+
+
+def is_source(root: Path, path: str) -> bool:
+    """Whether a change of this file is one to build for: a source of the project, no draft of an editor.
+
+    Editors that save by way of a temporary file name it as they like; what a room holds has an ending of its own.
+    """
+    place = Path(path)
+    try:
+        name = place.relative_to(root).as_posix()
+    except ValueError:
+        return False
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in Path(name).parts)
+    draft = place.name.endswith(DRAFTS) or place.name.startswith("#") or not (place.suffix or place.is_dir())
+    return not hidden and not draft and not any(name == made or name.startswith(f"{made}/") for made in MADE)
+
+
+def watch(
+    root: Path, command: Sequence[str], say: Callable[[str], None], done: Callable[[], None], stop: Event | None = None
+) -> None:
+    """Run `command` now and after every change, until stopped.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    command : sequence of str
+        What builds.
+    say : callable
+        Told what changed, and how a build ended.
+    done : callable
+        Called after every build.
+    stop : Event, optional
+        Ends the watch when it is set.
+
+    Raises
+    ------
+    MissingDependency
+        Without `watchfiles`.
+    """
+    try:
+        import watchfiles
+    except ModuleNotFoundError:
+        raise MissingDependency.package("watchfiles", "press") from None
+    rooms = [root / room for room in ROOMS if (root / room).is_dir()]
+    _build(root, command, say)
+    done()
+    changes = watchfiles.watch(
+        *rooms,
+        watch_filter=lambda _, path: is_source(root, path),
+        debounce=5 * QUIET,
+        step=QUIET,
+        stop_event=stop,
+        raise_interrupt=True,
+    )
+    for batch in changes:
+        say(f"changed: {_first_names({Path(path).relative_to(root).as_posix() for _, path in batch})}")
+        _build(root, command, say)
+        done()
+
+
+def _build(root: Path, command: Sequence[str], say: Callable[[str], None]) -> None:
+    start = time.monotonic()
+    code = process.run_shown(command, root)
+    seconds = time.monotonic() - start
+    say(f"built in {seconds:.1f} s" if code == 0 else f"failed after {seconds:.1f} s; waiting for the next change")
+
+
+def _first_names(names: Iterable[str], most: int = 4) -> str:
+    known = sorted(names)
+    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")

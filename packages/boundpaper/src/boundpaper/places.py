@@ -1,0 +1,113 @@
+"""Where things lie: the project that a command works on, and the packages whose code its steps run.
+
+Both are told, or found by name, and never worked out from the place of a file of the engine: the engine may be
+installed anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from boundpaper.errors import DataError
+
+GROUP = "boundpaper.commands"
+"""Entry points of this group name modules that bring commands; their packages count as code of the steps."""
+MARK = "artifacts/datapackage.yaml"
+"""The file that tells a project's folder."""
+_VARIABLE = "BOUNDPAPER_ROOT"  # so that processes started from here know the project as well
+
+
+def open_project(root: Path) -> None:
+    """Make `root` the project of this process and of those that it starts; its rooms can be imported."""
+    os.environ[_VARIABLE] = str(root)
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+
+
+def project() -> Path:
+    """The folder of the project: the one that was opened, else the nearest one from the working directory upwards.
+
+    Raises
+    ------
+    DataError
+        When no project was opened and none lies here or above.
+    """
+    if told := os.environ.get(_VARIABLE):
+        return Path(told)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / MARK).is_file():
+            return folder
+    raise DataError(f"{here}: no project here or above; go to the folder that holds {MARK}")
+
+
+def package_folders(root: Path) -> dict[str, str]:
+    """Folders of the packages whose code steps run, by name: relative to the project inside it, else absolute.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    """
+    return {name: _named(root, folder) for name, folder in _installed(root).items()}
+
+
+@cache
+def _installed(root: Path) -> dict[str, str]:
+    names = {"boundpaper", *(path.name for path in root.glob("packages/*/src/*") if (path / "__init__.py").is_file())}
+    if len(names) == 1:  # no checkout of the packages: what is installed beside this one
+        from importlib.metadata import entry_points
+
+        names |= {point.module.partition(".")[0] for point in entry_points(group=GROUP)}
+    found = {}
+    for name in sorted(names):
+        spec = find_spec(name)
+        if spec is not None and spec.submodule_search_locations:
+            found[name] = str(Path(next(iter(spec.submodule_search_locations))))
+    return found
+
+
+def _named(root: Path, folder: str) -> str:
+    path = Path(folder)
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
+def command_modules(root: Path | None) -> list[str]:
+    """Modules of other packages that bring commands, sorted.
+
+    In a checkout of the packages their `pyproject.toml` tells them, so that it runs as it lies; elsewhere the entry
+    points of what is installed.
+
+    Parameters
+    ----------
+    root : Path or None
+        The project, if one is open.
+    """
+    described = sorted(root.glob("packages/*/pyproject.toml")) if root else []
+    if not described:
+        from importlib.metadata import entry_points
+
+        return sorted(point.value for point in entry_points(group=GROUP))
+    import tomllib
+
+    projects = (tomllib.loads(path.read_text(encoding="utf-8"))["project"] for path in described)
+    return sorted(name for each in projects for name in each.get("entry-points", {}).get(GROUP, {}).values())
+
+
+def file_of(root: Path, module: str) -> str:
+    """The file of a dotted module name as steps name it; empty when the module is in none of the packages.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    module : str
+        For example `boundpaper.claims.ledger`.
+    """
+    package, _, rest = module.partition(".")
+    folder = package_folders(root).get(package)
+    return f"{folder}/{rest.replace('.', '/')}.py" if folder else ""

@@ -1,0 +1,77 @@
+"""Accuracy: what a disruption takes of it above chance."""
+
+from functools import partial as bind
+
+import numpy as np
+from scipy import stats
+
+from boundpaper.statistics.bootstrap import DRAWS, SEED, percentile_interval
+from boundpaper.statistics.estimate import Estimate, join_notes, no
+from boundpaper.statistics.proportion import check_count, wilson_interval
+
+
+def degradation(
+    base_right: int,
+    base_n: int,
+    disrupted_right: int,
+    disrupted_n: int,
+    chance: float,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Give the share of the accuracy above chance that a disruption removes, (base - disrupted) / (base - chance).
+
+    Parameters
+    ----------
+    base_right, base_n, disrupted_right, disrupted_n : int
+        Right answers and all items, before and under the disruption.
+    chance : float
+        Accuracy of guessing, in [0, 1).
+    study, comparison, unit, note : str
+        Metadata of the row.
+    draws, seed, confidence
+        Of the interval: quantiles of the ratio over independent Jeffreys posteriors Beta(right + 1/2, wrong + 1/2)
+        (Brown, Cai & DasGupta 2001), which treats the arms as unpaired and is wider than a paired one.
+
+    Returns
+    -------
+    Estimate
+        Test `degradation`. 1 is chance level, above 1 below chance, negative an improvement. Empty with a reason when
+        the base's Wilson interval reaches chance: there is then nothing to lose.
+
+    Raises
+    ------
+    ValueError
+        If counts or chance are out of range.
+    """
+    place = f"degradation {study}/{comparison}"
+    check_count(base_right, base_n, place)
+    check_count(disrupted_right, disrupted_n, place)
+    if not 0 <= chance < 1:
+        raise ValueError(f"{place}: chance is {chance}; give the share that guessing gets right, from 0 to below 1")
+    base, disrupted = base_right / base_n, disrupted_right / disrupted_n
+    row = bind(Estimate, study=study, comparison=comparison, test="degradation", unit=unit, n=base_n + disrupted_n)
+    notes = [note, f"base {base_right} of {base_n}, disrupted {disrupted_right} of {disrupted_n}, chance {chance:.4g}"]
+    notes.append(no("statistic", "df", "p", "effect", because="a ratio with its interval, tested beside"))
+    floor, _ = wilson_interval(base_right, base_n, confidence)
+    if floor <= chance:
+        because = f"the base's Wilson interval starts at {floor:.3g} and reaches chance"
+        return row(note=join_notes(*notes, no("degradation", "interval", because=because)))
+    # quantiles of uniforms, whose stream does not change over numpy versions
+    uniform = np.random.default_rng(seed).random((2, draws))
+    base_drawn = stats.beta.ppf(uniform[0], base_right + 0.5, base_n - base_right + 0.5)
+    disrupted_drawn = stats.beta.ppf(uniform[1], disrupted_right + 0.5, disrupted_n - disrupted_right + 0.5)
+    above = base_drawn > chance
+    ratios = (base_drawn[above] - disrupted_drawn[above]) / (base_drawn[above] - chance)
+    low, high = percentile_interval(ratios, confidence)
+    if not above.all():
+        notes.append(f"{draws - int(above.sum())} of {draws} draws at or below chance dropped")
+    value = (base - disrupted) / (base - chance)
+    # at 0 or n right the posterior leaves the edge out, where the estimate lies
+    return row(estimate=value, ci_low=min(low, value), ci_high=max(high, value), note=join_notes(*notes))

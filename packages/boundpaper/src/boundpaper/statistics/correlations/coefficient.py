@@ -1,0 +1,175 @@
+"""Correlation coefficients as numbers: Pearson's r, Spearman's rho, Kendall's tau-b, and their intervals."""
+
+import math
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+from scipy import stats
+
+from boundpaper.statistics.sample import (
+    FloatArray,
+    IntArray,
+    at_unit_scale,
+    check_confidence,
+    check_whole,
+    is_constant,
+    levels,
+)
+
+Method = Literal["pearson", "spearman", "kendall"]
+
+# Relabelings that give the same statistic in exact arithmetic differ by rounding in floating point.
+TIE = 1e-12
+
+SYMBOL: dict[str, str] = {"pearson": "r", "spearman": "rho", "kendall": "tau_b"}
+
+
+def scores(values: FloatArray, method: Method) -> FloatArray:
+    """Give what the coefficient correlates: the values, or their ranks with ties at the mean rank.
+
+    Values that differ by floating-point noise only are tied, as `levels` has them.
+    """
+    return np.asarray(stats.rankdata(levels(values)), dtype=np.float64) if method == "spearman" else values
+
+
+def check_method(method: str, place: str) -> None:
+    """Raise ValueError naming `place` unless there is such a coefficient."""
+    if method not in get_args(Method):
+        raise ValueError(f"{place}: no coefficient {method!r}; choose one of {', '.join(get_args(Method))}")
+
+
+def standardised(values: FloatArray) -> FloatArray:
+    """Centre values and scale them to unit length, so that a correlation is a dot product; needs variance."""
+    values = at_unit_scale(values)
+    centred = values - values.mean()
+    # a second pass, as values far from zero leave a mean of the order of their rounding
+    centred = at_unit_scale(centred - centred.mean())
+    return np.asarray(centred / np.linalg.norm(centred), dtype=np.float64)
+
+
+def relabelled(x: FloatArray, y: FloatArray, method: Method) -> Callable[[IntArray], FloatArray]:
+    """Prepare the coefficient of relabelled x with y.
+
+    Parameters
+    ----------
+    x, y : ndarray, shape (n,)
+        With variance.
+    method : {"pearson", "spearman", "kendall"}
+        The coefficient.
+
+    Returns
+    -------
+    callable
+        Maps indices of shape (m, n) to the m coefficients of `x[index]` with `y`.
+    """
+    if method == "kendall":
+        return _relabelled_tau(x, y)
+    one, two = standardised(scores(x, method)), standardised(scores(y, method))
+
+    def products(index: IntArray) -> FloatArray:
+        return np.asarray(one[index] @ two, dtype=np.float64)
+
+    return products
+
+
+def _relabelled_tau(first_sample: FloatArray, second_sample: FloatArray) -> Callable[[IntArray], FloatArray]:
+    x, y = levels(first_sample), levels(second_sample)
+    first, second = np.triu_indices(x.size, 1)
+    sign_x, sign_y = np.sign(x[:, None] - x[None, :]), np.sign(y[:, None] - y[None, :])
+    upper_y = sign_y[first, second]
+    # tau-b's denominator does not change under relabeling: ties stay ties
+    scale = math.sqrt(float(np.count_nonzero(sign_x[first, second])) * float(np.count_nonzero(upper_y)))
+    flat = sign_x.ravel()
+
+    def tau(index: IntArray) -> FloatArray:
+        pairs = flat[index[:, first] * x.size + index[:, second]]
+        return np.asarray(pairs @ upper_y / scale, dtype=np.float64)
+
+    return tau
+
+
+def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[float, float] | None = None) -> float:
+    """Give by how much coefficients of two relabelings may differ although exact arithmetic makes them equal.
+
+    The values carry a rounding error of their own size; standardised, it grows by the size over the spread. Kendall's
+    tau counts pairs and has none beyond its division.
+
+    Parameters
+    ----------
+    x, y : ndarray, shape (n,)
+        With variance.
+    method : {"pearson", "spearman", "kendall"}
+        The coefficient.
+    sizes : tuple of float, optional
+        Largest size of what x and y were taken from, where they are differences; default their own.
+    """
+    if method == "kendall":
+        return TIE
+    scored = [scores(values, method) for values in (x, y)]
+    large = sizes or tuple(float(np.max(np.abs(values))) for values in scored)
+    # halves keep a spread between the largest numbers of either sign finite
+    grown = max(0.5 * size / float(np.ptp(0.5 * values)) for size, values in zip(large, scored, strict=True))
+    return max(TIE, 4 * x.size * float(np.finfo(np.float64).eps) * grown)
+
+
+def coefficient(x: FloatArray, y: FloatArray, method: Method = "pearson") -> float | None:
+    """Give the coefficient in [-1, 1]; None with fewer than two units or where x or y has no variance."""
+    check_method(method, "coefficient")
+    if x.size < 2 or is_constant(x) or is_constant(y):
+        return None
+    value = float(relabelled(x, y, method)(np.arange(x.size)[None, :])[0])
+    # rounding may leave the last digit outside the range, where arctanh and sqrt(1 - r^2) fail
+    return max(-1.0, min(1.0, value))
+
+
+def interval(
+    value: float, n: int, method: Method = "pearson", covariates: int = 0, confidence: float = 0.95
+) -> tuple[tuple[float, float] | None, str]:
+    """Give the interval of a coefficient on Fisher's z scale, or the reason why there is none.
+
+    Parameters
+    ----------
+    value : float
+        The coefficient.
+    n : int
+        Units.
+    method : {"pearson", "spearman", "kendall"}
+        Standard error of z: 1/sqrt(n - 3 - k) for Pearson (Fisher 1921); sqrt((1 + rho^2/2)/(n - 3 - k)) for Spearman
+        (Bonett & Wright 2000); sqrt(0.437/(n - 4 - k)) for Kendall (Fieller, Hartley & Pearson 1957).
+    covariates : int
+        Number k of variables held fixed.
+    confidence : float
+        Two-sided level.
+
+    Returns
+    -------
+    (low, high) or None, reason
+        The reason is empty where there is an interval.
+
+    Raises
+    ------
+    ValueError
+        If there is no such coefficient, a count is not whole, or the confidence is not within (0, 1).
+    """
+    check_confidence(confidence)
+    check_method(method, "interval")
+    check_whole((n, covariates), "interval")
+    least = 4 if method == "kendall" else 3
+    free = n - least - covariates
+    if free <= 0:
+        held = f" with {covariates} held fixed" if covariates else ""
+        return None, f"n = {n}{held}, the z interval needs more than {least + covariates}"
+    if abs(value) >= 1 - 1e-12:
+        return None, f"|{SYMBOL[method]}| is 1"
+    variance = {"pearson": 1.0, "spearman": 1 + value**2 / 2, "kendall": 0.437}[method] / free
+    half = float(stats.norm.isf((1 - confidence) / 2)) * math.sqrt(variance)
+    centre = math.atanh(value)
+    return (math.tanh(centre - half), math.tanh(centre + half)), ""
+
+
+def t_statistic(value: float, df: int) -> float | None:
+    """Give r sqrt(df / (1 - r^2)); None where |r| is 1 or no degree of freedom is left."""
+    if df < 1 or abs(value) >= 1 - 1e-12:
+        return None
+    return value * math.sqrt(df / (1 - value**2))

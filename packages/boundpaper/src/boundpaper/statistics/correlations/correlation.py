@@ -1,0 +1,311 @@
+"""Correlations of two variables over a few units: coefficient, interval, permutation p, leave-one-out range.
+
+The p is by permutation: exact over all n! relabelings up to n = 8, seeded Monte-Carlo above. Spearman correlates ranks
+with ties at their mean rank, Kendall is tau-b; relabelings of tied values coincide and each counts.
+"""
+
+from collections.abc import Sequence
+from functools import partial as bind
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from boundpaper.statistics import guards
+from boundpaper.statistics.bootstrap import DRAWS, SEED
+from boundpaper.statistics.correlations.coefficient import (
+    SYMBOL,
+    Method,
+    check_method,
+    coefficient,
+    interval,
+    relabelled,
+    t_statistic,
+    tie_tolerance,
+)
+from boundpaper.statistics.estimate import Estimate, join_notes, no, one_sided_note
+from boundpaper.statistics.locations.permutation import permutation_p
+from boundpaper.statistics.locations.student import t_p
+from boundpaper.statistics.power import SMALL, detectable_note, smallest_correlation
+from boundpaper.statistics.sample import Alternative, check_alternative, is_constant, matched
+
+
+def pearson(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    names: tuple[str, str] = ("x", "y"),
+    p: Literal["permutation", "t"] = "permutation",
+    alternative: Alternative = "two-sided",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Correlate x and y by Pearson's r.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        One value of each per unit.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    names : tuple of str
+        What guards and errors call x and y.
+    p : {"permutation", "t"}
+        `permutation` (test `pearson`): exact up to n = 8, Monte-Carlo above. `t` (test `pearson_t`): Student's t with
+        n - 2 degrees of freedom, for normal x and y.
+    alternative : {"two-sided", "greater", "less"}
+        A one-sided p is for a direction that was named before the data were seen; the note says so.
+    draws, seed : int
+        Of the Monte-Carlo p.
+    confidence : float
+        Level of Fisher's interval.
+
+    Returns
+    -------
+    Estimate
+        `estimate` and `effect` are r with Fisher's interval (empty with a reason for n <= 3 or |r| = 1); `statistic`
+        is t and `df` n - 2 whichever p is chosen.
+
+    Raises
+    ------
+    ValueError
+        If x and y differ in length or hold missing values, or there is no such p or alternative.
+    """
+    return correlate(
+        x, y, "pearson", study=study, comparison=comparison, unit=unit, note=note, names=names, p=p,
+        alternative=alternative, draws=draws, seed=seed, confidence=confidence,
+    )  # fmt: skip
+
+
+def spearman(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    names: tuple[str, str] = ("x", "y"),
+    alternative: Alternative = "two-sided",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Correlate the ranks of x and y (Spearman's rho); parameters as in `pearson`, interval by Bonett & Wright."""
+    return correlate(
+        x, y, "spearman", study=study, comparison=comparison, unit=unit, note=note, names=names,
+        alternative=alternative, draws=draws, seed=seed, confidence=confidence,
+    )  # fmt: skip
+
+
+def kendall(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    names: tuple[str, str] = ("x", "y"),
+    alternative: Alternative = "two-sided",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Correlate x and y by Kendall's tau-b; parameters as in `pearson`, interval by Fieller's variance (n > 4).
+
+    A Monte-Carlo p costs draws * n^2 / 2 steps: lower `draws` above a few hundred units.
+    """
+    return correlate(
+        x, y, "kendall", study=study, comparison=comparison, unit=unit, note=note, names=names,
+        alternative=alternative, draws=draws, seed=seed, confidence=confidence,
+    )  # fmt: skip
+
+
+def correlate(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    method: Method,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    names: tuple[str, str] = ("x", "y"),
+    p: Literal["permutation", "t"] = "permutation",
+    alternative: Alternative = "two-sided",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Correlate x and y by the coefficient named; see `pearson`, `spearman` and `kendall`."""
+    place = f"correlate {study}/{comparison}"
+    check_method(method, place)
+    check_alternative(alternative, place)
+    if p not in ("permutation", "t"):
+        raise ValueError(f"{place}: no p by {p!r}; choose permutation or t")
+    if p == "t" and method != "pearson":
+        raise ValueError(f"{method} {study}/{comparison}: p by t is for pearson only; leave p at 'permutation'")
+    one, two = matched(x, y, names)
+    arms = {names[0]: one, names[1]: two}
+    n, symbol = one.size, SYMBOL[method]
+    test = f"{method}_t" if p == "t" else method
+    row = bind(Estimate, study=study, comparison=comparison, test=test, unit=unit, n=n, effect_name=symbol)
+    notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
+    if confidence != 0.95:
+        notes.append(f"{100 * confidence:g} % interval")
+    value = coefficient(one, two, method)
+    if value is None:
+        constant = [name for name, values in arms.items() if is_constant(values)]
+        because = f"n = {n}" if n < 2 else f"no variance in {' and '.join(constant)}"
+        notes.append(no(symbol, "interval", "statistic", "df", "p", because=because))
+        return row(note=join_notes(*notes))
+
+    ends, reason = interval(value, n, method, confidence=confidence)
+    if ends is None:
+        notes.append(no("interval", because=reason))
+    statistic, df, p_value = None, None, None
+    if method == "pearson":
+        df = n - 2
+        statistic = t_statistic(value, df)
+        if statistic is None:
+            because = "n = 2 leaves no degree of freedom" if df < 1 else "|r| is 1"
+            notes.append(no("statistic", because=because))
+        if 4 <= n <= SMALL:
+            notes.append(detectable_note("|r|", smallest_correlation(n), n))
+    else:
+        notes.append(no("statistic", "df", because=f"the test is of {symbol} itself"))
+    if p == "t":
+        if statistic is not None and df is not None:
+            p_value = t_p(statistic, df, alternative)
+        else:
+            notes.append(no("p", because="there is no t"))
+    else:
+        outcome = permutation_p(
+            value,
+            relabelled(one, two, method),
+            [np.arange(n)],
+            draws=draws,
+            seed=seed,
+            cells_per_draw=n * (n - 1) // 2 if method == "kendall" else n,
+            tie=tie_tolerance(one, two, method),
+            alternative=alternative,
+        )
+        p_value = outcome.p_value
+        notes += [outcome.note, *guards.smallest_p(outcome.smallest)]
+    notes += one_sided_note(alternative)
+    low, high = ends or (None, None)
+    return row(
+        estimate=value,
+        ci_low=low,
+        ci_high=high,
+        statistic=statistic,
+        df=df,
+        p_value=p_value,
+        effect=value,
+        effect_ci_low=low,
+        effect_ci_high=high,
+        note=join_notes(*notes),
+    )
+
+
+def leave_one_out(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    units: Sequence[str] | None = None,
+    method: Method = "pearson",
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> Estimate:
+    """Give the range of a correlation when each unit is left out in turn.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        One value of each per unit.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    units : sequence of str, length n, optional
+        Names of the units, for the note; positions from 1 when not given.
+    method : {"pearson", "spearman", "kendall"}
+        The coefficient.
+    draws, seed : int
+        Of the Monte-Carlo p, above nine units.
+
+    Returns
+    -------
+    Estimate
+        `estimate` is the coefficient of all units; `effect` is the width of the range and `effect_ci_low`,
+        `effect_ci_high` its ends (`effect_name` is `leave_one_out_range`; it is no confidence interval); `p_value` is
+        the largest permutation p of the n leave-one-out correlations, so it is small only when no single unit carries
+        the correlation.
+
+    Raises
+    ------
+    ValueError
+        If x, y and `units` differ in length or values are missing.
+    """
+    one, two = matched(x, y, ("x", "y"))
+    n, symbol = one.size, SYMBOL[method]
+    labels = [str(position + 1) for position in range(n)] if units is None else list(units)
+    if len(labels) != n:
+        raise ValueError(f"leave_one_out {study}/{comparison}: {n} values but {len(labels)} unit names; give one each")
+    whole = coefficient(one, two, method)
+    row = bind(
+        Estimate,
+        study=study,
+        comparison=comparison,
+        test=f"{method}_leave_one_out",
+        unit=unit,
+        n=n,
+        estimate=whole,
+        effect_name="leave_one_out_range",
+    )
+    values: list[tuple[float, str]] = []
+    p_values: list[float] = []
+    undefined: list[str] = []
+    for left_out in range(n):
+        kept = np.arange(n) != left_out
+        value = coefficient(one[kept], two[kept], method)
+        if value is None:
+            undefined.append(labels[left_out])
+            continue
+        values.append((value, labels[left_out]))
+        outcome = permutation_p(
+            value,
+            relabelled(one[kept], two[kept], method),
+            [np.arange(n - 1)],
+            draws=draws,
+            seed=seed,
+            cells_per_draw=n * n // 2 if method == "kendall" else n,
+            tie=tie_tolerance(one[kept], two[kept], method),
+        )
+        p_values.append(outcome.p_value)
+    notes = [note, no("interval", "statistic", "df", because="a range, not a test of its own")]
+    if whole is None:
+        notes.append(no(symbol, because=f"n = {n}" if n < 2 else "x or y has no variance"))
+    if undefined:
+        notes.append(f"undefined without {', '.join(undefined)}")
+    if not values:
+        notes.append(no("range", "p", because="no leave-one-out correlation is defined"))
+        return row(note=join_notes(*notes))
+    (low, without_low), (high, without_high) = min(values), max(values)
+    notes.append(f"effect is the leave-one-out range: lowest without {without_low}, highest without {without_high}")
+    notes.append("p is the largest of the leave-one-out permutation p")
+    return row(
+        p_value=max(p_values),
+        effect=high - low,
+        effect_ci_low=low,
+        effect_ci_high=high,
+        note=join_notes(*notes),
+    )

@@ -1,0 +1,257 @@
+"""Correlations with something held fixed: a covariate, or the family that a model belongs to."""
+
+from collections.abc import Hashable, Sequence
+from functools import partial as bind
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from boundpaper.statistics import guards
+from boundpaper.statistics.bootstrap import DRAWS, SEED
+from boundpaper.statistics.correlations.coefficient import (
+    SYMBOL,
+    Method,
+    check_method,
+    coefficient,
+    interval,
+    relabelled,
+    scores,
+    t_statistic,
+    tie_tolerance,
+)
+from boundpaper.statistics.estimate import Estimate, join_notes, no
+from boundpaper.statistics.locations.permutation import permutation_p
+from boundpaper.statistics.power import SMALL, detectable_note, smallest_correlation
+from boundpaper.statistics.sample import NOISE, FloatArray, at_unit_scale, is_constant, matched, sample
+
+
+def partial(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    given: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    given_name: str = "the covariate",
+    method: Method = "pearson",
+    confidence: float = 0.95,
+) -> Estimate:
+    """Correlate x and y with covariates held fixed.
+
+    The correlation of the residuals of x and y after least squares on a constant and the covariates; for `spearman` of
+    the ranks of all. t = r sqrt(df / (1 - r^2)) with df = n - 2 - k (Fisher 1924).
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        One value of each per unit.
+    given : array_like, shape (n,) or (n, k)
+        Covariates, such as log parameters or log2 length.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    given_name : str
+        What the note calls the covariates.
+    method : {"pearson", "spearman"}
+        Coefficient.
+    confidence : float
+        Level of Fisher's interval.
+
+    Returns
+    -------
+    Estimate
+        Test `pearson_partial` or `spearman_partial`. Empty with a reason where no degree of freedom is left or the
+        covariates determine x or y.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not agree, values are missing, the covariates are linearly dependent, or method is `kendall`.
+    """
+    place = f"{method}_partial {study}/{comparison}"
+    if method == "kendall":
+        raise ValueError(f"{place}: partial tau has no t test; use pearson or spearman")
+    check_method(method, place)
+    one, two = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
+    n = one.size
+    columns = np.asarray(given, dtype=np.float64)
+    columns = columns[:, None] if columns.ndim == 1 else columns
+    if columns.ndim != 2 or columns.shape[0] != n:
+        raise ValueError(f"{place}: {given_name} has shape {np.shape(given)}; give ({n},) or ({n}, k)")
+    covariates = [scores(at_unit_scale(sample(column, given_name)), method) for column in columns.T]
+    k = len(covariates)
+    design = np.column_stack([np.ones(n), *covariates])
+    # n <= k leaves no degree of freedom and is answered below, whatever the rank
+    if n > k and (any(map(is_constant, covariates)) or np.linalg.matrix_rank(_scaled(design)) < k + 1):
+        raise ValueError(f"{place}: {given_name} is constant or linearly dependent; leave the redundant column out")
+    symbol = SYMBOL[method]
+    row = bind(
+        Estimate,
+        study=study,
+        comparison=comparison,
+        test=f"{method}_partial",
+        unit=unit,
+        n=n,
+        effect_name=f"partial_{symbol}",
+    )
+    notes = [note, f"given {given_name}", *guards.few_distinct({"x": one, "y": two})]
+    df = n - 2 - k
+    everything = (symbol, "interval", "statistic", "df", "p")
+    if df < 1:
+        because = f"n = {n} with {k} held fixed leaves no degree of freedom"
+        return row(note=join_notes(*notes, no(*everything, because=because)))
+    residual_x, residual_y = (_residuals(scores(values, method), design) for values in (one, two))
+    for name, values, residual in (("x", one, residual_x), ("y", two, residual_y)):
+        if is_constant(values) or is_constant(residual, float(np.max(np.abs(scores(values, method))))):
+            because = f"{name} does not vary once {given_name} is held fixed"
+            return row(note=join_notes(*notes, no(*everything, because=because)))
+
+    value = coefficient(residual_x, residual_y, "pearson")
+    if value is None:
+        raise ValueError(f"{place}: the residuals have no variance; rescale x and y to similar sizes")
+    ends, reason = interval(value, n, method, k, confidence)
+    if ends is None:
+        notes.append(no("interval", because=reason))
+    statistic = t_statistic(value, df)
+    if statistic is None:
+        notes.append(no("statistic", "p", because="the partial correlation is 1 in size"))
+    if df >= 2 and n <= SMALL:
+        notes.append(detectable_note("|partial r|", smallest_correlation(n, k), n))
+    low, high = ends or (None, None)
+    return row(
+        estimate=value,
+        ci_low=low,
+        ci_high=high,
+        statistic=statistic,
+        df=df,
+        p_value=None if statistic is None else float(2 * stats.t.sf(abs(statistic), df)),
+        effect=value,
+        effect_ci_low=low,
+        effect_ci_high=high,
+        note=join_notes(*notes),
+    )
+
+
+def within_family(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    families: Sequence[Hashable],
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Correlate x and y inside families: what is left when families differ in level.
+
+    x and y are centred by family, and units are relabelled inside their family only. Families of one unit say nothing
+    and are left out, counted in the note.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        One value of each per unit.
+    families : sequence, length n
+        The family of each unit.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    draws, seed : int
+        Used when the families allow more than 8! relabelings.
+    confidence : float
+        Level of Fisher's interval with one covariate per family beyond the first.
+
+    Returns
+    -------
+    Estimate
+        Test `pearson_within_family`; n counts the units in families of two or more.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ or values are missing.
+    """
+    one, two = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
+    if len(families) != one.size:
+        raise ValueError(f"within_family {study}/{comparison}: {one.size} values but {len(families)} families")
+    members: dict[Hashable, list[int]] = {}
+    for position, family in enumerate(families):
+        members.setdefault(family, []).append(position)
+    groups = [np.array(group, dtype=np.int64) for group in members.values() if len(group) > 1]
+    n = sum(group.size for group in groups)
+    row = bind(
+        Estimate,
+        study=study,
+        comparison=comparison,
+        test="pearson_within_family",
+        unit=unit,
+        n=n,
+        effect_name="within_family_r",
+    )
+    notes = [note, f"{len(groups)} families of two or more", no("statistic", "df", because="p by permutation")]
+    if one.size - n:
+        notes.append(f"{one.size - n} units alone in their family left out")
+    everything = ("r", "interval", "p")
+    if not groups:
+        return row(note=join_notes(*notes, no(*everything, because="no family has two units")))
+    order = np.concatenate(groups)
+    centred_x, centred_y = _centred(one, groups)[order], _centred(two, groups)[order]
+    for name, values, centred in (("x", one, centred_x), ("y", two, centred_y)):
+        if is_constant(centred, float(np.max(np.abs(values)))):
+            because = f"{name} does not vary inside families"
+            return row(note=join_notes(*notes, no(*everything, because=because)))
+
+    value = coefficient(centred_x, centred_y)
+    if value is None:
+        raise ValueError(f"within_family {study}/{comparison}: no variance left; rescale x and y to similar sizes")
+    sizes = np.cumsum([0, *(group.size for group in groups)])
+    blocks = [np.arange(start, stop) for start, stop in pairwise(sizes)]
+    outcome = permutation_p(
+        value,
+        relabelled(centred_x, centred_y, "pearson"),
+        blocks,
+        draws=draws,
+        seed=seed,
+        cells_per_draw=n,
+        tie=tie_tolerance(centred_x, centred_y, "pearson", (float(np.max(np.abs(one))), float(np.max(np.abs(two))))),
+    )
+    notes += [f"{outcome.note} inside families", *guards.smallest_p(outcome.smallest)]
+    ends, reason = interval(value, n, "pearson", len(groups) - 1, confidence)
+    if ends is None:
+        notes.append(no("interval", because=reason))
+    low, high = ends or (None, None)
+    return row(
+        estimate=value,
+        ci_low=low,
+        ci_high=high,
+        p_value=outcome.p_value,
+        effect=value,
+        effect_ci_low=low,
+        effect_ci_high=high,
+        note=join_notes(*notes),
+    )
+
+
+def _scaled(design: FloatArray) -> FloatArray:
+    return np.asarray(design / np.linalg.norm(design, axis=0), dtype=np.float64)
+
+
+def _residuals(values: FloatArray, design: FloatArray) -> FloatArray:
+    # an orthonormal basis, so that covariates of very different size do not cost precision
+    basis, _ = np.linalg.qr(_scaled(design))
+    residual = values - basis @ (basis.T @ values)
+    residual -= basis @ (basis.T @ residual)
+    size = float(np.max(np.abs(values)))
+    return np.asarray(np.where(np.abs(residual) <= NOISE * size, 0.0, residual), dtype=np.float64)
+
+
+def _centred(values: FloatArray, groups: Sequence[npt.NDArray[np.int64]]) -> FloatArray:
+    result = np.zeros_like(values)
+    for group in groups:
+        result[group] = values[group] - values[group].mean()
+    return result

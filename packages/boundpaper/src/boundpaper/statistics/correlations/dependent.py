@@ -1,0 +1,130 @@
+"""Two correlations that share a variable and their units: Williams' t and Steiger's z.
+
+Both test whether r(outcome, first) equals r(outcome, second) and take the three variables for jointly normal;
+`contrast.correlation_difference` gives the interval of the difference, also for ranks.
+"""
+
+import math
+from functools import partial as bind
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from boundpaper.statistics import guards
+from boundpaper.statistics.correlations.coefficient import coefficient
+from boundpaper.statistics.estimate import Estimate, join_notes, no
+from boundpaper.statistics.locations.student import t_p
+from boundpaper.statistics.sample import matched
+
+DependentTest = Literal["williams", "steiger"]
+
+
+def williams_t(r_first: float, r_second: float, r_between: float, n: int) -> tuple[float, int] | None:
+    """Give Williams' t of r_first - r_second and its degrees of freedom, n - 3 (Williams 1959; Steiger 1980, eq. 7).
+
+    Parameters
+    ----------
+    r_first, r_second : float
+        Correlations of the two variables with the outcome that they share.
+    r_between : float
+        Correlation of the two variables.
+    n : int
+        Units.
+
+    Returns
+    -------
+    (t, df) or None
+        None for fewer than four units, or where the correlations leave nothing unexplained.
+    """
+    if n < 4:
+        return None
+    determinant = 1 - r_first**2 - r_second**2 - r_between**2 + 2 * r_first * r_second * r_between
+    mean = (r_first + r_second) / 2
+    rest = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_between) ** 3
+    if not rest > 1e-12:
+        return None
+    return (r_first - r_second) * math.sqrt((n - 1) * (1 + r_between) / rest), n - 3
+
+
+def steiger_z(r_first: float, r_second: float, r_between: float, n: int) -> float | None:
+    """Give Steiger's z of Fisher's z(r_first) - z(r_second), the correlations pooled in its variance (1980, eq. 14).
+
+    Parameters and reasons for None as in `williams_t`; |r| of 1 has no Fisher's z either.
+    """
+    if n < 4 or max(abs(r_first), abs(r_second)) >= 1 - 1e-12:
+        return None
+    mean = (r_first + r_second) / 2
+    covariance = r_between * (1 - 2 * mean**2) - mean**2 / 2 * (1 - 2 * mean**2 - r_between**2)
+    shared = covariance / (1 - mean**2) ** 2
+    if not 1 - shared > 1e-12:
+        return None
+    return (math.atanh(r_first) - math.atanh(r_second)) * math.sqrt((n - 3) / (2 - 2 * shared))
+
+
+def dependent_correlations(
+    outcome: npt.ArrayLike,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    test: DependentTest = "williams",
+) -> Estimate:
+    """Test whether two variables correlate equally strongly with one outcome over the same units.
+
+    Each variable is turned so that it rises with the outcome: a metric that falls with the score is compared by size.
+
+    Parameters
+    ----------
+    outcome, first, second : array_like, shape (n,)
+        One value of each per unit.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    test : {"williams", "steiger"}
+        Williams' t, which holds its level in small samples, or Steiger's z.
+
+    Returns
+    -------
+    Estimate
+        `estimate` and `effect` are |r(first, outcome)| - |r(second, outcome)|; `statistic` is t or z, `df` n - 3 for
+        t. No interval.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, values are missing, or there is no such test.
+    """
+    place = f"dependent_correlations {study}/{comparison}"
+    if test not in get_args(DependentTest):
+        raise ValueError(f"{place}: no test {test!r}; choose one of {', '.join(get_args(DependentTest))}")
+    target, one = matched(outcome, first, ("outcome", "first"))
+    _, two = matched(outcome, second, ("outcome", "second"))
+    arms = {"outcome": target, "first": one, "second": two}
+    name = {"williams": "williams_t", "steiger": "steiger_z"}[test]
+    row = bind(Estimate, study=study, comparison=comparison, test=name, unit=unit, n=target.size)
+    row = bind(row, effect_name="difference_of_absolute_correlations")
+    notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
+    r_first, r_second, r_between = (coefficient(*pair) for pair in ((one, target), (two, target), (one, two)))
+    if r_first is None or r_second is None or r_between is None:
+        because = "a correlation is undefined"
+        return row(note=join_notes(*notes, no("difference", "interval", "statistic", "df", "p", because=because)))
+    turned = float(np.sign(r_first) * np.sign(r_second)) or 1.0
+    sizes = abs(r_first), abs(r_second), turned * r_between
+    difference = sizes[0] - sizes[1]
+    notes += ["correlations by size, takes the variables for jointly normal", no("interval", because="a test only")]
+    row = bind(row, estimate=difference, effect=difference)
+    if test == "williams":
+        williams = williams_t(*sizes, target.size)
+        if williams is not None:
+            return row(statistic=williams[0], df=williams[1], p_value=t_p(*williams), note=join_notes(*notes))
+    else:
+        z = steiger_z(*sizes, target.size)
+        if z is not None:
+            notes.append(no("df", because="a normal z"))
+            return row(statistic=z, p_value=float(2 * stats.norm.sf(abs(z))), note=join_notes(*notes))
+    because = f"n = {target.size}" if target.size < 4 else "the correlations leave nothing unexplained"
+    return row(note=join_notes(*notes, no("statistic", "df", "p", because=because)))

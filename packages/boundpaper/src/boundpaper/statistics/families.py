@@ -1,0 +1,87 @@
+"""Families of tests: which rows of a study are corrected together, as `sources/test_families.csv` declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.statistics.estimate import Estimate
+from boundpaper.statistics.guards import independent_share
+from boundpaper.statistics.multiplicity import holm
+
+PRIMARY, DEPENDENT = "primary", "dependent"
+COUNTED = (PRIMARY, "post hoc")
+ENOUGH = 0.5  # of the units of a counted test at least so many are independent, by its guard
+ALL = ""  # one family whatever the row
+
+
+def corrected(
+    tests: Iterable[Estimate],
+    test_families: pd.DataFrame,
+    result: str,
+    apart: Callable[[Estimate], str] = lambda row: ALL,
+) -> list[Estimate]:
+    """Correct the tests of a result by Holm within the families that are declared for it.
+
+    Parameters
+    ----------
+    tests : iterable of Estimate
+        Rows of the result.
+    test_families : DataFrame
+        The artifact: a row names tests by result, study, comparison, test (with `*` for anything) and unit, and gives
+        their family, its hypothesis and the role.
+    result : str
+        The result's name.
+    apart : callable, optional
+        Splits families by what a row is of, for measurements that others may be added to: one more model must not
+        change what is said of another.
+
+    Returns
+    -------
+    list of Estimate
+        In the order given. Tests with the role `sensitivity` repeat another test under other assumptions, those with
+        the role `dependent` have units that share a network, a run or a series: both keep their p, and are not
+        corrected. All but the primary ones say their role in `adjustment`.
+
+    Raises
+    ------
+    DataError
+        When a row with a p belongs to no declared family or to several, its unit included; when the guard of a counted
+        test says that fewer than half of its units are independent, or a test of the role `dependent` has no guard.
+    """
+    rows = list(tests)
+    declared = test_families[test_families["result"] == result].to_dict("records")
+    homes = [_home(row, declared, result) if row.p_value is not None else None for row in rows]
+    named = []
+    for row, home in zip(rows, homes, strict=True):
+        of = apart(row)
+        counted = home is not None and home["role"] in COUNTED
+        named.append(f"{home['family']}{f' ({of})' if of else ''}" if home is not None and counted else "")
+    adjusted = holm(rows, named)
+    return [
+        row if home is None or home["role"] == PRIMARY else replace(row, adjustment=f"{row.adjustment}, {home['role']}")
+        for row, home in zip(adjusted, homes, strict=True)
+    ]
+
+
+def _home(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
+    """The declaration of a row."""
+    where = f"artifacts/sources/test_families.csv, result {result}"
+    fields = ("study", "comparison", "test", "unit")
+    fitting = [one for one in declared if all(fnmatchcase(getattr(row, name), one[name]) for name in fields)]
+    said = " / ".join(repr(getattr(row, name)) for name in fields)
+    if len(fitting) != 1:
+        raise DataError(f"{where}: {len(fitting)} rows fit the test {said}; declare its family in exactly one")
+    role, share = fitting[0]["role"], independent_share(row.note)
+    if role in COUNTED and share is not None and share < ENOUGH:
+        raise DataError(
+            f"{where}: the test {said} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
+        )
+    if role == DEPENDENT and share is None:
+        raise DataError(f"{where}: the test {said} is {role} without a guard; attach dependent_units in the study")
+    return fitting[0]

@@ -1,0 +1,103 @@
+"""The paired t-test with d_z."""
+
+from functools import partial as bind
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from boundpaper.statistics import guards
+from boundpaper.statistics.effects import d_z, d_z_interval
+from boundpaper.statistics.estimate import Estimate, join_notes, no, one_sided_note
+from boundpaper.statistics.locations.student import t_p
+from boundpaper.statistics.power import SMALL, detectable_note, smallest_d_z
+from boundpaper.statistics.sample import Alternative, check_alternative, check_confidence, is_constant, matched
+
+EFFECT = ("d_z", "d_z interval")
+
+
+def paired_t(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    names: tuple[str, str] = ("first", "second"),
+    alternative: Alternative = "two-sided",
+    confidence: float = 0.95,
+) -> Estimate:
+    """Test whether the mean of `first - second` over paired units is zero.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n,)
+        Values of the two arms, unit by unit.
+    study, comparison, unit, note : str
+        Metadata of the row; `note` comes first in the row's note.
+    names : tuple of str
+        What guards call the two arms.
+    alternative : {"two-sided", "greater", "less"}
+        A one-sided p is for a direction that was named before the data were seen; the note says so. Intervals stay
+        two-sided.
+    confidence : float
+        Level of both intervals.
+
+    Returns
+    -------
+    Estimate
+        `estimate` is the mean difference with its t interval; `statistic`, `df` = n - 1 and `p_value` are
+        scipy's `ttest_rel`; `effect` is d_z = mean / sd (ddof 1) of the differences with its noncentral-t interval,
+        which is left empty when an arm has no variance. Without variance of the differences nothing but the mean is
+        defined.
+
+    Raises
+    ------
+    ValueError
+        If the arms differ in length or hold missing values, or there is no such alternative.
+    """
+    check_confidence(confidence)
+    check_alternative(alternative, f"paired_t {study}/{comparison}")
+    one, two = matched(first, second, names)
+    arms = {names[0]: one, names[1]: two}
+    n = one.size
+    notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
+    if confidence != 0.95:
+        notes.append(f"{100 * confidence:g} % intervals")
+    row = bind(Estimate, study=study, comparison=comparison, test="paired_t", unit=unit, n=n, effect_name="d_z")
+    everything = ("interval", "statistic", "df", "p", *EFFECT)
+    if n == 0:
+        return row(note=join_notes(*notes, no("estimate", *everything, because="no pairs")))
+    differences = one - two
+    mean = float(differences.mean())
+    if n == 1:
+        return row(estimate=mean, note=join_notes(*notes, no(*everything, because="a single pair")))
+    if is_constant(differences, float(np.max(np.abs([one, two])))):
+        reason = no(*everything, because="the differences have no variance")
+        return row(estimate=mean, note=join_notes(*notes, reason))
+
+    result = stats.ttest_rel(one, two)
+    interval = result.confidence_interval(confidence)
+    notes.append("d_z = mean/sd of the differences with ddof 1")
+    ends = d_z_interval(float(result.statistic), n, confidence)
+    if is_constant(one) or is_constant(two):
+        ends = None
+        notes.append(no("d_z interval", because="an arm has no variance"))
+    elif ends is None:
+        notes.append(no("d_z interval", because="the noncentral t has no finite ends here"))
+    notes += [*one_sided_note(alternative), *guards.few_units(n, unit)]
+    if n <= SMALL:
+        notes.append(detectable_note("|d_z|", smallest_d_z(n), n))
+    return row(
+        estimate=mean,
+        ci_low=float(interval.low),
+        ci_high=float(interval.high),
+        statistic=float(result.statistic),
+        df=n - 1,
+        p_value=t_p(float(result.statistic), n - 1, alternative),
+        effect=d_z(differences),
+        effect_ci_low=ends[0] if ends else None,
+        effect_ci_high=ends[1] if ends else None,
+        note=join_notes(*notes),
+    )

@@ -1,0 +1,220 @@
+"""Permutation tests: every relabeling where they can be counted, seeded draws where they cannot.
+
+All p count the identity. The n! relabelings are counted as they are, so that tied values give
+coinciding relabelings, each of which counts: that is the conditional distribution given the values observed.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations, product
+
+import numpy as np
+
+from boundpaper.statistics.bootstrap import DRAWS, SEED, chunk_sizes
+from boundpaper.statistics.correlations.coefficient import TIE
+from boundpaper.statistics.sample import Alternative, FloatArray, IntArray, check_alternative
+
+EXACT_UP_TO = 8
+EXACT_RELABELINGS = math.factorial(EXACT_UP_TO)
+EXACT_SIGNS_UP_TO = 15
+
+
+@dataclass(frozen=True)
+class PermutationP:
+    """The outcome of a permutation test.
+
+    Parameters
+    ----------
+    p_value : float
+        Share of relabelings whose |statistic| (one-sided: whose statistic) reaches the observed one.
+    smallest : float
+        The smallest p that the test could have given with these values.
+    note : str
+        How the p was obtained.
+    """
+
+    p_value: float
+    smallest: float
+    note: str
+
+
+@lru_cache(maxsize=EXACT_UP_TO)
+def relabelings(n: int) -> IntArray:
+    """List all permutations of n indices.
+
+    Parameters
+    ----------
+    n : int
+        At most 8.
+
+    Returns
+    -------
+    ndarray of int64, shape (n!, n)
+        Read-only, the identity first.
+
+    Raises
+    ------
+    ValueError
+        If n is above 8.
+    """
+    if n > EXACT_UP_TO:
+        raise ValueError(f"{n}! relabelings are too many to list; draw them with random_relabelings")
+    table = np.array(list(permutations(range(n))), dtype=np.int64).reshape(math.factorial(n), n)
+    table.flags.writeable = False
+    return table
+
+
+def random_relabelings(blocks: Sequence[IntArray], draws: int, seed: int, cells_per_draw: int) -> Iterator[IntArray]:
+    """Draw permutations that move units inside their block only.
+
+    Parameters
+    ----------
+    blocks : sequence of ndarray of int64
+        A partition of 0..n-1; one block of all units is a free permutation.
+    draws, seed : int
+        Number of draws, seed of the generator.
+    cells_per_draw : int
+        Numbers that the caller makes of one draw; bounds the chunks.
+
+    Yields
+    ------
+    ndarray of int64, shape (chunk, n)
+    """
+    n = sum(block.size for block in blocks)
+    generator = np.random.default_rng(seed)
+    for size in chunk_sizes(draws, max(n, cells_per_draw)):
+        table = np.empty((size, n), dtype=np.int64)
+        for block in blocks:
+            # sorting uniforms permutes uniformly, and their stream does not change over numpy versions
+            table[:, block] = block[np.argsort(generator.random((size, block.size)), axis=1)]
+        yield table
+
+
+def exact_relabelings(blocks: Sequence[IntArray]) -> IntArray:
+    """List every permutation that moves units inside their block only, shape (product of factorials, n)."""
+    n = sum(block.size for block in blocks)
+    columns = [block[relabelings(block.size)] for block in blocks]
+    if len(columns) == 1 and np.array_equal(blocks[0], np.arange(n)):
+        return columns[0]
+    rows = np.array(list(product(*(range(len(column)) for column in columns))), dtype=np.int64)
+    table = np.empty((len(rows), n), dtype=np.int64)
+    for which, (block, column) in enumerate(zip(blocks, columns, strict=True)):
+        table[:, block] = column[rows[:, which]]
+    return table
+
+
+def permutation_p(
+    observed: float,
+    statistic: Callable[[IntArray], FloatArray],
+    blocks: Sequence[IntArray],
+    *,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    cells_per_draw: int = 0,
+    tie: float = TIE,
+    alternative: Alternative = "two-sided",
+) -> PermutationP:
+    """Test a statistic against its relabelings.
+
+    Parameters
+    ----------
+    observed : float
+        The statistic of the identity.
+    statistic : callable
+        Maps relabelings of shape (m, n) to their m statistics.
+    blocks : sequence of ndarray of int64
+        Units may be exchanged inside a block only.
+    draws, seed : int
+        Used when the blocks allow more than 8! = 40,320 relabelings, or one block has more than 8 units.
+    cells_per_draw : int
+        Numbers that `statistic` makes of one relabeling.
+    tie : float
+        Statistics this close are equal: what rounding makes of equal ones grows with the size of the values over their
+        spread (`coefficient.tie_tolerance`).
+    alternative : {"two-sided", "greater", "less"}
+        Which relabelings reach the observed one: of as large a size, as large, or as small a statistic.
+
+    Returns
+    -------
+    PermutationP
+        Exact: the share of relabelings with |statistic| >= |observed| - tie. Drawn: (b+1)/(m+1)
+        (Phipson & Smyth 2010).
+
+    Raises
+    ------
+    ValueError
+        If there is no such alternative.
+    """
+    check_alternative(alternative, "permutation_p")
+
+    def size(values: FloatArray) -> FloatArray:
+        return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -values
+
+    least = float(size(np.array([observed]))[0]) - tie
+    count = math.prod(math.factorial(block.size) for block in blocks)
+    if max(block.size for block in blocks) <= EXACT_UP_TO and count <= EXACT_RELABELINGS:
+        null = size(statistic(exact_relabelings(blocks)))
+        reached = int(np.count_nonzero(null >= least))
+        best = int(np.count_nonzero(null >= null.max() - tie))
+        return PermutationP(reached / count, best / count, f"exact p over {count} relabelings")
+    reached = sum(
+        int(np.count_nonzero(size(statistic(table)) >= least))
+        for table in random_relabelings(blocks, draws, seed, cells_per_draw)
+    )
+    note = f"Monte-Carlo p over {draws} relabelings with seed {seed}"
+    return PermutationP((reached + 1) / (draws + 1), 1 / (draws + 1), note)
+
+
+def sign_flip_p(
+    differences: FloatArray,
+    *,
+    size: float | None = None,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    alternative: Alternative = "two-sided",
+) -> PermutationP:
+    """Test a mean difference of pairs against all flips of the differences' signs (Fisher 1935).
+
+    Parameters
+    ----------
+    differences : ndarray, shape (n,)
+        At least one.
+    size : float, optional
+        Largest size of what the differences were taken from, whose rounding they carry; default their own.
+    draws, seed : int
+        Used above n = 15; up to there all 2^n flips are counted.
+    alternative : {"two-sided", "greater", "less"}
+        Which flips reach the observed mean: those of as large a size, as large, or as small a mean.
+
+    Raises
+    ------
+    ValueError
+        If there is no such alternative.
+    """
+    check_alternative(alternative, "sign_flip_p")
+
+    def sized(means: FloatArray) -> FloatArray:
+        return np.abs(means) if alternative == "two-sided" else means if alternative == "greater" else -means
+
+    n = differences.size
+    scale = float(np.max(np.abs(differences))) or 1.0
+    unit = differences / scale
+    # flips that tie in exact arithmetic differ by the rounding of what was subtracted
+    tie = max(TIE, 4 * float(np.finfo(np.float64).eps) * (size or scale) / scale)
+    least = float(sized(np.array([unit.mean()]))[0]) - tie
+    if n <= EXACT_SIGNS_UP_TO:
+        bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+        null = sized((1.0 - 2.0 * bits) @ unit / n)
+        reached = int(np.count_nonzero(null >= least))
+        best = int(np.count_nonzero(null >= null.max() - tie))
+        return PermutationP(reached / 2**n, best / 2**n, f"exact p over {2**n} sign flips")
+    generator = np.random.default_rng(seed)
+    reached = 0
+    for count in chunk_sizes(draws, n):
+        signs = np.where(generator.random((count, n)) < 0.5, -1.0, 1.0)
+        reached += int(np.count_nonzero(sized(signs @ unit / n) >= least))
+    return PermutationP(
+        (reached + 1) / (draws + 1), 1 / (draws + 1), f"Monte-Carlo p over {draws} sign flips with seed {seed}"
+    )

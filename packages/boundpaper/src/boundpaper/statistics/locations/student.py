@@ -1,0 +1,77 @@
+"""Student's t over a few units: intervals of a mean, and p from t."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from boundpaper.statistics.sample import (
+    Alternative,
+    FloatArray,
+    at_unit_scale,
+    check_alternative,
+    check_confidence,
+    is_constant,
+    sample,
+)
+
+
+def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[float, float] | None:
+    """Give Student's interval of the mean of a few units, which holds its level where a bootstrap does not.
+
+    A percentile bootstrap of the mean of n normal values covers it with .76 for n = 3 and .90 for n = 10 instead of
+    .95, since it takes the sample's spread for the population's and knows no degrees of freedom.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        One value per unit; the interval takes them for normal.
+    confidence : float
+        Two-sided level.
+
+    Returns
+    -------
+    (low, high) or None
+        None for fewer than two values, or values without variance.
+
+    Raises
+    ------
+    ValueError
+        If values are missing or the confidence is not within (0, 1).
+    """
+    check_confidence(confidence)
+    array = sample(values, "values")
+    if is_constant(array):
+        return None
+    scaled = at_unit_scale(array)
+    # the scale is a power of two, so nothing is lost by taking it off and putting it on again
+    back = float(abs(array).max()) / float(abs(scaled).max())
+    error = float(scaled.std(ddof=1)) / math.sqrt(array.size)
+    half = float(stats.t.isf((1 - confidence) / 2, array.size - 1)) * error
+    mean = float(scaled.mean())
+    return (mean - half) * back, (mean + half) * back
+
+
+def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> FloatArray:
+    """Give half of Student's intervals from standard errors and degrees of freedom, arrays of one shape.
+
+    NaN where the error is NaN or zero, or there is no degree of freedom: units without a spread say nothing of others.
+    """
+    tail = (1 - check_confidence(confidence)) / 2
+    known = np.isfinite(error) & (error > 0) & (df > 0)
+    return np.where(known, stats.t.isf(tail, df) * error, np.nan)
+
+
+def t_p(t: float, df: float, alternative: Alternative = "two-sided") -> float:
+    """Give the p of Student's t.
+
+    Raises
+    ------
+    ValueError
+        If there is no such alternative.
+    """
+    check_alternative(alternative, "t_p")
+    if alternative == "two-sided":
+        return float(2 * stats.t.sf(abs(t), df))
+    return float(stats.t.sf(t if alternative == "greater" else -t, df))

@@ -1,0 +1,281 @@
+"""t-tests of two independent groups: Welch's, from values or from means and deviations, and the pooled one."""
+
+import math
+from functools import partial as bind
+from typing import Literal, get_args
+
+import numpy.typing as npt
+from scipy import stats
+
+from boundpaper.statistics import guards
+from boundpaper.statistics.effects import d_s, d_s_from_stats, d_s_interval, hedges_factor
+from boundpaper.statistics.estimate import Estimate, finite, join_notes, no, one_sided_note
+from boundpaper.statistics.locations.student import t_p
+from boundpaper.statistics.power import SMALL, detectable_note, smallest_d_s
+from boundpaper.statistics.sample import (
+    Alternative,
+    check_alternative,
+    check_confidence,
+    check_whole,
+    is_constant,
+    sample,
+)
+
+EffectName = Literal["d_s", "hedges_g"]
+
+
+def welch_t(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    names: tuple[str, str] = ("first", "second"),
+    effect: EffectName = "d_s",
+    confidence: float = 0.95,
+) -> Estimate:
+    """Test whether two independent groups have the same mean, variances unequal.
+
+    Parameters
+    ----------
+    first, second : array_like, shapes (n1,) and (n2,)
+        Values of the groups.
+    study, comparison, unit, note, names, effect, confidence
+        As in `welch_t_from_stats`.
+
+    Returns
+    -------
+    Estimate
+        As in `welch_t_from_stats`, with the guards that need values.
+
+    Raises
+    ------
+    ValueError
+        If a group is empty or holds missing values.
+    """
+    groups = {name: sample(values, name) for name, values in zip(names, (first, second), strict=True)}
+    moments = []
+    for name, values in groups.items():
+        if values.size == 0:
+            raise ValueError(f"welch_t {study}/{comparison}: {name} is empty; leave the comparison out or say why")
+        # a spread of floating-point noise would otherwise give a finite but meaningless t
+        sd = 0.0 if is_constant(values) else float(values.std(ddof=1))
+        moments.append((float(values.mean()), sd, values.size))
+    given = join_notes(note, *guards.zero_variance(groups), *guards.few_distinct(groups))
+    return _welch(
+        *moments, study=study, comparison=comparison, unit=unit, note=given, effect=effect, confidence=confidence
+    )
+
+
+def welch_t_from_stats(
+    mean_first: float,
+    sd_first: float,
+    n_first: int,
+    mean_second: float,
+    sd_second: float,
+    n_second: int,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    names: tuple[str, str] = ("first", "second"),
+    effect: EffectName = "d_s",
+    confidence: float = 0.95,
+) -> Estimate:
+    """Test whether two independent groups have the same mean, from what a paper prints of them.
+
+    Parameters
+    ----------
+    mean_first, sd_first, n_first, mean_second, sd_second, n_second
+        Mean, standard deviation (ddof 1) and size of either group.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    names : tuple of str
+        What guards call the two groups.
+    effect : {"d_s", "hedges_g"}
+        The standardised difference reported: mean difference over the pooled sd, or that times J(n1 + n2 - 2).
+    confidence : float
+        Level of both intervals.
+
+    Returns
+    -------
+    Estimate
+        `estimate` is mean_first - mean_second with its Welch interval; `df` is Welch and Satterthwaite's; `p_value` is
+        scipy's `ttest_ind_from_stats(equal_var=False)`; the effect's interval is by noncentral t for equal variances,
+        empty when an arm has no variance.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, an sd negative, or a size below 1 or not whole.
+    """
+    numbers = (mean_first, sd_first, mean_second, sd_second)
+    if not all(math.isfinite(number) for number in numbers) or min(sd_first, sd_second) < 0:
+        raise ValueError(f"welch_t {study}/{comparison}: means and sds {numbers} must be finite and no sd negative")
+    check_whole((n_first, n_second), f"welch_t {study}/{comparison}")
+    if min(n_first, n_second) < 1:
+        raise ValueError(f"welch_t {study}/{comparison}: sizes {n_first} and {n_second}; give at least 1 each")
+    arms = {names[0]: (sd_first, n_first), names[1]: (sd_second, n_second)}
+    return _welch(
+        (mean_first, sd_first, n_first),
+        (mean_second, sd_second, n_second),
+        study=study,
+        comparison=comparison,
+        unit=unit,
+        note=join_notes(note, *guards.zero_sd(arms)),
+        effect=effect,
+        confidence=confidence,
+    )
+
+
+def pooled_t(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    names: tuple[str, str] = ("first", "second"),
+    alternative: Alternative = "two-sided",
+    confidence: float = 0.95,
+) -> Estimate:
+    """Test whether two independent groups of equal variance have the same mean (Student 1908).
+
+    Parameters
+    ----------
+    first, second : array_like, shapes (n1,) and (n2,)
+        Values of the groups.
+    study, comparison, unit, note, names : str
+        As in `welch_t_from_stats`.
+    alternative : {"two-sided", "greater", "less"}
+        A one-sided p is for a direction that was named before the data were seen; the note says so. Intervals stay
+        two-sided.
+    confidence : float
+        Level of both intervals.
+
+    Returns
+    -------
+    Estimate
+        Test `student_t`: the mean difference with its interval, scipy's `ttest_ind`, and d_s with its noncentral-t
+        interval; empty with a reason for groups of one unit or without variance.
+
+    Raises
+    ------
+    ValueError
+        If a group is empty or holds missing values, or there is no such alternative.
+    """
+    check_confidence(confidence)
+    check_alternative(alternative, f"pooled_t {study}/{comparison}")
+    groups = {name: sample(values, name) for name, values in zip(names, (first, second), strict=True)}
+    one, two = groups.values()
+    if min(one.size, two.size) == 0:
+        raise ValueError(f"pooled_t {study}/{comparison}: an empty group; leave the comparison out or say why")
+    row = bind(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=one.size + two.size)
+    row = bind(row, estimate=float(one.mean() - two.mean()), effect_name="d_s")
+    notes = [note, f"n = {one.size} + {two.size}", *guards.zero_variance(groups), *guards.few_distinct(groups)]
+    size = d_s(one, two)
+    if size is None:
+        because = "a group of one unit" if min(one.size, two.size) < 2 else "neither group has variance"
+        return row(
+            note=join_notes(*notes, no("interval", "statistic", "df", "p", "d_s", "d_s interval", because=because))
+        )
+    test = stats.ttest_ind(one, two)
+    interval = test.confidence_interval(confidence)
+    ends = None if is_constant(one) or is_constant(two) else d_s_interval(size, one.size, two.size, confidence)
+    if ends is None:
+        lacking = (
+            "an arm has no variance" if is_constant(one) or is_constant(two) else "the noncentral t has no ends here"
+        )
+        notes.append(no("d_s interval", because=lacking))
+    notes += ["d_s = mean difference over the pooled sd with ddof 1", *one_sided_note(alternative)]
+    notes += guards.few_units(min(one.size, two.size), unit)
+    df = one.size + two.size - 2
+    return row(
+        ci_low=float(interval.low),
+        ci_high=float(interval.high),
+        statistic=float(test.statistic),
+        df=df,
+        p_value=t_p(float(test.statistic), df, alternative),
+        effect=size,
+        effect_ci_low=ends[0] if ends else None,
+        effect_ci_high=ends[1] if ends else None,
+        note=join_notes(*notes),
+    )
+
+
+def _welch(
+    first: tuple[float, float, int],
+    second: tuple[float, float, int],
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str,
+    effect: EffectName,
+    confidence: float,
+) -> Estimate:
+    check_confidence(confidence)
+    if effect not in get_args(EffectName):
+        raise ValueError(
+            f"welch_t {study}/{comparison}: no effect {effect!r}; choose one of {', '.join(get_args(EffectName))}"
+        )
+    (mean_first, sd_first, n_first), (mean_second, sd_second, n_second) = first, second
+    notes = [note, f"n = {n_first} + {n_second}"]
+    if confidence != 0.95:
+        notes.append(f"{100 * confidence:g} % intervals")
+    row = bind(
+        Estimate,
+        study=study,
+        comparison=comparison,
+        test="welch_t",
+        unit=unit,
+        n=n_first + n_second,
+        estimate=mean_first - mean_second,
+        effect_name=effect,
+    )
+    reason = ""
+    if min(n_first, n_second) < 2:
+        reason = "a group of one unit has no variance estimate"
+    elif sd_first == sd_second == 0:
+        reason = "neither group has variance"
+    if reason:
+        notes.append(no("interval", "statistic", "df", "p", effect, f"{effect} interval", because=reason))
+        return row(note=join_notes(*notes))
+
+    test = stats.ttest_ind_from_stats(mean_first, sd_first, n_first, mean_second, sd_second, n_second, equal_var=False)
+    error_first, error_second = sd_first / math.sqrt(n_first), sd_second / math.sqrt(n_second)
+    error = math.hypot(error_first, error_second)
+    # Satterthwaite's formula in shares of the variance, which cannot underflow for tiny deviations
+    weight = (error_first / error) ** 2
+    df = 1 / (weight**2 / (n_first - 1) + (1 - weight) ** 2 / (n_second - 1))
+    half = float(stats.t.isf((1 - confidence) / 2, df)) * error
+    difference = mean_first - mean_second
+
+    size = d_s_from_stats(*first, *second)
+    ends = None if size is None else d_s_interval(size, n_first, n_second, confidence)
+    if min(sd_first, sd_second) == 0:
+        ends = None
+        notes.append(no(f"{effect} interval", because="an arm has no variance"))
+    elif ends is None:
+        notes.append(no(f"{effect} interval", because="the noncentral t has no finite ends here"))
+    factor = hedges_factor(n_first + n_second - 2) if effect == "hedges_g" else 1.0
+    pooled = "d_s = mean difference over the pooled sd with ddof 1"
+    notes.append(pooled if effect == "d_s" else f"hedges_g = J d_s, {pooled}")
+    notes += guards.few_units(min(n_first, n_second), unit)
+    if n_first + n_second <= SMALL:
+        notes.append(detectable_note("|d_s|", smallest_d_s(n_first, n_second), n_first + n_second))
+    return row(
+        ci_low=difference - half,
+        ci_high=difference + half,
+        statistic=finite(test.statistic),
+        df=df,
+        p_value=finite(test.pvalue),
+        effect=None if size is None else size * factor,
+        effect_ci_low=ends[0] * factor if ends else None,
+        effect_ci_high=ends[1] * factor if ends else None,
+        note=join_notes(*notes),
+    )

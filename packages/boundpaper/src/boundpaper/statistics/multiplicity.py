@@ -1,0 +1,73 @@
+"""Correction for many tests: Holm within a family."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from boundpaper.statistics.estimate import Estimate, join_notes
+
+
+def holm_p(p_values: Sequence[float]) -> list[float]:
+    """Give Holm's adjusted p of one family (Holm 1979), in the order given.
+
+    Raises
+    ------
+    ValueError
+        If a p is not within [0, 1].
+    """
+    if not p_values:
+        return []
+    if not all(0 <= p <= 1 for p in p_values):
+        raise ValueError(f"holm_p: {list(p_values)}; every p lies between 0 and 1, leave undefined ones out")
+    # statsmodels collects all garbage at every call, a third of a second where a thesis is in memory
+    values = np.asarray(p_values, dtype=float)
+    order = np.argsort(values, kind="stable")
+    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return [float(p) for p in adjusted]
+
+
+def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -> list[Estimate]:
+    """Fill `p_adjusted` and `adjustment` by Holm within families.
+
+    Parameters
+    ----------
+    estimates : iterable of Estimate
+        Rows; those without a p stay as they are and are not counted.
+    families : sequence of str, optional
+        The family of each row, empty for a row that no family counts. Default: all rows are one family, named by their
+        study.
+
+    Returns
+    -------
+    list of Estimate
+        In the order given; `adjustment` states the method, the family and its number of tests.
+
+    Raises
+    ------
+    ValueError
+        If there is not one family a row, or a row has been adjusted before.
+    """
+    rows = list(estimates)
+    named = [row.study for row in rows] if families is None else list(families)
+    if len(named) != len(rows):
+        raise ValueError(f"holm: {len(rows)} rows but {len(named)} families; give one a row")
+    members: dict[str, list[int]] = {}
+    for position, (row, family) in enumerate(zip(rows, named, strict=True)):
+        if row.p_adjusted is not None:
+            raise ValueError(f"holm: {row.study}/{row.comparison}/{row.test} is adjusted already; correct a row once")
+        if row.p_value is not None and family:
+            members.setdefault(family, []).append(position)
+    for family, positions in members.items():
+        adjusted = holm_p([p for p in (rows[position].p_value for position in positions) if p is not None])
+        stated = f"Holm over {len(positions)} test{'s' * (len(positions) != 1)} of {family}"
+        for position, value in zip(positions, adjusted, strict=True):
+            rows[position] = replace(rows[position], p_adjusted=value, adjustment=stated)
+    return [
+        replace(row, note=join_notes(row.note, "not in the Holm family, no p"))
+        if row.p_value is None and family
+        else row
+        for row, family in zip(rows, named, strict=True)
+    ]

@@ -1,0 +1,84 @@
+"""The noncentral t distribution: its tails, and the interval of its noncentrality."""
+
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, stats
+
+from boundpaper.statistics.sample import FloatArray, check_confidence
+
+# Past this noncentrality the far tail is below Phi(-7) = 1.3e-12, and the libraries' series for it may give NaN.
+FAR = 7.0
+
+# The search for an end of the interval doubles its step this many times before it gives up.
+DOUBLINGS = 40
+
+
+def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
+    """Give P(T > t) of the noncentral t with noncentrality `delta` (any shape).
+
+    Where t and delta lie on opposite sides of zero and |delta| > 7, the far tail is set to zero: T has the sign of a
+    normal variate with mean delta, so it is below Phi(-|delta|).
+    """
+    shift = np.asarray(delta, dtype=np.float64)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        # "series did not converge" concerns digits far below those that an interval's end needs
+        warnings.simplefilter("ignore", RuntimeWarning)
+        inside = np.asarray(stats.nct.sf(t, df, shift), dtype=np.float64)
+    inside = np.where((t >= 0) & (shift < -FAR), 0.0, inside)
+    return np.asarray(np.where((t <= 0) & (shift > FAR), 1.0, inside), dtype=np.float64)
+
+
+def tail_below(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
+    """Give P(T < t) of the noncentral t, the mirror image of `tail_above`."""
+    return tail_above(-t, df, -np.asarray(delta, dtype=np.float64))
+
+
+def noncentrality_interval(t: float, df: float, confidence: float = 0.95) -> tuple[float, float] | None:
+    """Give the interval of the noncentrality parameter of an observed t (Steiger & Fouladi 1997).
+
+    Its ends are the noncentralities under which t has tail probability (1 - confidence) / 2 above and below it.
+
+    Parameters
+    ----------
+    t, df : float
+        Observed statistic and its degrees of freedom.
+    confidence : float
+        Two-sided level.
+
+    Returns
+    -------
+    (low, high) or None
+        None where the distribution function cannot be evaluated well enough to find an end.
+    """
+    tail = (1 - check_confidence(confidence)) / 2
+    if not math.isfinite(t) or df <= 0:
+        return None
+    low = _rising_root(lambda delta: float(tail_above(t, df, delta)) - tail, t)
+    high = _rising_root(lambda delta: tail - float(tail_below(t, df, delta)), t)
+    if low is None or high is None or low > high:
+        return None
+    return low, high
+
+
+def _rising_root(function: Callable[[float], float], start: float) -> float | None:
+    """Find where an increasing function crosses zero, or None where it cannot be evaluated."""
+    step = 1.0 + abs(start)
+    low = high = start
+    for _ in range(DOUBLINGS):
+        at_low, at_high = function(low), function(high)
+        if not (math.isfinite(at_low) and math.isfinite(at_high)):
+            return None
+        if at_low <= 0 <= at_high:
+            try:
+                root = float(optimize.brentq(function, low, high, xtol=1e-10, rtol=1e-12))
+            except ValueError:
+                # a NaN inside the bracket: scipy's distribution function failed there
+                return None
+            return root if abs(function(root)) < 1e-6 else None
+        low, high = (low - step, high) if at_low > 0 else (low, high + step)
+        step *= 2
+    return None

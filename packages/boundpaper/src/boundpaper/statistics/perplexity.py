@@ -1,0 +1,228 @@
+"""Effects on perplexity, as differences of mean log-perplexity in nats over texts.
+
+Percentages of perplexity do not add and their ratio depends on the baseline; it is shown beside the difference only.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial as bind
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from boundpaper.statistics import guards
+from boundpaper.statistics.bootstrap import DRAWS, LEAST_BOOTSTRAPPED, SEED, percentile_interval, resamples
+from boundpaper.statistics.estimate import Estimate, finite, join_notes, no
+from boundpaper.statistics.locations.permutation import sign_flip_p
+from boundpaper.statistics.locations.student import student_interval
+from boundpaper.statistics.sample import FloatArray, check_confidence, is_constant, sample
+
+
+def log_perplexity_difference(
+    base: npt.ArrayLike,
+    disrupted: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str = "text",
+    note: str = "",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Give the mean over texts of log(disrupted perplexity) - log(base perplexity), in nats per token.
+
+    Parameters
+    ----------
+    base, disrupted : array_like, shape (n,)
+        Perplexities (not logarithms) of the same texts, each above 0.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    draws, seed : int
+        Of the sign flips above 15 texts.
+    confidence : float
+        Level of the interval.
+
+    Returns
+    -------
+    Estimate
+        `estimate` in nats with Student's interval over texts, `statistic`, `df` and `p_value` of the same t-test, so
+        that interval and p agree; the note gives the p by flips of the changes' signs beside it, which takes nothing
+        for normal and cannot be small over few texts. `effect` is the percent increase of the geometric-mean
+        perplexity, 100 (exp(estimate) - 1). One text has no interval and no p; texts that all change alike have the p
+        by sign flips only.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ or a perplexity is missing or not positive.
+    """
+    place = f"log_perplexity_difference {study}/{comparison}"
+    change = _log(disrupted, "disrupted", place)
+    before = _log(base, "base", place)
+    _same_texts(place, change, before)
+    size = max(float(np.max(np.abs(logs))) for logs in (change, before))
+    change = change - before
+    row = bind(Estimate, study=study, comparison=comparison, test="log_perplexity_difference", unit=unit)
+    row = bind(row, n=change.size, effect_name="percent_increase")
+    test, notes = _mean_over_texts(change, size, unit, draws, seed, confidence)
+    estimate, ends = float(change.mean()), test.ends
+    increase = finite(_percent(estimate))
+    effect_ends = (finite(_percent(ends[0])), finite(_percent(ends[1]))) if ends else (None, None)
+    if increase is None:
+        notes.append(no("percent increase", because="it exceeds the largest number"))
+    return row(
+        estimate=estimate,
+        ci_low=ends[0] if ends else None,
+        ci_high=ends[1] if ends else None,
+        statistic=test.statistic,
+        df=test.df,
+        p_value=test.p_value,
+        effect=increase,
+        effect_ci_low=effect_ends[0],
+        effect_ci_high=effect_ends[1],
+        note=join_notes(note, "nats per token", *notes),
+    )
+
+
+def disruption_contrast(
+    base_first: npt.ArrayLike,
+    disrupted_first: npt.ArrayLike,
+    base_second: npt.ArrayLike,
+    disrupted_second: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str = "text",
+    note: str = "",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Give by how many nats a disruption hurts the first model more than the second, over the same texts.
+
+    Parameters
+    ----------
+    base_first, disrupted_first, base_second, disrupted_second : array_like, shape (n,)
+        Perplexities per text, each above 0.
+    study, comparison, unit, note, draws, seed, confidence
+        As in `log_perplexity_difference`.
+
+    Returns
+    -------
+    Estimate
+        `estimate` is the first model's mean log-perplexity increase minus the second's; `effect` is the ratio of the
+        two percent increases (of geometric means) with its percentile bootstrap interval over texts, empty below 20
+        texts, where that covers too little, and when the second increase, or its bootstrap interval, reaches zero.
+
+    Raises
+    ------
+    ValueError
+        As `log_perplexity_difference`.
+    """
+    place = f"disruption_contrast {study}/{comparison}"
+    logs = [
+        _log(values, name, place)
+        for values, name in (
+            (disrupted_first, "disrupted_first"),
+            (base_first, "base_first"),
+            (disrupted_second, "disrupted_second"),
+            (base_second, "base_second"),
+        )
+    ]
+    _same_texts(place, *logs)
+    first, second = logs[0] - logs[1], logs[2] - logs[3]
+    size = max(float(np.max(np.abs(values))) for values in logs)
+    estimate, notes = _mean_over_texts(first - second, size, unit, draws, seed, confidence)
+    ends = estimate.ends
+    ratio, ratio_ends = None, None
+    if float(second.mean()) <= 0:
+        notes.append(no("ratio of percentages", "its interval", because="the second model does not get worse"))
+    else:
+        ratio = finite(_percent(float(first.mean())) / _percent(float(second.mean())))
+        if ends and first.size < LEAST_BOOTSTRAPPED:
+            because = f"a bootstrap over {first.size} texts covers less than it says"
+            notes.append(no("interval of the ratio", because=because))
+        elif ends:
+            # the same seed draws the same texts as for the difference
+            drawn = [
+                (first[index].mean(axis=1), second[index].mean(axis=1)) for index in resamples(first.size, draws, seed)
+            ]
+            increase_first, increase_second = (np.concatenate(means) for means in zip(*drawn, strict=True))
+            if percentile_interval(increase_second, confidence)[0] > 0:
+                worse = increase_second > 0
+                ratios = np.expm1(increase_first[worse]) / np.expm1(increase_second[worse])
+                ratio_ends = percentile_interval(ratios, confidence)
+            else:
+                notes.append(no("interval of the ratio", because="the second model's increase may be zero"))
+    return Estimate(
+        study=study,
+        comparison=comparison,
+        test="log_perplexity_contrast",
+        unit=unit,
+        n=first.size,
+        estimate=float((first - second).mean()),
+        ci_low=ends[0] if ends else None,
+        ci_high=ends[1] if ends else None,
+        statistic=estimate.statistic,
+        df=estimate.df,
+        p_value=estimate.p_value,
+        effect_name="ratio_of_percentages",
+        effect=ratio,
+        effect_ci_low=finite(ratio_ends[0]) if ratio_ends else None,
+        effect_ci_high=finite(ratio_ends[1]) if ratio_ends else None,
+        note=join_notes(note, "nats per token", *notes),
+    )
+
+
+def _log(values: npt.ArrayLike, name: str, place: str) -> FloatArray:
+    array = sample(values, f"{place}: {name}")
+    if array.size == 0 or array.min() <= 0:
+        raise ValueError(f"{place}: {name} must hold perplexities above 0, one per text, not logarithms")
+    return np.asarray(np.log(array), dtype=np.float64)
+
+
+def _same_texts(place: str, *logs: FloatArray) -> None:
+    sizes = [array.size for array in logs]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"{place}: perplexities of {sizes} texts; give the same texts in all arms")
+
+
+def _percent(nats: float) -> float:
+    try:
+        return 100 * math.expm1(nats)
+    except OverflowError:
+        return math.inf
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """Interval and test of a mean change over texts, each None where it is not defined."""
+
+    ends: tuple[float, float] | None = None
+    statistic: float | None = None
+    df: float | None = None
+    p_value: float | None = None
+
+
+def _mean_over_texts(
+    change: FloatArray, size: float, unit: str, draws: int, seed: int, confidence: float
+) -> tuple[_Mean, list[str]]:
+    """Test the mean change by Student's t, and word what else there is to say; `size` of the logarithms it is from."""
+    check_confidence(confidence)
+    if change.size == 1:
+        return _Mean(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]
+    outcome = sign_flip_p(change, size=size, draws=draws, seed=seed)
+    if is_constant(change, size):
+        notes = [*guards.zero_variance({"the change": change}), outcome.note, *guards.smallest_p(outcome.smallest)]
+        notes.append(no("interval", "statistic", "df", "interval of the effect", because="all texts change alike"))
+        return _Mean(p_value=outcome.p_value), notes
+    test = stats.ttest_1samp(change, 0.0)
+    notes = ["Student's interval and p over texts", *guards.few_units(change.size, unit)]
+    notes.append(
+        f"by sign flips p is {outcome.p_value:.3g} ({outcome.note}) and cannot be below {outcome.smallest:.2g}"
+    )
+    return _Mean(
+        student_interval(change, confidence), float(test.statistic), change.size - 1, float(test.pvalue)
+    ), notes

@@ -1,0 +1,135 @@
+"""Power, and the smallest effect that a small sample can detect."""
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, stats
+
+from boundpaper.statistics.noncentral import tail_above, tail_below
+from boundpaper.statistics.sample import check_whole
+
+ALPHA = 0.05
+POWER = 0.8
+
+# Up to this n a test says what it could have seen.
+SMALL = 15
+
+# Beyond this noncentrality every sample of interest has full power; it bounds the search.
+LARGEST_NONCENTRALITY = 200.0
+
+# Samples on which the power of a test of signs is counted; it is then right to half a percent.
+DRAWS = 10_000
+
+# Midpoints of equally likely slices of the chi-square distribution; the power is then right to three digits.
+SLICES = 400
+
+
+def _t_power(noncentrality: npt.ArrayLike, df: float, alpha: float) -> float:
+    critical = float(stats.t.isf(alpha / 2, df))
+    return float(np.mean(tail_above(critical, df, noncentrality) + tail_below(-critical, df, noncentrality)))
+
+
+def paired_power(d_z: float, n: int, alpha: float = ALPHA) -> float:
+    """Give the power of a two-sided paired t-test over n pairs when the true effect is `d_z` (Cohen 1988)."""
+    _need(n, 2, "paired_power")
+    return _t_power(abs(d_z) * np.sqrt(n), n - 1, alpha)
+
+
+def pooled_power(d_s: float, n_first: int, n_second: int, alpha: float = ALPHA) -> float:
+    """Give the power of a two-sided pooled t-test of two independent groups when the true effect is `d_s`."""
+    _need(min(n_first, n_second), 2, "pooled_power")
+    scale = np.sqrt(n_first * n_second / (n_first + n_second))
+    return _t_power(abs(d_s) * scale, n_first + n_second - 2, alpha)
+
+
+def correlation_power(rho: float, n: int, covariates: int = 0, alpha: float = ALPHA) -> float:
+    """Give the power of the two-sided t-test of a correlation when the true one is `rho`.
+
+    Both variables are random normal. Given x, the statistic is noncentral t with noncentrality
+    rho / sqrt(1 - rho^2) * sqrt(S), S the sum of squares of standardised x, chi-square with n - 1 - k degrees of
+    freedom; the power is the mean over S (Sampson 1974). No simulation, and no Fisher approximation.
+
+    Parameters
+    ----------
+    rho : float
+        True (partial) correlation, strictly between -1 and 1.
+    n : int
+        Units.
+    covariates : int
+        Number k of variables held fixed.
+
+    Raises
+    ------
+    ValueError
+        If n - 2 - k < 1 or |rho| >= 1.
+    """
+    _need(n - covariates, 3, "correlation_power")
+    if not abs(rho) < 1:
+        raise ValueError(f"correlation_power: rho is {rho}; give a correlation strictly between -1 and 1")
+    squares = stats.chi2.ppf((np.arange(SLICES) + 0.5) / SLICES, n - 1 - covariates)
+    return _t_power(abs(rho) / np.sqrt(1 - rho**2) * np.sqrt(squares), n - 2 - covariates, alpha)
+
+
+@lru_cache(maxsize=256)
+def smallest_d_z(n: int, power: float = POWER, alpha: float = ALPHA) -> float:
+    """Give the smallest |d_z| that n pairs detect with the given power."""
+    top = LARGEST_NONCENTRALITY / np.sqrt(n)
+    return float(optimize.brentq(lambda d: paired_power(d, n, alpha) - power, 0.0, top, xtol=1e-6))
+
+
+@lru_cache(maxsize=256)
+def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> float | None:
+    """Give the smallest |d_z| that the exact test of n signs detects, to two digits; None where it never can.
+
+    Normal differences, `DRAWS` of them with a fixed seed, for each of which all 2^n flips are counted (Fisher 1935).
+
+    Parameters
+    ----------
+    n : int
+        Pairs, 15 at most.
+    power, alpha : float
+        Chance to detect it, and level of the two-sided test.
+    """
+    _need(n, 1, "smallest_d_flips")
+    if n > SMALL:
+        raise ValueError(f"smallest_d_flips: 2^{n} flips are too many to count; give at most {SMALL} pairs")
+    if 2.0 / 2**n > alpha:
+        return None
+    noise = np.random.default_rng(0).normal(size=(DRAWS, n))
+    signs = 1.0 - 2.0 * ((np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1)  # the other half is their mirror image
+
+    def lacking(d: float) -> float:
+        means = np.abs((noise + d) @ signs.T)
+        reached = (means >= means[:, :1] - 1e-9).mean(axis=1)
+        return power - float((reached <= alpha + 1e-12).mean())
+
+    return round(float(optimize.bisect(lacking, 0.0, LARGEST_NONCENTRALITY, xtol=1e-4)), 2)
+
+
+@lru_cache(maxsize=256)
+def smallest_d_s(n_first: int, n_second: int, power: float = POWER, alpha: float = ALPHA) -> float:
+    """Give the smallest |d_s| that two independent groups detect with the given power."""
+    top = LARGEST_NONCENTRALITY / np.sqrt(n_first * n_second / (n_first + n_second))
+    return float(optimize.brentq(lambda d: pooled_power(d, n_first, n_second, alpha) - power, 0.0, top, xtol=1e-6))
+
+
+@lru_cache(maxsize=256)
+def smallest_correlation(n: int, covariates: int = 0, power: float = POWER, alpha: float = ALPHA) -> float:
+    """Give the smallest |r| that n units detect with the given power, k covariates held fixed."""
+    return float(
+        optimize.brentq(lambda r: correlation_power(r, n, covariates, alpha) - power, 0.0, 1 - 1e-9, xtol=1e-6)
+    )
+
+
+def detectable_note(name: str, smallest: float, n: int) -> str:
+    """Word the smallest detectable effect for a row's note; empty above n = 15, where it is not asked for."""
+    if n > SMALL:
+        return ""
+    return f"80 % power at 0.05 needs {name} of {smallest:.2f} or more"
+
+
+def _need(units: int, least: int, function: str) -> None:
+    check_whole((units,), function)
+    if units < least:
+        raise ValueError(f"{function}: {units} units leave no degree of freedom; give at least {least}")

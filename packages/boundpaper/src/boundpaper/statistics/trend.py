@@ -1,0 +1,71 @@
+"""How far a profile is from declining throughout: draw-up, distance to an isotonic fit, number of rises."""
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize
+
+from boundpaper.statistics.rounding import Interval
+from boundpaper.statistics.sample import FloatArray, matched, sample
+
+
+def draw_up(profile: npt.ArrayLike) -> float:
+    """Give max over i < j of d_j - d_i, the largest rise from an earlier to a later bin; negative if all decline.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two bins, or missing ones.
+    """
+    return float(_draw_ups(_profile(profile)[None, :])[0])
+
+
+def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
+    """Give the exact range of the draw-up when each bin lies anywhere between its `low` and `high`.
+
+    The upper end is the largest high_j - low_i. The lower end c solves the difference constraints d_j - d_i <= c for
+    all i < j: the largest low_j - high_i where that is positive or zero; below zero steps add up along the profile, so
+    the binding constraint is the largest (low_j - high_i) / (j - i).
+    """
+    lows, highs = _bounds(low, high)
+    first, second = np.triu_indices(lows.size, 1)
+    least = lows[second] - highs[first]
+    lowest = float(least.max())
+    if lowest < 0:
+        lowest = float((least / (second - first)).max())
+    return Interval(lowest, float((highs[second] - lows[first]).max()))
+
+
+def isotonic_fit(profile: npt.ArrayLike, increasing: bool = False) -> FloatArray:
+    """Give the least-squares monotone fit (pool adjacent violators, scipy), declining unless `increasing`."""
+    return np.asarray(optimize.isotonic_regression(_profile(profile), increasing=increasing).x, dtype=np.float64)
+
+
+def isotonic_distance(profile: npt.ArrayLike, increasing: bool = False) -> tuple[float, float]:
+    """Give the largest absolute and the root-mean-square residual of the isotonic fit."""
+    residuals = np.abs(_profile(profile) - isotonic_fit(profile, increasing))
+    return float(residuals.max()), float(np.sqrt(np.mean(residuals**2)))
+
+
+def rises(profile: npt.ArrayLike) -> int:
+    """Count the bins above the bin before them."""
+    return int(np.count_nonzero(np.diff(_profile(profile)) > 0))
+
+
+def _draw_ups(profiles: FloatArray) -> FloatArray:
+    """Give the draw-up of each row: later bins against the running minimum of earlier ones."""
+    lowest = np.minimum.accumulate(profiles, axis=1)[:, :-1]
+    return np.asarray((profiles[:, 1:] - lowest).max(axis=1), dtype=np.float64)
+
+
+def _profile(values: npt.ArrayLike) -> FloatArray:
+    array = sample(values, "profile")
+    if array.size < 2:
+        raise ValueError(f"profile of {array.size} bins; a trend needs at least two")
+    return array
+
+
+def _bounds(low: npt.ArrayLike, high: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    lows, highs = matched(low, high, ("low", "high"))
+    if lows.size < 2 or np.any(lows > highs):
+        raise ValueError("rounding intervals: give two bins or more, each with low not above high")
+    return lows, highs

@@ -1,0 +1,47 @@
+"""Covering: what a table must hold of each row of another one, so that a study finds what it needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from boundpaper.store.documents import readers
+from boundpaper.store.table_file import rows
+
+
+def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
+    """What a table lacks of what its `covers` asks, a line each row of the other table.
+
+    Rows of documents that the thesis does not examine ask for nothing: no study reads them.
+
+    Parameters
+    ----------
+    described : dict
+        The table's resource. Its `covers` has `resource`, the other table (or itself, where each key needs all values);
+        `when`, cells of it that a row must have;
+        `key`, the column that both share; `field`, a column of this table, and `values`, those that each row needs.
+    path : str
+        The table's file below `root`.
+    """
+    asked = described.get("covers")
+    if not asked:
+        return []
+    other = f"artifacts/sources/{asked['resource']}.csv"
+    have: dict[str, set[str]] = {}
+    for _, row in rows(root / path):
+        have.setdefault(row[asked["key"]], set()).add(row[asked["field"]])
+    whose = readers(root)
+    lacks: dict[str, str] = {}
+    for number, row in rows(root / other):
+        wanted = all(row[name] == word for name, word in asked["when"].items())
+        name = row[asked["key"]]
+        if not wanted or name in lacks or whose.foreign(row.get("source", "")):
+            continue
+        missing = [value for value in asked["values"] if value not in have.get(name, set())]
+        if missing:
+            kind = " and ".join(asked["when"].values())
+            lacks[name] = (
+                f"no {asked['field']} {', '.join(missing)} of {name!r}, which {other}, row {number}, "
+                f"{f'says is {kind}' if kind else 'has'}; add the rows, with a reason where nothing is known"
+            )
+    return list(lacks.values())

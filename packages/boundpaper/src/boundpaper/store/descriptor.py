@@ -1,0 +1,261 @@
+"""The descriptor: `datapackage.yaml` read, with what it leaves unsaid written out.
+
+A resource is a Data Package's, or says only what differs; the head of the file has the notation. `package` gives every
+resource in full; `standard` gives the package as others read it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from boundpaper.errors import DataError
+from boundpaper.near import nearest, or_known
+from boundpaper.store import vocabulary
+from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
+from boundpaper.store.rules import require
+from boundpaper.store.table_file import header_of
+from boundpaper.store.text_file import yaml_of
+
+COVERS = ("resource", "key", "when", "field", "values")
+ROOMS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}
+MARKS = ("!", "*", "~")  # of a column: a cell is required; it is of the primary key; an empty one needs no reason
+CONSTRAINTS = tuple(name for name in vocabulary.CONSTRAINTS if name != "required")
+TOLD = tuple(name for name in vocabulary.FIELD if name not in ("name", "type", "constraints", "optional"))
+PROPERTIES = ("type", *TOLD, "refers", *CONSTRAINTS)
+SUMS = ("bytes", "hash")
+PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+OWN = ("columns", "shared")  # of this file's notation; no part of a Data Package
+
+
+def package(root: Path) -> dict[str, Any]:
+    """The data package's descriptor, every resource in full.
+
+    Raises
+    ------
+    DataError
+        When the file is absent or no data package, with the line.
+    """
+    path = root / SCHEMA
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)") from None
+    return _descriptor(root, (status.st_mtime_ns, status.st_size))
+
+
+def resource(root: Path, name: str) -> dict[str, Any] | None:
+    """The description of the table called `name`, or None."""
+    for entry in package(root)["resources"]:
+        if entry.get("name") == name:
+            return entry  # type: ignore[no-any-return]
+    return None
+
+
+def files(root: Path, name: str) -> list[str]:
+    """The files of a source, a result or an experiment's measurements, relative to `root`.
+
+    Raises
+    ------
+    DataError
+        When a measurement stands as CSV and as Parquet: only one of them is it.
+    """
+    single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
+    present = [path for path in single if (root / path).is_file()]
+    if present:
+        return present
+    folder = root / "artifacts/measurements" / name
+    tables = sorted(path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}"))
+    for path in tables:
+        if path.suffix == CSV and path.with_suffix(PARQUET) in tables:
+            raise DataError(
+                f"{path.relative_to(root)}: a {PARQUET} stands beside it; to keep the one that {path.stem}.json seals, "
+                "run: python -m boundpaper.store.measurement"
+            )
+    return [path.relative_to(root).as_posix() for path in tables]
+
+
+def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
+    """The fields of a table's file: that of a measurement may leave `model` to its name."""
+    fields: list[dict[str, Any]] = described["schema"]["fields"]
+    if path.startswith("artifacts/measurements/") and "model" not in header:
+        return [field for field in fields if field["name"] != "model"]
+    return fields
+
+
+def standard(root: Path) -> dict[str, Any]:
+    """The package as any reader of Data Packages takes it, relative to `artifacts/`.
+
+    Every resource has a schema in full, and every path is that of a CSV, as which `publish` lays out every table. The
+    measurements of an experiment are one resource a file, since a resource of several files is one table, and theirs
+    names no model. What has no rows yet is left out. The package names version 2 of the standard, whose words it uses.
+    """
+    described = {"$schema": PROFILE, **package(root)}
+    resources = [part for entry in described["resources"] for part in _parts(root, entry)]
+    return {**{key: value for key, value in described.items() if key not in OWN}, "resources": resources}
+
+
+def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in files(root, entry["name"]):
+        fields = fields_of(entry, path, header_of(root / path))
+        schema, names = {**entry["schema"], "fields": fields}, [field["name"] for field in fields]
+        if key := [name for name in as_list(schema.get("primaryKey")) if name in names]:
+            schema["primaryKey"] = key
+        measured = entry["path"].startswith("measurements/")
+        name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
+        file = Path(path).with_suffix(CSV).as_posix().removeprefix("artifacts/")
+        part = {**entry, "name": name, "path": file, "schema": schema}
+        if "range" in entry:  # JSON has no infinity: an end that is open is null
+            part["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
+        yield part
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+@functools.lru_cache(maxsize=4)
+def _descriptor(root: Path, stamp: tuple[int, int]) -> dict[str, Any]:
+    descriptor = yaml_of(root, SCHEMA)
+    if not isinstance(descriptor, dict) or not isinstance(descriptor.get("resources"), list):
+        raise DataError(f"{SCHEMA}: no list of `resources`; describe each table there")
+    columns = descriptor.get("columns", {})
+    if not isinstance(columns, dict) or not all(isinstance(column, dict) for column in columns.values()):
+        raise DataError(f"{SCHEMA}: `columns` is no mapping of a column's name to {{type: ..., description: ...}}")
+    require(descriptor, vocabulary.package, SCHEMA)
+    resources = [_resource(entry, number, columns) for number, entry in enumerate(descriptor["resources"], 1)]
+    shared = {name: _schema(each, columns, f"{SCHEMA}: {name}") for name, each in descriptor.get("shared", {}).items()}
+    return {**descriptor, "shared": shared, "resources": resources}
+
+
+def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A resource in full; DataError unless it has what is read from it: nothing in it may point elsewhere."""
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(name, str):
+        raise DataError(f"{SCHEMA}: resource {number} has no `name`")
+    where = f"{SCHEMA}: {name}"
+    require(entry, vocabulary.resource, where)
+    kind = entry.get("kind", "source" if "origin" in entry else "result")
+    if "path" not in entry and kind not in ROOMS:
+        raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
+    described = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
+    if "path" not in entry:
+        described["kind"] = kind
+    if described["path"] not in [room.format(name) for room in ROOMS.values()]:
+        several = "is a list of files; put their rows into one" if isinstance(described["path"], list) else ""
+        said = several or f"is {str(described['path'])[:80]!r}"
+        raise DataError(f"{where}: `path` {said}; a table lies at sources/{name}.csv or the like")
+    if described["path"].startswith("measurements/") and (sealed := [key for key in SUMS if key in described]):
+        raise DataError(f"{where}: `{sealed[0]}` is of one file; the manifests beside measurements hold their hashes")
+    described.setdefault("kind", next(each for each in ROOMS if ROOMS[each].format(name) == described["path"]))
+    short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
+    described["schema"] = _schema(described.get("schema", short), columns, where)
+    if not isinstance(described.get("range", {}), dict):
+        raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
+    require(described.get("range", {}), vocabulary.RANGE, f"{where}.range")
+    if "covers" in described and (not isinstance(described["covers"], dict) or set(described["covers"]) != set(COVERS)):
+        raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
+    return described
+
+
+def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
+    if isinstance(given, str):
+        raise DataError(f"{where}: `schema` names a file, and no file is read for one; write the schema here")
+    if not isinstance(given, dict) or not isinstance(given.get("fields"), list) or not given["fields"]:
+        raise DataError(f"{where}: `schema` holds no list of `fields`")
+    require(given, vocabulary.schema, f"{where}.schema")
+    schema = {key: value for key, value in given.items() if key not in ("key", "refers")}
+    items = [item for each in given["fields"] for item in (each if isinstance(each, list) else [each])]
+    columns_here = [_field(item, place, columns, where) for place, item in enumerate(items, 1)]
+    schema["fields"] = [column.field for column in columns_here]
+    key = given.get("key", [column.field["name"] for column in columns_here if column.mark == "*"])
+    if key:
+        schema["primaryKey"] = key
+    refers = given.get("refers", {})
+    if not isinstance(refers, dict):
+        raise DataError(f"{where}: `refers` is no mapping of a column to the table, or table.column, that it names")
+    refers = {**refers, **{column.field["name"]: column.refers for column in columns_here if column.refers}}
+    if refers:
+        schema["foreignKeys"] = [_foreign(column, str(other)) for column, other in refers.items()]
+    names = [field["name"] for field in schema["fields"]]
+    keys = schema.get("foreignKeys", [])
+    for key in keys:
+        own, others = as_list(key["fields"]), as_list(key["reference"]["fields"])
+        if len(own) != len(others) or not own:
+            raise DataError(f"{where}: a foreign key and its `reference` need as many `fields`")
+    named = [
+        as_list(schema.get("primaryKey")),
+        *schema.get("uniqueKeys", []),
+        *(as_list(key["fields"]) for key in keys),
+    ]
+    for column in (column for columns_named in named for column in columns_named):
+        if column not in names:
+            raise DataError(
+                f"{where}: a key names the column {column!r}; {nearest(str(column), names)}its fields have none"
+            )
+    return schema
+
+
+def as_list(value: Any) -> list[Any]:
+    """One name or several, as Table Schema allows both, in a list."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _foreign(column: str, other: str) -> dict[str, Any]:
+    resource, _, field = other.partition(".")
+    return {"fields": [column], "reference": {"resource": resource, "fields": [field or column]}}
+
+
+class Column(NamedTuple):
+    """A field in full, its mark, and the table whose cells its own must be."""
+
+    field: dict[str, Any]
+    mark: str = ""
+    refers: str = ""
+
+
+def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> Column:
+    """A column: by its name, by its name with what differs from that of the dictionary, or as a field that is full."""
+    if isinstance(item, str):
+        name, mark = _marked(item)
+        if name not in columns:
+            known = nearest(name, list(columns))
+            raise DataError(
+                f"{where}: no {name!r} among `columns`; {known}or describe it: {{{item}: words, type: ...}}"
+            )
+        return _column(name, columns[name], mark, where)
+    if isinstance(item, dict) and item and "name" not in item and "constraints" not in item:
+        (first, words), *rest = item.items()
+        name, mark = _marked(str(first))
+        wrong = next((str(key) for key, _ in rest if key not in PROPERTIES), None)
+        if wrong is not None:
+            raise DataError(f"{where}, {name}: unknown key {wrong!r}{or_known(wrong, PROPERTIES)}")
+        if not isinstance(words, str | None):
+            raise DataError(f"{where}, {name}: {str(words)!r} is no text; say what the column means")
+        given = columns.get(name, {}) | dict(rest) | ({"description": words} if words else {})
+        return _column(name, given, mark, where)
+    if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+        raise DataError(f"{where}: field {place} has no `name`")
+    if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
+        raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are no mapping")
+    require(item, vocabulary.field, f"{where}, {item['name']}")
+    return Column(item)
+
+
+def _marked(word: str) -> tuple[str, str]:
+    return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
+
+
+def _column(name: str, given: dict[str, Any], mark: str, where: str) -> Column:
+    """A column from what is said of it; a property that is null takes back what the dictionary says."""
+    limits = {"required": True} if mark in ("!", "*") else {}
+    limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
+    told = {key: given[key] for key in TOLD if given.get(key) is not None}
+    field = {"name": name, "type": given.get("type") or "string", **told}
+    field |= {"constraints": limits} if limits else {}
+    field |= {"optional": True} if mark == "~" else {}
+    require(field, vocabulary.field, f"{where}, {name}")
+    return Column(field, mark, str(given.get("refers") or ""))

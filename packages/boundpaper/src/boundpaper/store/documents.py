@@ -1,0 +1,134 @@
+"""Documents: the table of those whose statements are judged, and which rows of the sources belong to which.
+
+Documents of one group report one work and are judged on the same rows. The row `thesis` says which group this thesis
+examines: studies, its own claims, and a claim of any document of that group are given the rows of that group. A claim
+or study whose docstring names a document of another group (`Source: CODE, Section.`) is given that group's rows.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.store.paths import DOCUMENTS
+from boundpaper.store.table_file import rows
+
+THESIS = "thesis"
+STATED = re.compile(r"^Source: (?P<source>[\w.-]+), (?P<section>.+?)\.?$", re.MULTILINE)
+"""The line of a docstring that says where a statement stands."""
+_CODE = re.compile(r"\d{3}")
+_COLUMNS = ("document", "group", "title", "citation", "coverage")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A row of the table.
+
+    Attributes
+    ----------
+    key : str
+        What `Source:` lines and places of the sources call it.
+    group : str
+        Documents of one group are judged on the same rows.
+    title, citation : str
+        Its title, and its key in the bibliography.
+    coverage : str
+        `every section` where the table of coverage lists all its sections, `claims` where it does not.
+    """
+
+    key: str
+    group: str
+    title: str
+    citation: str
+    coverage: str
+
+
+def documents(root: Path) -> tuple[Document, ...]:
+    """The documents of a project, in their order, `thesis` among them.
+
+    Raises
+    ------
+    DataError
+        When the table is missing or lacks a column.
+    """
+    path = root / DOCUMENTS
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise DataError(f"{DOCUMENTS} is missing; restore it: it names the documents that are judged") from None
+    return _read(path, (status.st_mtime_ns, status.st_size))
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, stamp: tuple[int, int]) -> tuple[Document, ...]:
+    try:
+        return tuple(Document(*(row[name] for name in _COLUMNS)) for _, row in rows(path))
+    except KeyError as error:
+        raise DataError(f"{DOCUMENTS}: no column {error}; it has {', '.join(_COLUMNS)}") from None
+
+
+def sources(root: Path) -> tuple[str, ...]:
+    """Keys of the documents that are judged, without the thesis itself."""
+    return tuple(each.key for each in documents(root) if each.key != THESIS)
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Whose rows a step is given: `own` documents, among all that are `known`."""
+
+    own: frozenset[str]
+    known: frozenset[str]
+
+    def foreign(self, source: object) -> bool:
+        """Whether a `source` cell such as `005 T1` names another document; a place in `data/` names none.
+
+        A number of three digits that no row of the table describes is another document's too.
+        """
+        code = str(source).partition(" ")[0]
+        return code not in self.own and (code in self.known or bool(_CODE.fullmatch(code)))
+
+    def others(self, models: pd.DataFrame) -> frozenset[str]:
+        """Names of the models that come from other documents, by the column `source` of the table of models."""
+        return frozenset(models.loc[models["source"].map(self.foreign).astype(bool), "model"])
+
+    def examined(self, frame: pd.DataFrame, others: Collection[str] = ()) -> pd.DataFrame:
+        """The rows of a source that a step is given: none of another document, and none about its models.
+
+        A model or a document that is added to the sources is so shown by exhibits that read the sources, and moves
+        neither a result nor a verdict about the documents that never saw it.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A source, or any frame; without the columns `source` and `model` it stays as it is.
+        others : collection of str
+            Models of other documents.
+        """
+        keep = pd.Series(True, index=frame.index)
+        if "source" in frame.columns:
+            keep &= ~frame["source"].map(self.foreign).astype(bool)
+        if others and "model" in frame.columns:
+            keep &= ~frame["model"].isin(others)
+        return frame if keep.all() else frame[keep].reset_index(drop=True)
+
+
+def readers(root: Path, document: str = THESIS) -> Readers:
+    """Whose rows a step about `document` is given.
+
+    Raises
+    ------
+    DataError
+        When the table has no such document.
+    """
+    groups = {each.key: each.group for each in documents(root)}
+    if document not in groups:
+        raise DataError(
+            f"no document {document!r} in {DOCUMENTS}, which has {', '.join(groups)}; add a row with its title"
+        )
+    return Readers(frozenset(key for key, group in groups.items() if group == groups[document]), frozenset(groups))

@@ -1,0 +1,156 @@
+"""Files: hashing and atomic writing."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from boundpaper.errors import ThesisError
+
+ABSENT = ""
+FULL = (errno.ENOSPC, errno.EDQUOT)
+PART = ".part"
+_DRAFT = re.compile(r"\.(\d{1,9})-(?:([0-9a-f]{6})-)?.*" + re.escape(PART))
+_HOST = hashlib.blake2b(os.uname().nodename.encode(), digest_size=3).hexdigest()
+_DAY = 86_400  # seconds after which a draft of another machine, whose processes are not seen here, is of a dead one
+
+
+def digest(path: Path | str) -> str:
+    """Content hash of a file as 32 hexadecimal digits, or `ABSENT` when there is no such file.
+
+    Raises
+    ------
+    ThesisError
+        There is a folder, or a file that may not be read.
+    """
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            return hashlib.blake2b(stream.read(), digest_size=16).hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    except OSError as error:
+        raise ThesisError(f"{path}: cannot be read as a file ({error.strerror})") from None
+
+
+def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
+    """Put `content` at `path` atomically; return whether anything changed.
+
+    The text goes to a temporary file in the same folder and is moved into place, so a reader (and a kill) sees the old
+    file or the new one, never half of one. An equal file is left untouched, time stamp included. A new file has the
+    permissions that the umask leaves, an old one keeps its own. What is `lasting` is on the disk before it takes its
+    place, so that the same holds of a loss of power: for what took hours to measure. What a build makes is made again
+    when its hash is not the recorded one, and does without the wait.
+
+    Raises
+    ------
+    ThesisError
+        When the disk is full or the folder cannot be written.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise ThesisError(f"{path}: is no file; nothing is written there")
+        if path.is_file() and path.read_bytes() == content:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+        name = path.with_name(f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}")
+        try:
+            with open(name, "xb") as stream:
+                stream.write(content)
+                if lasting:
+                    stream.flush()
+                    os.fsync(stream.fileno())
+            if mode is not None:
+                os.chmod(name, mode)
+            os.replace(name, path)
+        except BaseException:
+            name.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ThesisError(unwritable(path, error)) from error
+    return True
+
+
+def draft(path: Path) -> Path:
+    """Where what becomes `path` is written first, by a library of its own; `sweep` removes it after a kill."""
+    return path.with_name(f".{os.getpid()}-{_HOST}-{path.name}{PART}")
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    """Give an empty folder among the system's temporary ones for the length of a block.
+
+    Those that killed processes left there are removed first: the system's own never are.
+    """
+    place = Path(tempfile.gettempdir())
+    for path in place.iterdir():
+        if path.is_dir() and abandoned(path):
+            shutil.rmtree(path, ignore_errors=True)
+    folder = place / f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}"
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(folder: Path) -> list[Path]:
+    """Remove what killed processes were writing below `folder`; return it.
+
+    On a file system that machines share, what another one writes is left alone until it is a day old.
+    """
+    removed = []
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if abandoned(path := Path(place) / name):
+                path.unlink(missing_ok=True)
+                removed.append(path)
+    return removed
+
+
+def abandoned(path: Path) -> bool:
+    """Whether this is a draft, a file's or a folder's, whose writer is gone."""
+    match = _DRAFT.fullmatch(path.name)
+    if not match:
+        return False
+    if (match[2] or _HOST) == _HOST:
+        return not _runs(int(match[1]))
+    try:
+        return time.time() - path.stat().st_mtime > _DAY
+    except FileNotFoundError:
+        return False
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def unwritable(path: Path, error: OSError) -> str:
+    """What to say of a file that cannot be written."""
+    if error.errno == errno.EFBIG:
+        return f"{path}: larger than files may become here (ulimit -f); raise the limit (nothing was half-written)"
+    if error.errno in FULL:
+        return f"{path}: the disk is full; free some space and run the command again (nothing was half-written)"
+    return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"
+
+
+def without_room(error: OSError) -> str:
+    """What to say of a full disk that a library met; of a cache, a temporary file or the output it names no file."""
+    place = str(error.filename or "the output, or a cache or temporary file below out/")
+    return f"{place}: the disk is full; free some space and run the command again (nothing was half-written)"

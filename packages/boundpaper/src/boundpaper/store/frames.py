@@ -1,0 +1,95 @@
+"""Frames: long sources with their parsed numbers, and the pivot to one column per metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.typeset.printed import Unreadable, parse
+
+PARSED = ("value", "decimals", "low", "high")
+_NOT_KEYS = {"printed", "reason", "source", "as_number", *PARSED}
+
+
+def parsed(frame: pd.DataFrame, words: bool = False) -> pd.DataFrame:
+    """Add `value`, `decimals`, `low`, `high` to a frame with a `printed` column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A source in long form.
+    words : bool
+        Whether `printed` may hold words; a text that is no number then has no value.
+    """
+    rows: list[tuple[float | None, ...]] = []
+    for text in frame["printed"]:
+        try:
+            number = parse(text) if text else None
+        except DataError as error:
+            if not words or isinstance(error, Unreadable):
+                raise
+            number = None
+        rows.append((None,) * 4 if number is None else (number.value, number.decimals, number.low, number.high))
+    numbers = pd.DataFrame(rows, columns=list(PARSED), index=frame.index, dtype=float)
+    return frame.assign(**{name: numbers[name] for name in PARSED})
+
+
+def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: Sequence[str] = ()) -> pd.DataFrame:
+    """Pivot a long source: one row per key, one column of `value` per `metric`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns `metric`, `value` and key columns.
+    metric, value : str
+        The column whose entries become columns, and the one that fills them.
+    by : sequence of str
+        The keys; all remaining columns but printed, reason, source and the parsed numbers when empty.
+
+    Returns
+    -------
+    DataFrame
+        Keys as columns, in order of first appearance.
+
+    Raises
+    ------
+    DataError
+        When a key has a metric twice, or a column is missing.
+    """
+    missing = [name for name in (metric, value, *by) if name not in frame.columns]
+    if missing:
+        raise DataError(f"no column {', '.join(missing)} to pivot on; the frame has {', '.join(frame.columns)}")
+    keys = list(by) or [name for name in frame.columns if name not in _NOT_KEYS | {metric, value}]
+    twice = frame[frame.duplicated([*keys, metric], keep=False)]
+    if len(twice):
+        first = twice.iloc[0]
+        place = ", ".join(f"{name}={first[name]}" for name in [*keys, metric])
+        count = int((twice[[*keys, metric]] == first[[*keys, metric]]).all(axis=1).sum())
+        raise DataError(f"{place} stands {count} times; filter the frame before wide()")
+    metrics = list(dict.fromkeys(frame[metric]))
+    table = frame.pivot(index=keys, columns=metric, values=value)[metrics].reset_index()
+    table.columns.name = None
+    order = frame[keys].drop_duplicates()
+    return order.merge(table, on=keys, how="left").reset_index(drop=True)
+
+
+def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
+    """The one row of a frame whose columns equal `where`.
+
+    Raises
+    ------
+    DataError
+        When a column is absent, or no row or several rows match.
+    """
+    absent = [name for name in where if name not in frame.columns]
+    if absent:
+        raise DataError(f"no column {', '.join(absent)}; the artifact has {', '.join(frame.columns)}")
+    rows = frame
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    if len(rows) != 1:
+        words = ", ".join(f"{name}={value!r}" for name, value in where.items())
+        raise DataError(f"{len(rows)} rows have {words}; exactly one is needed")
+    return rows.iloc[0]

@@ -1,0 +1,42 @@
+"""Header: the first line of a table against the columns that its schema describes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from boundpaper.near import close_to
+from boundpaper.store.spelling import clean, difference, spelt
+
+SEPARATORS = {";": "';'", "\t": "a tab", "|": "'|'"}
+LONGEST = 300  # characters of a message
+
+
+def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
+    """The column that a header has wrong, and what is wrong; two empty texts where it names the columns in order.
+
+    Parameters
+    ----------
+    header : sequence of str
+        The cells of the first line.
+    wanted : sequence of str
+        The columns of the schema.
+    """
+    if list(header) == list(wanted):
+        return "", ""
+    for mark, name in SEPARATORS.items():
+        cells = [cell.strip(' "') for line in header for cell in line.split(mark)]
+        if any(mark in cell for cell in header) and set(cells) & set(wanted) and not set(header) & set(wanted):
+            return "", f"the separator is {name}; save the table with commas between its cells (and points in numbers)"
+    absent = [column for column in wanted if column not in header]
+    extra = [column for column in header if column not in wanted]
+    for column in extra:
+        if clean(column) in absent and (why := difference(column)):
+            return clean(column), f"the column {spelt(column)} {why}; write {spelt(clean(column))}"
+    twice = next((column for place, column in enumerate(header) if column in header[:place]), None)
+    parts = [f"no column {', '.join(absent)}"] * bool(absent) + [f"unknown column {', '.join(extra)}"] * bool(extra)
+    if len(absent) == 1 and len(extra) == 1 and close_to(extra[0], absent):
+        parts = [f"no column {absent[0]}; unknown column {extra[0]}, which may be it"]
+    if twice is not None:
+        parts.append(f"the column {twice} stands twice")
+    message = "; ".join(parts) or f"the columns stand in another order than {', '.join(wanted)}"
+    return (absent or extra or [""])[0], message if len(message) < LONGEST else f"{message[:LONGEST]}..."

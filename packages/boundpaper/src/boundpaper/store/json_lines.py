@@ -1,0 +1,73 @@
+"""JSON lines: one value a line, whoever wrote them; every fault names the file and the line."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+from boundpaper.errors import DataError
+from boundpaper.store.file_kind import START, foreign
+from boundpaper.store.json_text import parsed
+
+GZIP = b"\x1f\x8b"
+
+
+def binary(path: Path) -> IO[bytes]:
+    """A file's bytes, unpacked where it was packed by gzip, whatever its name."""
+    stream = path.open("rb")
+    packed = stream.read(len(GZIP)) == GZIP
+    stream.seek(0)
+    return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if packed else stream
+
+
+def values(path: Path) -> Iterator[tuple[str, Any]]:
+    """Each value of a file with its place, `FILE:LINE`; blank lines are passed over, and gzip is unpacked.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, is of another kind or encoding, or a line is no JSON in UTF-8.
+    """
+    try:
+        with binary(path) as stream:
+            if fault := foreign(stream.read(START)):
+                raise DataError(f"{path}: {fault}")
+            stream.seek(0)
+            for number, line in enumerate(stream, 1):
+                content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+                if content.strip():
+                    where = f"{path}:{number}"
+                    yield where, value(content, where)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def value(line: bytes, where: str) -> Any:
+    """What one line holds; `where` is its place in messages.
+
+    Raises
+    ------
+    DataError
+        No UTF-8, no JSON, JSON nested too deeply to be read, or half of a character, which no file can keep.
+    """
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}: not UTF-8 (byte {error.start} of it); save the file in that encoding") from None
+    try:
+        content = parsed(text)
+        if "\\u" in text:
+            json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = str(error.object)[error.start]
+        raise DataError(
+            f"{where}: holds half of a character ({half!a}); the program that wrote it cut a text in two"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None
+    return content

@@ -1,0 +1,132 @@
+"""The manifest beside a measurement: what made it, and the seal that tells a whole table from a cut one.
+
+The seal has a hash of the table and one of the manifest's other facts, so that neither is changed unseen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from boundpaper.store.files import write
+from boundpaper.store.paths import SUFFIXES
+from boundpaper.store.rules import Rule, anything, by_name, either, mapping, number, one_of, require, text, whole
+from boundpaper.store.table_file import identity, rows
+from boundpaper.store.text_file import json_of
+
+SEAL = "table"
+FACTS = "facts"  # of the seal: the hash of the manifest's other facts
+WIDTH = 120  # columns of a manifest's line
+_FREE = by_name(anything)
+_RULE: Rule = mapping(
+    {
+        SEAL: mapping({"blake2": text, "rows": whole, FACTS: text}),
+        "versions": by_name(text),
+        "hashes": by_name(_FREE),
+        # What was measured, how, and with what: each experiment has settings of its own.
+        **dict.fromkeys(("model", "capture", "options", "settings", "thresholds", "recipe", "blocks", "modes"), _FREE),
+        **dict.fromkeys(("command", "device", "texts", "items", "positional", "arm", "teacher", "windows"), text),
+        **dict.fromkeys(("step", "threads", "training_length"), either(one_of(None), whole)),
+        "training_seed": either(one_of(None), whole),
+        "seconds": number,
+    }
+)
+
+
+def manifest(root: Path, table: str) -> dict[str, Any]:
+    """The manifest of a table file, which is relative to `root`; empty where there is none.
+
+    Raises
+    ------
+    DataError
+        It holds no JSON object, or keys or values that no manifest has.
+    """
+    file = Path(table).with_suffix(".json").as_posix()
+    try:
+        content = json_of(root, file)
+    except FileNotFoundError:
+        return {}
+    require(content, _RULE, file)
+    return content
+
+
+def _facts(content: dict[str, Any]) -> str:
+    """Hash of what a manifest says beside its seal, 32 hexadecimal digits, whatever its layout."""
+    facts = {key: value for key, value in content.items() if key != SEAL}
+    return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def sealed(content: dict[str, Any], path: Path) -> bytes:
+    """A manifest's text, with the number of rows, the hash of what its table at `path` says, and that of its facts."""
+    plain = json.loads(json.dumps(content))
+    seal = {"blake2": identity(path), FACTS: _facts(plain), "rows": sum(1 for _ in rows(path))}
+    return spelt({**plain, SEAL: seal})
+
+
+def spelt(content: dict[str, Any]) -> bytes:
+    """A manifest's text: keys in order, one a line at the top, and below it what fits into a line in one."""
+    entries = [_spelt(content[key], 1, f" {json.dumps(key)}: ") for key in sorted(content)]
+    return ("{\n" + ",\n".join(entries) + "\n}\n").encode()
+
+
+def _spelt(value: Any, depth: int, start: str) -> str:
+    """JSON of a value behind the start of its line; of one that does not fit, plain parts fill lines together."""
+    line = start + json.dumps(value, sort_keys=True)
+    if len(line) < WIDTH or not value or not isinstance(value, dict | list):
+        return line
+    edge, ends = " " * (depth + 1), "{}" if isinstance(value, dict) else "[]"
+    named = isinstance(value, dict)
+    parts = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)] if named else [("", each) for each in value]
+    lines: list[str] = []
+    plain = False
+    for name, part in parts:
+        text, before = _spelt(part, depth + 1, edge + name), plain
+        plain = not isinstance(part, dict | list)
+        if before and plain and len(lines[-1]) + len(text) - depth < WIDTH:
+            lines[-1] += ", " + text[depth + 1 :]
+        else:
+            lines.append(text)
+    return start + ends[0] + "\n" + ",\n".join(lines) + "\n" + edge[1:] + ends[1]
+
+
+def broken(root: Path, table: str) -> str:
+    """What the manifest says against its table; empty when they agree, or there is no manifest."""
+    file = Path(table).with_suffix(".json").as_posix()
+    content = manifest(root, table)
+    if not content and not (root / file).is_file():
+        return ""
+    seal = content.get(SEAL)
+    if not isinstance(seal, dict):
+        return f"{file} has no seal; when the table is whole, run: python -m boundpaper.store.manifest {table}"
+    if seal.get(FACTS, _facts(content)) != _facts(content):
+        return f"{file} is not the manifest that was written, by its own seal; restore it from version control"
+    if seal.get("blake2") != identity(root / table):
+        count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
+        said = f"{count} rows of {sealed_count}" if count != sealed_count else f"cells of its {count} rows were changed"
+        return (
+            f"not the table that was measured ({said}, by the seal in {file}); restore it from version control, or "
+            "measure again"
+        )
+    return ""
+
+
+def main(tables: list[str]) -> None:
+    """Seal the tables given, or all that have a manifest without a seal, or one of an older version without `facts`."""
+    root = Path.cwd()
+    paths = (path for suffix in SUFFIXES for path in root.glob(f"artifacts/measurements/*/*{suffix}"))
+    chosen = tables or sorted(path.relative_to(root).as_posix() for path in paths)
+    for table in chosen:
+        content = manifest(root, table)
+        seal: dict[str, Any] = content.get(SEAL, {})
+        older = bool(seal) and FACTS not in seal and seal.get("blake2") == identity(root / table)
+        if content and (tables or not seal or older):
+            write((root / table).with_suffix(".json"), sealed(content, root / table))
+            print(table)
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1:])

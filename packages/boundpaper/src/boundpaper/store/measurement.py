@@ -1,0 +1,106 @@
+"""The file of a measurement: a CSV that one can read while it is small, Parquet when it is large.
+
+`python -m boundpaper.store.measurement` puts every table below `artifacts/measurements` into the form that its size asks
+for, so that tables written by another version, or by hand, may lie there as CSV first.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+
+from boundpaper.errors import DataError
+from boundpaper.store.descriptor import resource
+from boundpaper.store.files import write
+from boundpaper.store.manifest import SEAL, manifest, spelt
+from boundpaper.store.paths import CSV, PARQUET, SUFFIXES
+from boundpaper.store.table_file import identity, words
+
+MOST = 150  # rows of a CSV: what a person reads; the other tables are nine tenths of all rows
+FOLDER = "artifacts/measurements"
+
+
+def path_of(root: Path, name: str, model: str) -> Path:
+    """The file of a model's measurement: the one that stands, else the CSV that a small one would be."""
+    forms = [root / FOLDER / name / f"{model}{suffix}" for suffix in SUFFIXES]
+    return next((path for path in forms if path.is_file()), forms[0])
+
+
+def put(root: Path, name: str, model: str, text: str) -> Path:
+    """Write a measurement in the form that its size asks for, on the disk before it takes its place; return the file.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    name, model : str
+        Of the measurement and of the file.
+    text : str
+        The table as CSV: a header and at least one row, lines ended by line feeds.
+
+    Raises
+    ------
+    DataError
+        When the rows have more or fewer cells than the header.
+    ThesisError
+        When the file cannot be written.
+    """
+    from boundpaper.store.parquet_file import packed
+
+    large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST + 1
+    path = root / FOLDER / name / f"{model}{PARQUET if large else CSV}"
+    types = _types(root, name) if large else {}
+    try:
+        content = packed(text, types) if large else text.encode()
+    except DataError as error:
+        raise DataError(f"{path.relative_to(root)}: {error}") from None
+    write(path, content, lasting=True)
+    path.with_suffix(CSV if large else PARQUET).unlink(missing_ok=True)
+    return path
+
+
+def _types(root: Path, name: str) -> dict[str, str]:
+    described = resource(root, name)
+    return {field["name"]: field["type"] for field in described["schema"]["fields"]} if described else {}
+
+
+def settle(root: Path) -> list[Path]:
+    """Put all measurements and their manifests into their form; return the files that did not have it.
+
+    Where a CSV and a Parquet of one name stand side by side, the one that the manifest seals is kept.
+
+    Raises
+    ------
+    DataError
+        When of two files of a name the manifest seals neither.
+    """
+    changed = []
+    for stem in sorted({path.with_suffix("") for suffix in SUFFIXES for path in root.glob(f"{FOLDER}/*/*{suffix}")}):
+        standing = [path for suffix in SUFFIXES if (path := stem.with_name(stem.name + suffix)).is_file()]
+        if len(standing) > 1:
+            seal = manifest(root, standing[0].relative_to(root).as_posix()).get(SEAL, {}).get("blake2")
+            standing = [path for path in standing if identity(path) == seal][:1]
+            if not standing:
+                name = stem.relative_to(root).as_posix()
+                raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet; remove the wrong one")
+        (kept,) = standing
+        before = kept.read_bytes()
+        file = put(root, stem.parent.name, stem.name, words(kept))
+        if file != kept or file.read_bytes() != before:
+            changed.append(kept)
+        beside = file.with_suffix(".json")
+        told = manifest(root, file.relative_to(root).as_posix())
+        if told and (text := spelt(told)) != beside.read_bytes():
+            write(beside, text, lasting=True)
+            changed.append(beside)
+    return changed
+
+
+if __name__ == "__main__":
+    try:
+        for file in settle(Path.cwd()):
+            print(file.relative_to(Path.cwd()))
+    except DataError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,64 @@
+"""Missing values: the cells that a schema declares to stand for one (`missingValues`), at the schema or at a field.
+
+A table that says nothing of them has the empty cell, as the standard has it. A list that leaves `""` out makes the
+empty cell a value: a text without letters, and no number. What stands for a missing value by declaration is there on
+purpose, so that it needs no `reason`; an empty cell does.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from boundpaper.errors import DataError
+
+KEY = "missingValues"
+EMPTY = frozenset([""])
+
+
+def markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> frozenset[str]:
+    """The cells of a field that stand for a missing value: its own list, else that of the schema, else the empty cell.
+
+    Parameters
+    ----------
+    field, schema : mapping
+        A field of a Table Schema, and the schema. A list holds texts, or mappings `{value: ..., label: ...}`.
+    """
+    given = field.get(KEY, schema.get(KEY))
+    if given is None:
+        return EMPTY
+    return frozenset(each if isinstance(each, str) else each["value"] for each in given)
+
+
+def cleared(text: str, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
+    """A table's CSV text whose cells that stand for a missing value are empty.
+
+    Parameters
+    ----------
+    text : str
+        The table, with a header.
+    fields : sequence of mapping
+        Fields of the schema; a column without one keeps its cells.
+    schema : mapping
+
+    Raises
+    ------
+    DataError
+        An empty cell in a column of numbers or booleans whose list of missing values lacks the empty cell.
+    """
+    by_name = {str(field["name"]): field for field in fields}
+    sets = {name: markers(field, schema) for name, field in by_name.items()}
+    if all(each == EMPTY for each in sets.values()):
+        return text
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    made = io.StringIO(newline="")
+    writer = csv.writer(made, lineterminator="\n")
+    writer.writerow(header)
+    for number, row in enumerate(rows, 2):
+        for name, cell in zip(header, row, strict=False):
+            if not cell and "" not in sets.get(name, EMPTY) and by_name[name]["type"] != "string":
+                raise DataError(f"row {number}, {name}: empty, and {KEY} of the schema has no ''")
+        writer.writerow("" if cell in sets.get(name, ()) else cell for name, cell in zip(header, row, strict=False))
+    return made.getvalue()

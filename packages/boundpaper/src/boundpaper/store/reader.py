@@ -1,0 +1,80 @@
+"""The store: artifacts read as frames, with the types that the schema gives them."""
+
+from __future__ import annotations
+
+import functools
+import io
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.store.descriptor import fields_of, files, resource
+from boundpaper.store.frames import parsed
+from boundpaper.store.header import mismatch
+from boundpaper.store.missing import cleared
+from boundpaper.store.paths import SCHEMA
+from boundpaper.store.table_file import words
+
+_TYPES = {"number": "float64", "integer": "Int64", "boolean": "boolean", "string": "str", "year": "Int64"}
+
+
+def read(root: Path, name: str) -> pd.DataFrame:
+    """Read an artifact.
+
+    Text cells that are empty come as `""`, empty numbers as NaN (integers as `<NA>`). A source with a column `printed`
+    gains `value`, `decimals`, `low` and `high`; measurements are put together from one file a model, whose name fills
+    the column `model`.
+
+    Raises
+    ------
+    DataError
+        When there is no such artifact, or a file is not the table that the schema describes.
+    """
+    paths = files(root, name)
+    if not paths:
+        raise DataError(f"no artifact called {name!r} under artifacts/; `python build.py list` shows all")
+    statuses = [(path, (root / path).stat()) for path in [*paths, SCHEMA]]
+    stamp = tuple((path, status.st_mtime_ns, status.st_size) for path, status in statuses)
+    return _read_once(root, name, stamp).copy()
+
+
+@functools.lru_cache(maxsize=256)
+def _read_once(root: Path, name: str, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
+    """The frame of an artifact, read once a process: hundreds of claims read the same few tables."""
+    described = resource(root, name)
+    frames = [_frame(root, path, described) for path, *_ in stamp[:-1]]
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    if "printed" in frame.columns:
+        frame = parsed(frame, words=bool(described and described.get("words")))
+    return frame
+
+
+def _fields(described: dict[str, Any] | None) -> list[dict[str, Any]]:
+    return described["schema"]["fields"] if described else []
+
+
+def _frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFrame:
+    types = {field["name"]: _TYPES.get(field["type"], "str") for field in _fields(described)}
+    try:
+        text = words(root / path)
+        text = cleared(text, _fields(described), described["schema"]) if described else text
+        frame = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=[""])
+    except DataError as error:
+        raise DataError(f"{path}{str(error).removeprefix(Path(path).name)}") from None
+    except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise DataError(
+            f"{path}: {str(error).strip().splitlines()[0]}; `python build.py check` names the row"
+        ) from error
+    if described:
+        header = [str(name) for name in frame.columns]
+        wanted = [field["name"] for field in fields_of(described, path, header)]
+        if any(name not in header for name in wanted):
+            raise DataError(f"{path}: {mismatch(header, wanted)[1]}")
+    for column in frame.columns:
+        if not pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):
+            frame[column] = frame[column].fillna("")
+    if path.startswith("artifacts/measurements/") and "model" not in frame.columns:
+        frame.insert(0, "model", Path(path).stem)
+    return frame

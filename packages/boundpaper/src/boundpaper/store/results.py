@@ -1,0 +1,48 @@
+"""Results: what a study returns, written as a stable CSV that only changes when its numbers do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.store.canonical import DIGITS, agree, canonical
+
+_REASONS = ("reason", "note")
+
+
+def text(frame: pd.DataFrame, name: str) -> str:
+    """A frame as CSV: canonical numbers, stable line ends.
+
+    Raises
+    ------
+    DataError
+        When the frame is empty, a number is infinite, or a cell is missing in a row without `reason` or `note`.
+    """
+    if frame.empty:
+        raise DataError(f"result {name}: no rows; a study must say something of its inputs")
+    if frame.columns.duplicated().any():
+        raise DataError(f"result {name}: column {frame.columns[frame.columns.duplicated()][0]!r} stands twice")
+    explained = pd.Series(False, index=frame.index)
+    for column in (column for column in _REASONS if column in frame.columns):
+        explained |= frame[column].fillna("").astype(str).str.len() > 0
+    for column in frame.columns:
+        if column in _REASONS:
+            continue
+        if pd.api.types.is_float_dtype(frame[column]) and np.isinf(frame[column].to_numpy(dtype=float)).any():
+            raise DataError(f"result {name}: column {column!r} holds an infinity; leave it empty and give a note")
+        bare = frame[column].isna() & ~explained
+        if bare.any():
+            row = int(np.flatnonzero(bare.to_numpy())[0]) + 2
+            raise DataError(f"result {name}: row {row}, {column}: missing without a reason; fill `note` or `reason`")
+    return canonical(frame).to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
+
+
+def bytes_to_keep(path: Path, new: bytes) -> bytes:
+    """The bytes to keep at `path`: the old ones when they `agree` with the new."""
+    if not path.is_file():
+        return new
+    old = path.read_bytes()
+    return old if old == new or agree(old, new) else new

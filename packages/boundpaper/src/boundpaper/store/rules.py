@@ -1,0 +1,181 @@
+"""Rules: what a mapping that somebody writes in YAML or JSON may hold, key by key, and what is wrong with one.
+
+A rule is a function of a value. It returns None where the value may stand, else the path from the value to the fault
+(`.fields[height].format`) and what is wrong there. `mapping` makes one rule of many, and refuses a key that it does not
+know: a misspelt key is told with the nearest name, never passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from boundpaper.errors import DataError, ThesisError
+from boundpaper.near import or_known
+
+LONGEST = 80  # characters of a value that a message quotes
+
+
+class Wrong(NamedTuple):
+    """The path from a value to the fault in it, and what is wrong there."""
+
+    path: str
+    words: str
+
+
+Rule = Callable[[Any], "Wrong | None"]
+
+
+def require(content: Any, rule: Rule, where: str, error: type[ThesisError] = DataError) -> None:
+    """Raise the error when a rule finds something wrong.
+
+    Parameters
+    ----------
+    content : object
+        What a file, or a part of it, holds.
+    rule : callable
+    where : str
+        The file and the part, as the message begins.
+    error : type
+
+    Raises
+    ------
+    ThesisError
+        Of the kind given, as `WHERE: PATH: what is wrong`.
+    """
+    if wrong := rule(content):
+        path = wrong.path.removeprefix(".")
+        raise error(f"{where}: {path}: {wrong.words}" if path else f"{where}: {wrong.words}")
+
+
+def shown(value: object) -> str:
+    """A value as a message quotes it, cut to `LONGEST` characters."""
+    words = repr(value)
+    return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
+
+
+def anything(value: Any) -> Wrong | None:
+    """Find nothing wrong with any value."""
+    return None
+
+
+def text(value: Any) -> Wrong | None:
+    """Find a value wrong that is no text."""
+    return None if isinstance(value, str) else Wrong("", f"{shown(value)} is no text; put it in quotes")
+
+
+def flag(value: Any) -> Wrong | None:
+    """Find a value wrong that is neither true nor false."""
+    return None if isinstance(value, bool) else Wrong("", f"{shown(value)} is neither true nor false")
+
+
+def whole(value: Any) -> Wrong | None:
+    """Find a value wrong that is no whole number from 0."""
+    good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return None if good else Wrong("", f"{shown(value)} is no whole number from 0")
+
+
+def number(value: Any) -> Wrong | None:
+    """Find a value wrong that is no number."""
+    good = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return None if good else Wrong("", f"{shown(value)} is no number")
+
+
+def one_of(*values: Any, mend: str = "") -> Rule:
+    """Make a rule that takes some values only; `mend` says what to do about others."""
+    said = mend or f"it is one of {', '.join(map(str, values))}"
+
+    def rule(value: Any) -> Wrong | None:
+        same = any(value == each and isinstance(value, bool) == isinstance(each, bool) for each in values)
+        return None if same else Wrong("", f"{shown(value)} is not heeded; {said}")
+
+    return rule
+
+
+def matching(pattern: str, words: str) -> Rule:
+    """Make a rule that takes texts of a regular expression only; `words` say what others lack."""
+    compiled = re.compile(pattern)
+
+    def rule(value: Any) -> Wrong | None:
+        good = isinstance(value, str) and compiled.fullmatch(value)
+        return None if good else Wrong("", f"{shown(value)} {words}")
+
+    return rule
+
+
+def refused(mend: str) -> Rule:
+    """Make a rule that takes no value: the word is one of the standard, and nothing here heeds it."""
+    return lambda value: Wrong("", f"a word of the standard that is not heeded here; {mend}")
+
+
+def listed(item: Rule) -> Rule:
+    """Make a rule that takes lists of what `item` takes; a path names an item by its `name` where it has one."""
+
+    def rule(value: Any) -> Wrong | None:
+        if not isinstance(value, list):
+            return Wrong("", f"{shown(value)} is no list")
+        for place, each in enumerate(value):
+            if wrong := item(each):
+                name = each.get("name") if isinstance(each, dict) else None
+                return Wrong(f"[{name if isinstance(name, str) else place}]{wrong.path}", wrong.words)
+        return None
+
+    return rule
+
+
+def either(*rules: Rule) -> Rule:
+    """Make a rule that takes what one of several takes; the fault of the last is told."""
+
+    def rule(value: Any) -> Wrong | None:
+        wrong = None
+        for each in rules:
+            wrong = each(value)
+            if wrong is None:
+                return None
+        return wrong
+
+    return rule
+
+
+def by_name(item: Rule) -> Rule:
+    """Make a rule that takes mappings from any text to what `item` takes."""
+
+    def rule(value: Any) -> Wrong | None:
+        if not isinstance(value, dict):
+            return Wrong("", f"{shown(value)} is no mapping of names to values")
+        for name, each in value.items():
+            if wrong := text(name) or item(each):
+                return Wrong(f".{name}{wrong.path}", wrong.words)
+        return None
+
+    return rule
+
+
+def mapping(keys: Mapping[str, Rule], needed: Sequence[str] = (), *, foreign: bool = False) -> Rule:
+    """Make a rule that takes mappings with known keys.
+
+    Parameters
+    ----------
+    keys : mapping of str to rule
+        What each key may hold.
+    needed : sequence of str
+        Keys that must be there.
+    foreign : bool
+        Whether keys with a colon (`dc:subject`), which belong to other vocabularies, may stand.
+    """
+
+    def rule(value: Any) -> Wrong | None:
+        if not isinstance(value, dict):
+            return Wrong("", f"{shown(value)} is no mapping of keys to values")
+        for key, given in value.items():
+            if key not in keys:
+                if foreign and isinstance(key, str) and ":" in key.strip(":"):
+                    continue
+                return Wrong("", f"unknown key {shown(key)}{or_known(str(key), keys)}")
+            if wrong := keys[key](given):
+                return Wrong(f".{key}{wrong.path}", wrong.words)
+        lacking = [key for key in needed if key not in value]
+        return Wrong("", f"no `{lacking[0]}`, which it needs") if lacking else None
+
+    return rule

@@ -1,0 +1,194 @@
+"""The schema: tables checked against their descriptions.
+
+Beside what Table Schema asks (fields, types, constraints, keys), a table here may hold no NaN or infinity, an empty
+cell needs a reason, a printed number must parse, and a metric must lie in its range.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.store.covering import uncovered
+from boundpaper.store.descriptor import SUMS, as_list, fields_of, files, resource
+from boundpaper.store.documents import documents
+from boundpaper.store.header import mismatch
+from boundpaper.store.manifest import broken
+from boundpaper.store.missing import markers
+from boundpaper.store.paths import PLACES, SCHEMA
+from boundpaper.store.table_file import header_of, rows, words
+from boundpaper.store.validation import cells_of, faults, short
+from boundpaper.typeset.printed import Unreadable, parse
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a table; row 1 is the header, row 0 the file as a whole."""
+
+    file: str
+    row: int
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        place = self.file + (f": row {self.row}" if self.row else "") + (f", {self.field}" if self.field else "")
+        return f"{place}: {self.message}"
+
+
+def check(root: Path, name: str) -> list[Fault]:
+    """Everything that is wrong with the artifact `name`, in file order."""
+    described = resource(root, name)
+    try:
+        paths = files(root, name)
+    except DataError as error:
+        file, _, said = str(error).partition(": ")
+        return [Fault(file, 0, "", said)]
+    if described is None:
+        where = paths[0] if paths else name
+        return [Fault(where, 0, "", f"no resource {name!r} in {SCHEMA}; add one with its fields, keys and origin")]
+    if not paths and described.get("awaits"):
+        return []
+    if not paths:
+        return [Fault(f"artifacts/{described['path']}", 0, "", "the file is missing; restore it from version control")]
+    wrong = [fault for path in paths for fault in _check_file(root, described, path)]
+    return wrong or [Fault(path, 0, "", lack) for path in paths for lack in uncovered(root, described, path)]
+
+
+def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:
+    if fault := _damage(root, described, path):
+        return [Fault(path, 0, "", fault)]
+    header = header_of(root / path)
+    fields = fields_of(described, path, header)
+    wanted = [field["name"] for field in fields]
+    column, fault = mismatch(header, wanted)
+    if fault:
+        return [Fault(path, 1, column, f"{fault}; mend the header, or the schema in {SCHEMA}")]
+    try:
+        foreign, lost = _foreign(root, described)
+        if lost:
+            return [Fault(path, 0, field, words) for field, words in lost.items()]
+        wrong = [Fault(path, *told) for told in faults(root / path, fields, described["schema"], foreign)]
+    except DataError as error:
+        return [Fault(SCHEMA, 0, described["name"], str(error))]
+    except csv.Error as error:
+        return [Fault(path, 0, "", f"is no table ({error}); restore it from version control")]
+    return wrong or sorted(_own_checks(root, described, path), key=lambda fault: fault.row)
+
+
+def _damage(root: Path, described: dict[str, Any], path: str) -> str:
+    """What is wrong with a file as a whole, before any cell is read; empty when nothing is."""
+    try:
+        text = words(root / path)
+        if not text.strip():
+            return "the file is empty; restore it from version control"
+        measured = path.startswith("artifacts/measurements/")
+        if fault := _cut(text, described.get("awaits", "")) or _other_sum(root / path, described):
+            return fault
+        if fault := broken(root, path) if measured else "":
+            return fault
+        header_of(root / path)
+    except (DataError, csv.Error) as error:
+        said = str(error).removeprefix(f"{Path(path).name}:")
+        return f"line {said}" if said[:1].isdigit() else said.strip()
+    return ""
+
+
+def _other_sum(path: Path, described: dict[str, Any]) -> str:
+    """What the file's size or hash says against its description's `bytes` and `hash`; empty when they agree."""
+    if not any(key in described for key in SUMS):
+        return ""
+    content = path.read_bytes()
+    if described.get("bytes", len(content)) != len(content):
+        return f"{len(content)} bytes, where `bytes` of {SCHEMA} says {described['bytes']}; restore it, or mend `bytes`"
+    kind, _, digits = str(described.get("hash", "")).rpartition(":")
+    if digits and hashlib.new(kind or "md5", content, usedforsecurity=False).hexdigest() != digits.lower():
+        return f"another {kind or 'md5'} than `hash` of {SCHEMA} says; restore the file, or mend `hash`"
+    return ""
+
+
+def _foreign(
+    root: Path, described: dict[str, Any]
+) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
+    """By the fields of each foreign key, the table that it names and the cells that stand there; and what is wrong with
+    tables that cannot be asked, once for each key: every row would fail for a reason that is not its own.
+    """
+    keys, lost = {}, {}
+    for key in described["schema"].get("foreignKeys", []):
+        name = key["reference"].get("resource", "")  # of a key into the same table, version 1 says "" and 2 nothing
+        other = resource(root, name) if name else described
+        if other is None:
+            raise DataError(f"a foreign key names {name!r}, which no resource describes")
+        file, names = f"artifacts/{other['path']}", tuple(as_list(key["fields"]))
+        try:
+            if fault := _damage(root, other, file):
+                raise DataError(fault)
+            keys[names] = (other["name"], cells_of(root / file, as_list(key["reference"]["fields"])))
+        except FileNotFoundError:
+            lost[", ".join(names)] = f"names rows of {file}, which is missing; restore it first"
+        except DataError as error:
+            words = str(error).removeprefix(f"{Path(file).name}: ")
+            lost[", ".join(names)] = f"names rows of {file}, which cannot be read ({words}); mend that first"
+    return keys, lost
+
+
+def _cut(text: str, awaits: str) -> str:
+    """What tells that a table was cut, emptied or damaged, whatever its fields are; empty when nothing does.
+
+    A table without rows is one that somebody emptied, unless its resource says what it `awaits`.
+    """
+    if "\0" in text:
+        return "holds NUL characters; restore it from version control"
+    if "\r" in text.replace("\r\n", ""):
+        return "lines end with a lone carriage return; save it with line feeds"
+    if not text.endswith("\n"):
+        return "ends in the middle of a line; restore it from version control, or end the last line"
+    if text.count("\n") < 2 and not awaits:
+        return "holds a header and no row; restore it from version control"
+    return ""
+
+
+def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
+    schema = described["schema"]
+    missing = {field["name"]: markers(field, schema) for field in schema["fields"]}
+    explained = {name for name, cells in missing.items() if "" not in cells} | {"reason", "note"}
+    explained |= {field["name"] for field in schema["fields"] if field.get("optional")}
+    judged = {each.key for each in documents(root)} if path == PLACES else set()
+    for number, row in rows(root / path):
+        empty = [name for name, cell in row.items() if not cell and name not in explained]
+        if empty and not (row.get("reason") or row.get("note")):
+            yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")
+        named = row.get("source", "").partition(" ")[0]
+        if named in judged and row.get("document") != named:
+            said = f"{short(row.get('document'))}, where the place begins with the key of the document {named!r}"
+            yield Fault(path, number, "document", f"{said}; name that one, or call the place otherwise")
+        printed = row.get("printed")
+        if not printed or printed in missing["printed"]:
+            continue
+        try:
+            value = parse(printed).value
+        except DataError as error:
+            if not described.get("words") or isinstance(error, Unreadable):
+                yield Fault(path, number, "printed", str(error))
+            continue
+        if value is not None and (fault := beyond(described, row.get("metric") or "printed", value)):
+            yield Fault(path, number, "printed", f"{printed} {fault}")
+
+
+def beyond(described: dict[str, Any], metric: str, value: float) -> str:
+    """What is wrong with a number that a table's description excludes for its metric; empty when it may stand."""
+    low, high = described.get("range", {}).get(metric, (-math.inf, math.inf))
+    return "" if low <= value <= high else f"lies outside {low} to {high}"
+
+
+def require(root: Path, names: Sequence[str]) -> None:
+    """Raise DataError with all faults of the artifacts called `names`, one a line."""
+    lines = [str(fault) for name in names for fault in check(root, name)]
+    if lines:
+        shown = lines[:20] + ([f"... and {len(lines) - 20} more"] if len(lines) > 20 else [])
+        raise DataError("\n".join(shown))

@@ -1,0 +1,145 @@
+"""Subjects: what each model is to the thesis (`subjects.csv`), and how families look and follow each other.
+
+A model is reported, pretrained, a small one that ships, a control, or a user's own; studies and
+exhibits select by this role, never by the shape of a name.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.places import project
+from boundpaper.store.paths import FAMILIES, MODELS, SUBJECTS
+from boundpaper.store.table_file import rows
+
+LAB = "lab"  # the role of the small models that ship
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A row of `subjects.csv`.
+
+    Attributes
+    ----------
+    model, role : str
+        The model's key, and what it is.
+    pair, side : str
+        The pair that it belongs to, and its side in it (`rope`, `drope`); empty for a model by itself.
+    seed : int or None
+        The seed of its training.
+    label : str
+        Its name on figures; empty where the name in print serves.
+    """
+
+    model: str
+    role: str
+    pair: str
+    side: str
+    seed: int | None
+    label: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """A row of `families.csv`, with its models in the order of `models.csv`: smallest first.
+
+    Attributes
+    ----------
+    name : str
+        As models name it.
+    order : int
+        Its place among families.
+    entity : str
+        What figures call it.
+    color, mark, dash, hatch : str
+        Its look, in the words of `boundpaper.figures.style.Style`.
+    models : tuple of (str, str)
+        Key and name in print of each model.
+    """
+
+    name: str
+    order: int
+    entity: str
+    color: str
+    mark: str
+    dash: str
+    hatch: str
+    models: tuple[tuple[str, str], ...]
+
+
+def subjects(root: Path | None = None) -> dict[str, Subject]:
+    """The subjects of a project by model.
+
+    Raises
+    ------
+    DataError
+        When the table lacks a column, or a seed is no number.
+    """
+    return _subjects(*_stamped(root or project(), SUBJECTS))
+
+
+def of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, Subject]:
+    """The subjects among `models` that have a role, in the order of the table."""
+    wanted = set(models)
+    return {name: each for name, each in subjects(root or project()).items() if name in wanted and each.role == role}
+
+
+def families(root: Path | None = None) -> tuple[Family, ...]:
+    """The families of a project, in their order.
+
+    Raises
+    ------
+    DataError
+        When a table lacks a column, or an order is no number.
+    """
+    return _families(*_stamped(root or project(), FAMILIES), *_stamped(root or project(), MODELS))
+
+
+def _stamped(root: Path, name: str) -> tuple[Path, tuple[int, int]]:
+    path = root / name
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise DataError(f"{name} is missing; restore it (`git checkout {name}`)") from None
+    return path, (status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=8)
+def _subjects(path: Path, stamp: tuple[int, int]) -> dict[str, Subject]:
+    by_name: dict[str, Subject] = {}
+    for _, row in rows(path):
+        words = _picked(row, SUBJECTS, "model", "role", "pair", "side", "label", "seed")
+        seed = _number(words.pop("seed"), SUBJECTS)
+        by_name[words["model"]] = Subject(**words, seed=seed)
+    return by_name
+
+
+@functools.lru_cache(maxsize=8)
+def _families(path: Path, stamp: tuple[int, int], models: Path, also: tuple[int, int]) -> tuple[Family, ...]:
+    known = [_picked(row, MODELS, "model", "display_name", "family") for _, row in rows(models)]
+    declared = []
+    for _, row in rows(path):
+        words = _picked(row, FAMILIES, "family", "order", "entity", "color", "mark", "dash", "hatch")
+        name, order = words.pop("family"), _number(words.pop("order"), FAMILIES) or 0
+        own = tuple((each["model"], each["display_name"]) for each in known if each["family"] == name)
+        declared.append(Family(name=name, order=order, models=own, **words))
+    return tuple(sorted(declared, key=lambda each: each.order))
+
+
+def _picked(row: dict[str, str], where: str, *names: str) -> dict[str, Any]:
+    try:
+        return {name: row[name] or "" for name in names}
+    except KeyError as error:
+        raise DataError(f"{where}: no column {error}; it has {', '.join(str(name) for name in row)}") from None
+
+
+def _number(text: str, where: str) -> int | None:
+    try:
+        return int(text) if text else None
+    except ValueError:
+        raise DataError(f"{where}: {text!r} is no whole number") from None

@@ -1,0 +1,294 @@
+"""Validation: cells of a table against the fields, constraints and keys of its schema, as Table Schema has them.
+
+https://datapackage.org/standard/table-schema/ says what the types and constraints mean; a descriptor uses those of
+`TYPES` and `LIMITS` only, and others are refused rather than passed over. Beyond the standard, a word may not stand in
+two spellings that look alike (`boundpaper.store.spelling`).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.store.descriptor import as_list
+from boundpaper.store.missing import markers
+from boundpaper.store.pattern import fault
+from boundpaper.store.spelling import clean, difference, looks, spelt
+from boundpaper.store.table_file import records
+from boundpaper.store.vocabulary import SPELLINGS
+
+QUOTES = "a comma in a cell needs quotes around it"
+Check = Callable[[Any, str], str]
+
+_INTEGER = re.compile(r"[+-]?\d{1,4000}")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+def _integer(cell: str) -> int | None:
+    return int(cell) if _INTEGER.fullmatch(cell) else None
+
+
+def _number(cell: str) -> float | None:
+    return float(cell) if _NUMBER.fullmatch(cell) else None
+
+
+def _boolean(cell: str) -> bool | None:
+    return True if cell in SPELLINGS["true"] else False if cell in SPELLINGS["false"] else None
+
+
+TYPES: Mapping[str, Callable[[str], Any]] = {"string": str, "integer": _integer, "number": _number, "boolean": _boolean}
+"""What a cell means, or None where it means nothing of the type."""
+
+
+def _enum(values: Sequence[Any], kind: str) -> Check:
+    shown = ", ".join(str(value) for value in values)
+    wanted = {TYPES[kind](str(value)) for value in values}
+    return lambda value, cell: "" if value in wanted else f"{short(cell)} is none of {short_words(shown)}"
+
+
+def _pattern(pattern: str, kind: str) -> Check:
+    if wrong := fault(pattern):
+        raise ValueError(f"{pattern!r} {wrong}")
+    compiled = re.compile(pattern)
+    return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} is not of the form {pattern}"
+
+
+def _bound(value: Any, kind: str) -> float:
+    if kind not in ("integer", "number"):
+        raise TypeError(f"a {kind} has no least or largest value")
+    return float(value)
+
+
+def _minimum(low: Any, kind: str) -> Check:
+    least = _bound(low, kind)
+    return lambda value, cell: f"{short(cell)} is less than {low}" if value < least else ""
+
+
+def _maximum(high: Any, kind: str) -> Check:
+    most = _bound(high, kind)
+    return lambda value, cell: f"{short(cell)} is more than {high}" if value > most else ""
+
+
+def _above(low: Any, kind: str) -> Check:
+    least = _bound(low, kind)
+    return lambda value, cell: "" if value > least else f"{short(cell)} is not more than {low}"
+
+
+def _below(high: Any, kind: str) -> Check:
+    most = _bound(high, kind)
+    return lambda value, cell: "" if value < most else f"{short(cell)} is not less than {high}"
+
+
+def _length(value: Any, kind: str) -> int:
+    if kind != "string":
+        raise TypeError(f"no length is of a column of type {kind}")
+    return int(value)
+
+
+def _shortest(least: Any, kind: str) -> Check:
+    letters = _length(least, kind)
+    return lambda value, cell: f"{short(cell)} has fewer than {letters} letters" if len(cell) < letters else ""
+
+
+def _longest(most: Any, kind: str) -> Check:
+    letters = _length(most, kind)
+    return lambda value, cell: f"{short(cell)} has more than {letters} letters" if len(cell) > letters else ""
+
+
+LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
+    "enum": _enum,
+    "pattern": _pattern,
+    "minimum": _minimum,
+    "maximum": _maximum,
+    "exclusiveMinimum": _above,
+    "exclusiveMaximum": _below,
+    "minLength": _shortest,
+    "maxLength": _longest,
+}
+"""Constraints of single cells, but `required`; `unique` is one of a column."""
+
+
+class Column:
+    """A field as cells are held against it.
+
+    Parameters
+    ----------
+    field : mapping
+        Its description in the schema.
+    schema : mapping
+        The schema, which says what cells stand for a missing value where the field does not.
+
+    Raises
+    ------
+    DataError
+        A type or a constraint that is not among those of this module, or a constraint that means nothing.
+    """
+
+    def __init__(self, field: Mapping[str, Any], schema: Mapping[str, Any] = MappingProxyType({})) -> None:
+        self.name, self.kind = str(field["name"]), str(field["type"])
+        limits = field.get("constraints", {})
+        if self.kind not in TYPES or field.get("format", "default") != "default":
+            raise DataError(f"{self.name}: `type` is {self.kind!r} with or without a format; have {', '.join(TYPES)}")
+        self.missing = markers(field, schema)
+        unknown = [limit for limit in limits if limit not in (*LIMITS, "required", "unique")]
+        if unknown:
+            raise DataError(f"{self.name}: no constraint {unknown[0]!r}; have required, unique, {', '.join(LIMITS)}")
+        self.required, self.unique = bool(limits.get("required")), bool(limits.get("unique"))
+        self._known: dict[str, tuple[Any, str]] = {}
+        self._spellings: dict[str, tuple[str, int]] = {}
+        try:
+            self.limits = [LIMITS[limit](value, self.kind) for limit, value in limits.items() if limit in LIMITS]
+        except (TypeError, ValueError, ArithmeticError, re.error) as error:
+            raise DataError(f"{self.name}: a constraint that cannot be read ({error})") from None
+
+    def read(self, cell: str) -> tuple[Any, str]:
+        """What a cell means, and what is wrong with it; a missing value is None. Most cells stand many times."""
+        value = self._known.get(cell)
+        if value is None:
+            value = self._known[cell] = self._read(cell)
+        return value
+
+    def _read(self, cell: str) -> tuple[Any, str]:
+        if cell in self.missing:
+            said = f"{short(cell)} stands for no value, but one is required" if cell else "empty, but required"
+            return None, said if self.required else ""
+        value = TYPES[self.kind](cell)
+        if value is None:
+            return None, f"{short(cell)} is no {self.kind}"
+        if self.kind == "number" and not math.isfinite(value):
+            return value, f"{cell} is no number; leave it empty and give a reason"
+        return value, next((words for limit in self.limits if (words := limit(value, cell))), "")
+
+    def spelling(self, cell: str, row: int, is_key: bool) -> str:
+        """What is wrong with the spelling of a text that stands for the first time; empty when nothing is.
+
+        Parameters
+        ----------
+        cell : str
+            A cell of the column, which `read` has not met before.
+        row : int
+            Its row.
+        is_key : bool
+            Whether the column is of a key: its cells are `clean` then, also where no other spelling stands beside.
+        """
+        if self.kind != "string" or cell in self.missing:
+            return ""
+        common = looks(cell)
+        other, where = self._spellings.setdefault(common, (cell, row))
+        if is_key and (why := difference(cell)):
+            return f"{short_words(spelt(cell))} {why}; write {short_words(spelt(clean(cell)))}"
+        if other != cell and not (is_key and difference(other)):
+            like = f"{short_words(spelt(other))} of row {where}"
+            return f"{short_words(spelt(cell))} looks like {like}, and is another word; spell both alike"
+        return ""
+
+    def is_known(self, cell: str) -> bool:
+        """Whether `read` has met a cell."""
+        return cell in self._known
+
+
+def short(cell: object) -> str:
+    """A cell as a message quotes it."""
+    return short_words(repr(cell))
+
+
+def short_words(words: str) -> str:
+    """Words cut to what one line bears."""
+    return words if len(words) < 100 else f"{words[:100]}..."
+
+
+def faults(
+    path: Path, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], foreign: Mapping[tuple[str, ...], Any]
+) -> Iterator[tuple[int, str, str]]:
+    """What is wrong with the cells of a table, as (row, field, words); the header is row 1.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV file whose header is the names of `fields`.
+    fields : sequence of mapping
+        Fields of its schema that the file has, in order.
+    schema : mapping
+        Its schema: `primaryKey`, `uniqueKeys` and `missingValues` are read.
+    foreign : mapping of tuple of str to (str, set of tuple)
+        By the fields of a foreign key, the table that it names and the cells that stand there.
+
+    Raises
+    ------
+    DataError
+        The schema is none that this module knows.
+    """
+    columns = [Column(field, schema) for field in fields]
+    places = {column.name: place for place, column in enumerate(columns)}
+    keys = [key for key in (as_list(schema.get("primaryKey")), *schema.get("uniqueKeys", [])) if key]
+    unique: list[tuple[tuple[int, ...], str]] = [
+        ((place,), column.name) for place, column in enumerate(columns) if column.unique
+    ]
+    unique += [(tuple(places[name] for name in key if name in places), "") for key in keys]
+    seen: list[set[tuple[Any, ...]]] = [set() for _ in unique]
+    references = [([places[name] for name in names], names, *other) for names, other in foreign.items()]
+    of_keys = {place for which, *_ in (*unique, *references) for place in which}
+    for number, cells in enumerate(records(path), 1):
+        if number == 1:
+            continue
+        if len(cells) != len(columns):
+            few = len(cells) < len(columns)
+            mend = "the row was cut, or lacks the comma before an empty cell" if few else QUOTES
+            yield number, "", f"{len(cells)} cells for {len(columns)} columns; {mend}"
+            continue
+        values = []
+        for place, (column, cell) in enumerate(zip(columns, cells, strict=True)):
+            is_new = not column.is_known(cell)
+            value, words = column.read(cell)
+            values.append(value)
+            if words or (is_new and (words := column.spelling(cell, number, place in of_keys))):
+                yield number, column.name, words
+        for (which, name), known in zip(unique, seen, strict=True):
+            cell_values = tuple(values[place] for place in which)
+            if any(value is not None for value in cell_values):
+                if cell_values in known:
+                    said = ", ".join(cells[place] for place in which)
+                    yield number, name, f"{'the value' if name else 'the key'} stands twice ({short_words(said)})"
+                known.add(cell_values)
+        for which, names, other, there in references:
+            asked = tuple("" if values[place] is None else cells[place] for place in which)
+            if any(asked) and asked not in there:
+                words = f"{short(', '.join(asked))} is not in the table {other!r}{_end(asked, there)}"
+                yield number, names[0] if len(names) == 1 else "", words
+
+
+def _end(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
+    """End of the message on cells that another table lacks: the cells there that look like them, if there are any."""
+    common = [looks(cell) for cell in asked]
+    alike = next((cells for cells in there if [looks(cell) for cell in cells] == common), None)
+    if alike is None:
+        return "; add it there or correct the name"
+    return f", which has {short_words(', '.join(map(spelt, alike)))}; spell both alike"
+
+
+def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:
+    """The cells of some columns of a table, as text.
+
+    Raises
+    ------
+    DataError
+        The table has no such column, or is no table.
+    FileNotFoundError
+        There is no such table.
+    """
+    try:
+        rows = records(path)
+        header = next(rows, [])
+        lacking = [name for name in names if name not in header]
+        if lacking:
+            raise DataError(f"{path.name}: no column {lacking[0]}, which a foreign key names")
+        places = [header.index(name) for name in names]
+        return {tuple(cells[place] for place in places) for cells in rows if len(cells) == len(header)}
+    except csv.Error as error:
+        raise DataError(f"{path.name}: cannot be read ({error})") from None

@@ -1,0 +1,223 @@
+"""Vocabulary: every word of the Data Package standard, and whether it is heeded, handed on, or refused.
+
+The words are those of Data Package, Data Resource, Table Dialect (once CSV Dialect) and Table Schema, of versions 1 and
+2 (https://datapackage.org/standard/). A word that would change what a table says, and that nothing here heeds, is
+refused with what to do instead, unless its value is what is done anyway (`delimiter: ","`). Words that only tell about
+the data are handed on by `publish`. Keys with a colon belong to other vocabularies, and are handed on too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from boundpaper.store.rules import (
+    Rule,
+    Wrong,
+    anything,
+    by_name,
+    either,
+    flag,
+    listed,
+    mapping,
+    matching,
+    number,
+    one_of,
+    refused,
+    text,
+    whole,
+)
+
+TYPES = ("string", "integer", "number", "boolean")
+SPELLINGS = {"true": ("true", "True", "TRUE", "1"), "false": ("false", "False", "FALSE", "0")}
+"""What a cell of a column of booleans may be, as the standard has it."""
+
+_COMMAS = "save the table with commas between cells and double quotes around them"
+_AS_TEXT = "say `type: string`, with a `pattern` where all cells have one form"
+_STANDARD = r"https?://(datapackage\.org|specs\.frictionlessdata\.io|frictionlessdata\.io)/\S+"
+
+_PROFILE = matching(
+    rf"{_STANDARD}|(tabular-)?data-(package|resource)",
+    "is a profile that is not checked here; leave it out, or name one of the standard's own",
+)
+_OF_STANDARD = matching(_STANDARD, "is a profile that is not checked here; leave it out, or name the standard's own")
+_LICENCES = listed(mapping({"name": text, "path": text, "title": text}, foreign=True))
+_SOURCES = listed(mapping({"title": text, "path": text, "email": text, "version": text}, foreign=True))
+_PERSON = {
+    **dict.fromkeys(("title", "givenName", "familyName", "path", "email", "role", "organization"), text),
+    "roles": listed(text),
+}
+_ABOUT: Mapping[str, Rule] = {"name": text, "title": text, "description": text}
+
+_VALUES = listed(either(text, mapping({"value": text, "label": text}, ("value",))))
+_WHOLE_NAMES = either(text, listed(text))
+
+CONSTRAINTS: Mapping[str, Rule] = {
+    "required": flag,
+    "unique": flag,
+    "enum": listed(anything),
+    "pattern": text,
+    "minLength": whole,
+    "maxLength": whole,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), anything),
+    "jsonSchema": refused("it is of JSON in cells; give each of its values a column"),
+}
+
+
+def _missing(value: Any) -> Wrong | None:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return None
+    return _VALUES(value)
+
+
+def _spelling(values: tuple[str, ...]) -> Rule:
+    """Make a rule for `trueValues` and `falseValues`: what is read anyway, and no other list."""
+    mend = f"write {values[0]} into the cells (read are {', '.join(values)})"
+    return lambda value: None if isinstance(value, list) and set(value) == set(values) else refused(mend)(value)
+
+
+FIELD: Mapping[str, Rule] = {
+    "name": text,
+    "type": one_of(
+        *TYPES,
+        mend=f"have {', '.join(TYPES)}; for dates, times, years, places, lists and JSON {_AS_TEXT}",
+    ),
+    "format": one_of("default", mend=f"cells are read in the default format of their type; for another {_AS_TEXT}"),
+    "title": text,
+    "description": text,
+    "example": anything,
+    "examples": listed(anything),
+    "rdfType": text,
+    "missingValues": _missing,
+    "constraints": mapping(CONSTRAINTS),
+    "trueValues": _spelling(SPELLINGS["true"]),
+    "falseValues": _spelling(SPELLINGS["false"]),
+    "decimalChar": one_of(".", mend="write numbers with a decimal point"),
+    "groupChar": refused("write numbers without marks between thousands, or name the column `printed`"),
+    "bareNumber": one_of(True, mend="write the number alone, and what it counts into `unit`"),
+    "categories": refused("say `constraints: {enum: [...]}`"),
+    "categoriesOrdered": refused("say the order in a column of numbers"),
+    "delimiter": refused(f"it is of lists in cells; {_AS_TEXT}"),
+    "itemType": refused(f"it is of lists in cells; {_AS_TEXT}"),
+    # Not of the standard, but of this project:
+    "unit": text,
+    "optional": flag,
+    "cites": flag,  # whether cells are keys of the bibliography
+}
+
+REFERENCE = mapping({"resource": text, "fields": _WHOLE_NAMES}, ("fields",), foreign=True)
+FOREIGN_KEY = mapping({"fields": _WHOLE_NAMES, "reference": REFERENCE}, ("fields", "reference"), foreign=True)
+SCHEMA: Mapping[str, Rule] = {
+    **_ABOUT,
+    "$schema": _OF_STANDARD,
+    "fields": anything,  # read field by field
+    "fieldsMatch": either(
+        one_of("exact", ["exact"], mend="a header names the fields exactly, in their order; describe every column")
+    ),
+    "missingValues": _missing,
+    "primaryKey": _WHOLE_NAMES,
+    "uniqueKeys": listed(listed(text)),
+    "foreignKeys": listed(FOREIGN_KEY),
+    # Not of the standard, but of this project:
+    "key": _WHOLE_NAMES,
+    "refers": by_name(text),
+}
+
+DIALECT: Mapping[str, Rule] = {
+    **_ABOUT,
+    "$schema": _OF_STANDARD,
+    "type": one_of("delimited", mend=_COMMAS),
+    "delimiter": one_of(",", mend=_COMMAS),
+    "quoteChar": one_of('"', mend=_COMMAS),
+    "doubleQuote": one_of(True, mend="save a double quote in a cell as two"),
+    "escapeChar": one_of(None, mend="save a double quote in a cell as two, and no other mark before it"),
+    "lineTerminator": one_of("\n", "\r\n", mend="end lines with line feeds"),
+    "header": one_of(True, mend="put the names of the columns into the first line"),
+    "headerRows": one_of([1], mend="put the names of the columns into the first line, and nothing above it"),
+    "headerJoin": text,
+    "headerCase": one_of(True, mend="a header spells the names as the schema does"),
+    "caseSensitiveHeader": one_of(True, mend="a header spells the names as the schema does"),
+    "commentChar": refused("take comments out of the table; `description` is the place for them"),
+    "commentRows": one_of([], mend="take comments out of the table; `description` is the place for them"),
+    "nullSequence": refused("name what stands for a missing value in `missingValues` of the schema"),
+    "skipInitialSpace": one_of(False, mend="take blanks away that stand behind commas"),
+    "csvddfVersion": anything,
+    **dict.fromkeys(("property", "itemType", "itemKeys"), refused(f"it is of JSON; {_COMMAS}")),
+    **dict.fromkeys(("sheetNumber", "sheetName"), refused(f"it is of spreadsheets; {_COMMAS}")),
+    "table": refused(f"it is of databases; {_COMMAS}"),
+}
+
+_ORIGIN = mapping({"document": either(text, whole), "section": text, "exhibit": either(text, whole)})
+_COVERS = ("resource", "key", "when", "field", "values")
+RESOURCE: Mapping[str, Rule] = {
+    **_ABOUT,
+    "profile": _PROFILE,
+    "$schema": _OF_STANDARD,
+    "path": anything,  # read by the descriptor
+    "data": refused("put the rows into a file"),
+    "type": one_of("table", mend="a resource is a table"),
+    "homepage": text,
+    "licenses": _LICENCES,
+    "sources": _SOURCES,
+    "format": one_of("csv", mend="a source or result is CSV, and a measurement what its file says"),
+    "mediatype": one_of("text/csv", mend="a source or result is CSV, and a measurement what its file says"),
+    "encoding": matching("(?i)utf-?8", "is not heeded; save the table as UTF-8"),
+    "compression": one_of("no", mend="unpack the table"),
+    "bytes": whole,
+    "hash": matching(
+        r"((md5|sha1|sha256|sha512):)?[0-9a-fA-F]{32,128}",
+        "is no hash; write md5:..., sha1:..., sha256:... or sha512:...",
+    ),
+    "dialect": either(mapping(DIALECT)),
+    "schema": anything,  # read by the descriptor
+    # Not of the standard, but of this project; the head of the data package says what they mean:
+    "kind": anything,
+    "fields": anything,
+    "key": _WHOLE_NAMES,
+    "refers": anything,
+    "origin": listed(_ORIGIN),
+    "words": flag,
+    "units": by_name(text),
+    "range": anything,
+    "awaits": text,
+    "covers": anything,
+}
+
+PACKAGE: Mapping[str, Rule] = {
+    **_ABOUT,
+    "profile": _PROFILE,
+    "$schema": _OF_STANDARD,
+    "id": text,
+    "homepage": text,
+    "image": text,
+    "version": text,
+    "created": anything,  # YAML makes a date of it, and a text of it is as good
+    "keywords": listed(text),
+    "licenses": _LICENCES,
+    "sources": _SOURCES,
+    "contributors": listed(mapping(_PERSON, foreign=True)),
+    "resources": anything,  # read one by one
+    # Not of the standard, but of this project:
+    "columns": by_name(
+        mapping(
+            {
+                **{name: FIELD[name] for name in ("type", "description", "title", "example", "rdfType", "unit")},
+                **{name: FIELD[name] for name in ("format", "missingValues")},
+                **{name: rule for name, rule in CONSTRAINTS.items() if name not in ("required", "jsonSchema")},
+                "cites": flag,
+                "refers": text,
+            }
+        )
+    ),
+    "shared": by_name(anything),
+}
+RANGE = by_name(lambda ends: None if _pair(ends) else Wrong("", "is no [low, high]"))
+
+field = mapping(FIELD, ("name",), foreign=True)
+schema = mapping(SCHEMA, foreign=True)
+resource = mapping(RESOURCE, ("name",), foreign=True)
+package = mapping(PACKAGE, ("resources",), foreign=True)
+
+
+def _pair(ends: Any) -> bool:
+    return isinstance(ends, list) and len(ends) == 2 and not any(number(end) for end in ends)

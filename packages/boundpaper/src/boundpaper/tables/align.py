@@ -1,0 +1,146 @@
+r"""Lining numbers up: a cell's number is cut into pieces, and each piece is padded to the widest of its column.
+
+Columns are right-aligned and digits have one width, so it is enough that everything to the right of the decimal point
+is equally wide in every row. Pads are `\phantom{...}` in LaTeX and spaces of a digit's width in Markdown and HTML.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal, TypeAlias
+
+from boundpaper.typeset.glyphs import Parts, glyphs, interval_tokens
+from boundpaper.typeset.text import Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Tokens of `boundpaper.typeset.glyphs` that are padded as one.
+
+    Attributes
+    ----------
+    tokens : tuple of str
+    side : {"none", "left", "right"}
+        Where the pad goes; "none" for what stands leftmost in a right-aligned column.
+    overhang : tuple of str
+        Tokens after the others that may stand over the pad: the exponent of a bare power of ten.
+    """
+
+    tokens: tuple[str, ...]
+    side: Literal["none", "left", "right"]
+    overhang: tuple[str, ...] = ()
+
+
+Pieces: TypeAlias = tuple[Piece, ...]
+DASH = "–"
+VALUE_PIECES = 2  # what `number_pieces` makes; the rest is uncertainty
+_BOLD: dict[Markup, str] = {"latex": "\\textbf{{{}}}", "markdown": "**{}**", "html": "<b>{}</b>"}
+_ORDER = (*"<>≤≥=~≈± [-.0,;", "e", "^-", "^0", "%", "×", "*", "]")
+
+
+def number_pieces(parts: Parts) -> Pieces:
+    """Cut a number before its decimal point; a suffix stays with its digits, the pad comes after it."""
+    lead = Piece(parts.lead, "none")
+    if not parts.whole:
+        return (lead, Piece((), "right", overhang=parts.power))
+    return (lead, Piece((*parts.tail, *parts.power, *parts.suffix), "right"))
+
+
+def spread_pieces(ends: Sequence[Parts]) -> Pieces:
+    """Cut an uncertainty, or the gap where there is none."""
+    if not ends:
+        return (Piece((), "right"), Piece((), "left"), Piece((), "right"))
+    return (Piece(("±",), "right"), Piece(ends[0].lead, "left"), Piece(ends[0].tail, "right"))
+
+
+def estimate_pieces(ends: Sequence[Parts]) -> Pieces:
+    """Make one piece of an interval: its brackets hug its numbers, and it follows its value without a hole."""
+    if not ends:
+        return (Piece((), "right"),)
+    return (Piece((" ", *interval_tokens(ends[0], ends[1])), "right"),)
+
+
+def missing_pieces(like: Pieces) -> Pieces:
+    """Return the dash of a missing number, under the last digit before the point."""
+    return (Piece((DASH,), "none"), *(Piece((), piece.side) for piece in like[1:]))
+
+
+def lined_up(
+    column: Sequence[Pieces | None], format: Markup, bold: Sequence[bool], hung: Sequence[str] | None = None
+) -> list[str]:
+    """Write a column's numbers so that they line up; None, which is text or blank, becomes an empty string.
+
+    Parameters
+    ----------
+    column : sequence of Pieces or None
+    format : {"latex", "markdown", "html"}
+    bold : sequence of bool
+        Whose value is bold.
+    hung : sequence of str, optional
+        For LaTeX: marks that hang over from each number's last digit, taking no width.
+    """
+    present = [pieces for pieces in column if pieces is not None]
+    widest = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
+    marks = hung or [""] * len(column)
+    return [
+        _written(pieces, widest, format, strong, mark) for pieces, strong, mark in zip(column, bold, marks, strict=True)
+    ]
+
+
+def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Markup, strong: bool, mark: str) -> str:
+    """Write one number, its value bold if `strong`: neighbouring bold pieces as one run."""
+    if pieces is None:
+        return ""
+    runs: list[tuple[bool, str]] = []
+    ends = max(slot for slot, piece in enumerate(pieces) if slot == 0 or piece.tokens or piece.overhang)
+    for slot, (piece, most) in enumerate(zip(pieces, widest, strict=True)):
+        pad = _pad(piece, most) if piece.side != "none" else []
+        over, last = glyphs(piece.overhang, format), mark if slot == ends else ""
+        if over and format == "latex" and len(pad) >= len(piece.overhang):
+            over, last = f"\\rlap{{{over}{last}}}", ""
+        value = (strong and slot < VALUE_PIECES, glyphs(piece.tokens, format) + over)
+        hanging = (False, f"\\rlap{{{last}}}" if last else "")
+        space = (False, _space(pad, format))
+        runs += [space, value, hanging] if piece.side == "left" else [value, hanging, space]
+    text = ""
+    for bold, group in groupby((run for run in runs if run[1]), key=lambda run: run[0]):
+        shown = "".join(each for _, each in group)
+        text += _BOLD[format].format(shown) if bold else shown
+    return text
+
+
+def widest_tokens(column: Sequence[Pieces | None]) -> list[str]:
+    """Return the tokens, by class of width, to which a column's numbers are padded."""
+    present = [pieces for pieces in column if pieces is not None]
+    most = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
+    return [token for each in most for token in each.elements()]
+
+
+def _class(token: str) -> str:
+    if token.isdigit() or token == DASH:
+        return "0"
+    if len(token) == 2 and token[0] == "^":
+        return "^-" if token[1] == "-" else "^0"
+    return "-" if token == "+" else token
+
+
+def _widest(pieces: Sequence[Piece]) -> Counter[str]:
+    most: Counter[str] = Counter()
+    for piece in pieces:
+        most |= Counter(map(_class, piece.tokens))
+    return most
+
+
+def _pad(piece: Piece, most: Counter[str]) -> list[str]:
+    lacking = most - Counter(map(_class, piece.tokens))
+    return sorted(lacking.elements(), key=_ORDER.index)
+
+
+def _space(pad: list[str], format: Markup) -> str:
+    if not pad:
+        return ""
+    if format == "latex":
+        return f"\\phantom{{{glyphs(pad, format)}}}"
+    widths = {" ": "\u00a0", "^-": "", "^0": ""} | dict.fromkeys(".,;[]", "\u2008")
+    return "".join(widths.get(token, "\u2007") for token in pad)

@@ -1,0 +1,36 @@
+"""The builder of table steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boundpaper.errors import SpecError
+from boundpaper.tables.render import render
+from boundpaper.tables.spec import Table
+from boundpaper.tables.units import contradicted
+
+if TYPE_CHECKING:
+    from boundpaper.build.job import Job
+
+
+def table_of(job: Job) -> Table:
+    """Run a table step's function and return its specification.
+
+    Raises
+    ------
+    SpecError
+        It returns anything else, or a unit of it contradicts the data package.
+    """
+    spec = job.call()
+    if not isinstance(spec, Table):
+        raise SpecError(
+            f"{job.file}: table() returned {type(spec).__name__}, not a Table: end it with `return Table(...)`"
+        )
+    if fault := contradicted(job.root, job.artifacts, spec):
+        raise SpecError(f"{job.file}: {fault}")
+    return spec
+
+
+def build(job: Job) -> dict[str, str]:
+    """Write a table step's LaTeX."""
+    return {f"out/tables/{job.name}.tex": render(table_of(job), job.name, "latex")}

@@ -1,0 +1,117 @@
+"""Tables as data: CSV and JSON hold the numbers themselves, unrounded, with what goes with them."""
+
+from __future__ import annotations
+
+import csv as csv_module
+import io
+import json as json_module
+
+from boundpaper.errors import DataError
+from boundpaper.tables.cells import Cell, Grid
+from boundpaper.tables.notes import gather
+from boundpaper.tables.spec import Column
+from boundpaper.typeset.armour import quoted
+from boundpaper.typeset.printed import parse
+from boundpaper.typeset.rounding import raw
+
+
+def csv(grid: Grid) -> str:
+    """Write a table as CSV.
+
+    Beside each shown field stand, where the column has them, `FIELD_uncertainty`, `FIELD_low`, `FIELD_high`, `FIELD_p`,
+    `FIELD_marks` and, where any cell is empty, `FIELD_reason`. Rows keep what the typeset table leaves out as repeated.
+    """
+    header: list[str] = []
+    values: list[list[str]] = []
+    if grid.table.groups is not None and grid.table.groups not in [column.field for column in grid.columns]:
+        header.append(grid.table.groups)
+        values.append(list(grid.groups))
+    for index, column in enumerate(grid.columns):
+        cells = [row[index] for row in grid.rows]
+        for key in _keys(column, cells):
+            header.append(f"{column.field}_{key}" if key != "value" else column.field)
+            values.append([_text(_get(cell, key)) for cell in cells])
+    text = io.StringIO()
+    writer = csv_module.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(zip(*values, strict=True))
+    return text.getvalue()
+
+
+def json(grid: Grid) -> str:
+    """Write a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
+    columns = [
+        {"field": column.field} | {each: _prose(getattr(column, each)) for each in ("title", "unit", "group")}
+        for column in grid.columns
+    ]
+    rows = []
+    for row in grid.rows:
+        fields = {}
+        for column, cell in zip(grid.columns, row, strict=True):
+            values = {key: _get(cell, key) for key in _keys(column, [cell])}
+            fields[column.field] = {
+                key: list(each) if isinstance(each, tuple) else _prose(each)
+                for key, each in values.items()
+                if key == "value" or (each is not None and each not in ("", ()))
+            }
+        rows.append(fields)
+    caption = quoted(grid.table.caption)
+    content: dict[str, object] = {"name": grid.name, "caption": caption, "columns": columns, "rows": rows}
+    if grid.table.groups is not None:
+        content["groups"] = list(grid.groups)
+    content["notes"] = [{"label": note.label, "text": quoted(note.text)} for note in gather(grid).notes]
+    content["marks"] = {mark: quoted(grid.table.marks[mark]) for mark in _used(grid)}
+    return json_module.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _keys(column: Column, cells: list[Cell]) -> list[str]:
+    keys = ["value"]
+    if column.uncertainty is not None:
+        keys.append("uncertainty")
+    if column.ci is not None:
+        keys += ["low", "high"]
+    if column.p is not None:
+        keys.append("p")
+    if column.mark is not None:
+        keys.append("marks")
+    if any(cell.reason for cell in cells):
+        keys.append("reason")
+    return keys
+
+
+def _prose(value: object) -> object:
+    """Author's text with the data's characters in it behind backslashes; anything else as it is."""
+    return quoted(value) if isinstance(value, str) else value
+
+
+def _get(cell: Cell, key: str) -> object:
+    return getattr(cell, key)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str):
+        return _inert(quoted(value))
+    return raw(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _inert(text: str) -> str:
+    """Keep a spreadsheet from running a text as a formula: one that is no number starts with an apostrophe."""
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return text
+    try:
+        parse(text)
+    except DataError:
+        return f"'{text}"
+    return text
+
+
+def _used(grid: Grid) -> list[str]:
+    used = {mark for row in grid.rows for cell in row for mark in cell.marks}
+    titles = {mark for column in grid.columns for mark in (column.title_mark or "").replace(";", ",").split(",")}
+    return [mark for mark in grid.table.marks if mark in used or mark in {each.strip() for each in titles}]

@@ -1,0 +1,60 @@
+"""Tables in HTML: a semantic table with caption, scopes, a body per group, and its notes in the foot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from boundpaper.tables.cells import Cell, Grid
+from boundpaper.tables.layout import alignment, body, label_text, note_text, separators, spanners, titles
+from boundpaper.tables.notes import Notes, gather
+from boundpaper.tables.template import fill
+from boundpaper.typeset.text import escape, prose
+
+
+@dataclass
+class _Block:
+    group: str
+    ruled: bool
+    rows: list[list[tuple[str, str]]] = field(default_factory=list)
+
+
+def html(grid: Grid) -> str:
+    """Write a table in HTML; numbers are meant to be set with `font-variant-numeric: tabular-nums`."""
+    notes = gather(grid)
+    heads = []
+    for column, lines in zip(grid.columns, titles(grid, "html"), strict=True):
+        heads.append(("<br>".join(lines) + _letters(notes.of_title(column)), alignment(column)))
+    return fill(
+        "table.html.j2",
+        grid.name,
+        source=f"table:{grid.name}",
+        caption=prose(grid.table.caption, "html"),
+        count=len(grid.columns),
+        spanners=spanners(grid, "html"),
+        heads=heads,
+        blocks=_blocks(grid, notes),
+        notes=[(label_text(note), note_text(note, "html")) for note in notes.notes],
+    )
+
+
+def _blocks(grid: Grid, notes: Notes) -> list[_Block]:
+    texts = body(grid, "html")
+    blocks: list[_Block] = []
+    for row, before in enumerate(separators(grid)):
+        if not blocks or before & {"group", "rule"}:
+            group = escape(grid.groups[row], "html") if "group" in before else ""
+            blocks.append(_Block(group, "rule" in before))
+        cells: list[tuple[str, str]] = [
+            (text + _superscript(cell, notes), alignment(column))
+            for text, cell, column in zip(texts[row], grid.rows[row], grid.columns, strict=True)
+        ]
+        blocks[-1].rows.append(cells)
+    return blocks
+
+
+def _superscript(cell: Cell, notes: Notes) -> str:
+    return "" if cell.hidden else "*" * cell.stars + _letters(notes.of_cell(cell))
+
+
+def _letters(letters: tuple[str, ...]) -> str:
+    return f"<sup>{','.join(letters)}</sup>" if letters else ""

@@ -1,0 +1,219 @@
+r"""Tables in LaTeX: booktabs rules, threeparttable notes, decimals lined up without siunitx."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from boundpaper.errors import SpecError
+from boundpaper.tables.cells import Grid, is_number
+from boundpaper.tables.layout import (
+    Separator,
+    airy,
+    alignment,
+    body,
+    label_text,
+    note_text,
+    separators,
+    spanners,
+    titles,
+)
+from boundpaper.tables.notes import Notes, gather
+from boundpaper.tables.template import PLACE, fill
+from boundpaper.tables.width import NARROW, ROOMY, Fit, fit
+from boundpaper.typeset.armour import guarded, plain
+from boundpaper.typeset.text import citations, escape, prose, without_citations
+
+_ENTRY = re.compile(r"(?:claim|artifact):[\w.-]+", re.ASCII)
+_SPEC = {"left": "l", "right": "r", "center": "c"}
+_PARAGRAPH = {"left": r"\raggedright", "right": r"\raggedleft", "center": r"\centering"}
+_BREAKS = re.compile(r"(\\_|(?<=\w)/)(?=[\w\\])")
+_ABBREVIATIONS = ("vs", "e.g", "i.e", "cf", "al", "fig", "figs", "tab", "sec", "approx", "no", "resp")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row with what stands before it."""
+
+    cells: tuple[str, ...]
+    before: frozenset[Separator]
+    group: str = ""
+
+
+def latex(grid: Grid) -> str:
+    """Write a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
+    table, notes = grid.table, gather(grid)
+    chosen = fit(grid)
+    count = len(grid.columns)
+    paragraphs = any(column.width is not None for column in grid.columns)
+    stretched = not (table.long or paragraphs) and chosen.width < NARROW
+    template = "longtable.tex.j2" if table.long else "table.tex.j2"
+    text = fill(
+        template,
+        grid.name,
+        source=f"table:{grid.name}",
+        place=f"{PLACE}/{template}",
+        packages=_packages(grid),
+        entries=table.entry is not None,
+        landscape=table.landscape,
+        short=_short(table.caption, table.short),
+        caption=prose(table.caption, "latex"),
+        size=chosen.size,
+        space=f"{chosen.space:g}",
+        width=f"{NARROW:g}pt" if stretched else "",
+        columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid, chosen) + "@{}",
+        count=count,
+        apart="[10pt]" if airy(grid) else "",
+        spanners=spanners(grid, "latex"),
+        heads=_heads(grid, notes),
+        lines=_lines(grid, notes, chosen.space),
+        notes=[(label_text(note), note_text(note, "latex")) for note in notes.notes],
+    )
+    return guarded(text, f"table {grid.name}")
+
+
+def _packages(grid: Grid) -> str:
+    table = grid.table
+    needed = ["booktabs", "array", "threeparttable"]
+    if table.long:
+        needed += ["longtable", "threeparttablex"] + (["pdflscape"] if table.landscape else [])
+    elif table.landscape:
+        needed.append("rotating")
+    words = [table.caption, *table.notes, *table.marks.values()]
+    words += [cell.words for row in grid.rows for cell in row if cell.words]
+    if any("[@" in each for each in words):
+        needed.append("natbib")
+    return ", ".join(needed)
+
+
+def _short(caption: str, short: str | None) -> str:
+    """Return the caption for the list of tables; empty where it is the caption itself."""
+    if short is not None:
+        return prose(short, "latex")
+    first = caption
+    for end in re.finditer(r"(?<!\S)(\S+)[.?!]\s+(?=[A-Z$*])", caption):
+        if caption[: end.end()].count("$") % 2 == 0 and end[1].lower() not in _ABBREVIATIONS:
+            first = caption[: end.end()].rstrip()
+            break
+    if first == caption and not citations(caption):
+        return ""
+    return prose(without_citations(first).rstrip("."), "latex")
+
+
+def _columns(grid: Grid, chosen: Fit) -> str:
+    r"""Write the columns' types.
+
+    Where rows stand close, a paragraph's further lines are indented, so that each row is seen to begin; below the names
+    of groups the first column is indented as a whole.
+    """
+    types, close = [], not airy(grid)
+    below = grid.table.groups is not None and grid.table.group_style == "row"
+    for index, column in enumerate(grid.columns):
+        if index in chosen.paragraphs:
+            style = _PARAGRAPH[alignment(column)]
+            if close and index == 0 and alignment(column) == "left":
+                style += r"\leftskip=1em" * below + r"\hangindent=1em\hangafter=1"
+            types.append(f">{{{style}\\arraybackslash}}p{{{chosen.paragraphs[index]:.1f}pt}}")
+        else:
+            types.append(_SPEC[alignment(column)])
+    return "".join(types)
+
+
+def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
+    """Return the heading's lines from the top; short headings stand at the bottom."""
+    heads = titles(grid, "latex")
+    depth = max(map(len, heads))
+    lines = []
+    for line in range(depth):
+        cells = []
+        for index, (column, title) in enumerate(zip(grid.columns, heads, strict=True)):
+            at = line - (depth - len(title))
+            text = title[at] if at >= 0 else ""
+            if at == len(title) - 1 and (letters := notes.of_title(column)):
+                text += _raised(",".join(letters))
+            if text and is_number(column) and (column.ci or column.uncertainty) and alignment(column) == "right":
+                edge = ("@{}", "") if index == 0 else ("", "@{}") if index == len(grid.columns) - 1 else ("", "")
+                text = f"\\multicolumn{{1}}{{{edge[0]}c{edge[1]}}}{{{text}}}"
+            cells.append(text)
+        lines.append(cells)
+    return lines
+
+
+def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
+    hung = [[_superscript(cell.stars, notes.of_cell(cell)) for cell in row] for row in grid.rows]
+    texts = body(grid, "latex", hung)
+    kept = [_widest_mark(grid, index, notes, space) for index in range(len(grid.columns))]
+    indent = grid.table.groups is not None and grid.table.group_style == "row"
+    lines = []
+    for row, before in enumerate(separators(grid)):
+        cells, claim = [], next(iter(_claims(grid, row)), "")
+        for index, (column, cell) in enumerate(zip(grid.columns, grid.rows[row], strict=True)):
+            text = texts[row][index]
+            if column.width is not None:
+                text = _breakable(text)
+            if cell.pieces is None:
+                text += f"\\rlap{{{hung[row][index]}}}" if kept[index] and hung[row][index] else hung[row][index]
+            text += f"\\phantom{{{kept[index]}}}" if kept[index] else ""
+            if claim and text:
+                text, claim = f"\\siterow{{{claim}}}{{{text}}}", ""  # the first cell that holds anything
+            if index == 0:
+                text = _entries(grid, row) + text
+            cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
+        cells[-1] += _page(grid, row)
+        lines.append(Line(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
+    return lines
+
+
+def _entries(grid: Grid, row: int) -> str:
+    """The marks of what a row tells of, to which links lead."""
+    if grid.table.entry is None:
+        return ""
+    names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split()
+    wrong = [name for name in names if not _ENTRY.fullmatch(name)]
+    if wrong:
+        raise SpecError(f"table {grid.name}: {wrong[0]!r} is no entry; write claim:NAME or artifact:NAME")
+    return "".join(f"\\pressentry{{{name}}}" for name in names)
+
+
+def _claims(grid: Grid, row: int) -> list[str]:
+    """The claims that a row tells of."""
+    names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split() if grid.table.entry else []
+    return [name.removeprefix("claim:") for name in names if name.startswith("claim:")]
+
+
+def _page(grid: Grid, row: int) -> str:
+    """The page of the first mark of the one claim that a row tells of."""
+    claims = _claims(grid, row)
+    return f"\\verdictpage{{{claims[0]}}}" if len(claims) == 1 else ""
+
+
+def _superscript(stars: int, letters: tuple[str, ...]) -> str:
+    inside = (f"${'{*}' * stars}$" if stars else "") + ",".join(letters)
+    return _raised(inside) if inside else ""
+
+
+def _raised(marks: str) -> str:
+    r"""Raise marks; they take their width, which `\tnote` in a table does not: a phantom of it keeps no room."""
+    return f"\\textsuperscript{{{marks}}}"
+
+
+def _widest_mark(grid: Grid, index: int, notes: Notes, space: float) -> str:
+    """Return the widest mark of a column of numbers that keeps space for it.
+
+    Space is kept at the table's edge, between close columns and for more than two signs.
+    """
+    if not is_number(grid.columns[index]):
+        return ""
+    cells = [(cell.stars, notes.of_cell(cell)) for row in grid.rows for cell in (row[index],)]
+    lengths = [stars + 2 * len(letters) for stars, letters in cells]
+    longest = max(lengths)
+    if not longest or (longest <= 2 and index < len(grid.columns) - 1 and space >= ROOMY):
+        return ""
+    return _superscript(*cells[lengths.index(longest)])
+
+
+def _breakable(text: str) -> str:
+    """Let long names in paragraphs break after underscores and slashes, outside of mathematics."""
+    parts = text.split("$")
+    parts[::2] = [_BREAKS.sub(r"\1\\allowbreak{}", part) for part in parts[::2]]
+    return "$".join(parts)

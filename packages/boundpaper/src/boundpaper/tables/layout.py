@@ -1,0 +1,149 @@
+"""What the three typeset formats share: a grid's cells as text of the format, its headings in lines, its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from boundpaper.errors import ThesisError
+from boundpaper.tables.align import DASH, lined_up
+from boundpaper.tables.cells import Cell, Grid, is_number
+from boundpaper.tables.notes import Note
+from boundpaper.tables.spec import Align, Column
+from boundpaper.typeset.numbers import Words
+from boundpaper.typeset.numbers import text as plain_words
+from boundpaper.typeset.text import Markup, escape, numerals, prose
+
+
+@dataclass(frozen=True)
+class Spanner:
+    """A heading above columns `first` to `last` (counted from 1); without text, a gap."""
+
+    text: str
+    first: int
+    last: int
+
+    @property
+    def span(self) -> int:
+        """How many columns it covers."""
+        return self.last - self.first + 1
+
+
+def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> list[list[str]]:
+    """Return the cells' text, row by row, numbers lined up, without marks and stars but for `hung`.
+
+    `hung` gives for LaTeX each cell's marks, row by row; only numbers take them up.
+    """
+    columns = []
+    for index, column in enumerate(grid.columns):
+        cells = [row[index] for row in grid.rows]
+        numbers = [""] * len(cells)
+        for unit in dict.fromkeys(grid.units):
+            chosen = [row for row, each in enumerate(grid.units) if each == unit]
+            lined = lined_up(
+                [cells[row].pieces for row in chosen],
+                format,
+                [cells[row].best for row in chosen],
+                [hung[row][index] for row in chosen] if hung else None,
+            )
+            for row, number in zip(chosen, lined, strict=True):
+                numbers[row] = number
+        texts = []
+        for row, (number, cell) in enumerate(zip(numbers, cells, strict=True)):
+            try:
+                texts.append("" if cell.hidden else number or _words(column, cell, format))
+            except ThesisError as error:
+                raise type(error)(f"table {grid.name}, column {column.title!r}, row {row + 1}: {error}") from None
+        columns.append(texts)
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _words(column: Column, cell: Cell, format: Markup) -> str:
+    if cell.value is None:
+        return escape(DASH, format) if cell.reason else ""
+    show = column.show if isinstance(column.show, Words) else plain_words
+    return show.show(cell.words, format)
+
+
+def titles(grid: Grid, format: Markup) -> list[list[str]]:
+    """Return the headings' lines, column by column; a unit goes on the title's line where the column is wide enough."""
+    rows = []
+    for index, column in enumerate(grid.columns):
+        lines = column.title.split("\n")
+        if column.unit:
+            content = max(plain_width(row[index]) for row in grid.rows)
+            unit = f"({column.unit})"
+            if len(lines) == 1 and len(lines[0]) + len(unit) < max(content, 12):
+                lines = [f"{lines[0]} {unit}"]
+            else:
+                lines.append(unit)
+        rows.append([prose(line, format) for line in lines])
+    return rows
+
+
+def plain_width(cell: Cell) -> int:
+    """Count a cell's characters, roughly."""
+    if cell.pieces is None:
+        return len(cell.words) or 2
+    return sum(len(piece.tokens) for piece in cell.pieces)
+
+
+def spanners(grid: Grid, format: Markup) -> list[Spanner]:
+    """Return the headings above groups of columns, with the gaps between them; none where no column has a group."""
+    if not any(column.group for column in grid.columns):
+        return []
+    spans, first = [], 1
+    for group, members in groupby(grid.columns, key=lambda column: column.group or ""):
+        count = len(list(members))
+        spans.append(Spanner(prose(group, format) if group else "", first, first + count - 1))
+        first += count
+    return spans
+
+
+def alignment(column: Column) -> Align:
+    """Return how a column is aligned."""
+    return column.align or ("right" if is_number(column) else "left")
+
+
+def note_text(note: Note, format: Markup) -> str:
+    """Write a note's text; footnotes end with a full stop."""
+    begun = note.text[:1].upper() + note.text[1:] if note.label and note.label != DASH else note.text
+    text = prose(begun, format) if note.prose else escape(numerals(begun), format)
+    if note.label == DASH:
+        text = f"{escape(DASH, format)} {text}"
+    return text + "." if note.label and not note.text.rstrip("*$)").endswith((".", "?", "!")) else text
+
+
+def label_text(note: Note) -> str:
+    """Return a note's letter; the dash stands in the text."""
+    return "" if note.label == DASH else note.label
+
+
+def airy(grid: Grid) -> bool:
+    """Whether a little space stands between any two rows: where they are paragraphs, or the table asks for it."""
+    paragraphs = any(column.width is not None for column in grid.columns)
+    return grid.table.space == 1 or (grid.table.space is None and paragraphs)
+
+
+Separator = Literal["group", "rule", "space"]
+
+
+def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
+    """Yield for each row what stands before it: a group's heading, a rule, a little space where a block ends."""
+    every, blocks = airy(grid), grid.blocks
+    for row in range(len(grid.rows)):
+        before: set[Separator] = set()
+        if grid.ruled[row] or (grid.starts(row) and grid.table.group_style == "rule"):
+            before.add("rule")
+        if grid.starts(row) and grid.table.group_style == "row":
+            before.add("group")
+        if not before and (every or (row and blocks[row] != blocks[row - 1] and _several(blocks, row))):
+            before.add("space")
+        yield frozenset(before - {"rule", "space"} if row == 0 else before)
+
+
+def _several(blocks: Sequence[str], row: int) -> bool:
+    """Whether the block that ends or the one that begins at a row has several rows."""
+    return blocks[row - 2 : row - 1] == blocks[row - 1 : row] or blocks[row : row + 1] == blocks[row + 1 : row + 2]

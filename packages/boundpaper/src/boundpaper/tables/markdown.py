@@ -1,0 +1,77 @@
+"""Tables in Markdown: a pipe table, padded to read well as it stands, with caption and notes."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from boundpaper.tables.cells import Cell, Grid
+from boundpaper.tables.layout import alignment, body, label_text, note_text, separators, spanners, titles
+from boundpaper.tables.notes import Notes, gather
+from boundpaper.tables.template import fill
+from boundpaper.typeset.text import escape, prose
+
+
+def markdown(grid: Grid) -> str:
+    """Write a table in GitHub's Markdown; rules become empty rows, headings of groups rows in italics."""
+    notes = gather(grid)
+    rows = [_heads(grid, notes)]
+    texts = body(grid, "markdown")
+    empty = [""] * len(grid.columns)
+    for row, before in enumerate(separators(grid)):
+        if "rule" in before:
+            rows.append(empty)
+        if "group" in before:
+            rows.append([f"*{escape(grid.groups[row], 'markdown')}*", *empty[1:]])
+        cells = zip(texts[row], grid.rows[row], strict=True)
+        rows.append([text + _superscript(cell, notes) for text, cell in cells])
+    rows = [[cell.replace("\n", " ") for cell in row] for row in rows]
+    widths = [max(3, *(_width(row[index]) for row in rows)) for index in range(len(grid.columns))]
+    right = [alignment(column) == "right" for column in grid.columns]
+    ruler = [_ruler(alignment(column), width) for column, width in zip(grid.columns, widths, strict=True)]
+    lines = [_line(row, widths, right) for row in rows]
+    lines.insert(1, "| " + " | ".join(ruler) + " |")
+    return fill(
+        "table.md.j2",
+        grid.name,
+        source=f"table:{grid.name}",
+        caption=prose(grid.table.caption, "markdown"),
+        lines=lines,
+        notes=[(label_text(note), note_text(note, "markdown")) for note in notes.notes],
+    )
+
+
+def _heads(grid: Grid, notes: Notes) -> list[str]:
+    """Return one heading per column, the group's before its own: Markdown has one line of headings."""
+    group = {index: each.text for each in spanners(grid, "markdown") for index in range(each.first - 1, each.last)}
+    heads = []
+    for index, (column, lines) in enumerate(zip(grid.columns, titles(grid, "markdown"), strict=True)):
+        letters = notes.of_title(column)
+        title = " ".join(lines) + (f"<sup>{','.join(letters)}</sup>" if letters else "")
+        heads.append(f"{group[index]}: {title}" if group.get(index) else title)
+    return heads
+
+
+def _superscript(cell: Cell, notes: Notes) -> str:
+    if cell.hidden:
+        return ""
+    letters = notes.of_cell(cell)
+    return "\\*" * cell.stars + (f"<sup>{','.join(letters)}</sup>" if letters else "")
+
+
+def _ruler(align: str, width: int) -> str:
+    return {"left": "-" * width, "right": "-" * (width - 1) + ":", "center": ":" + "-" * (width - 2) + ":"}[align]
+
+
+def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
+    padded = []
+    for cell, width, last in zip(cells, widths, right, strict=True):
+        space = " " * (width - _width(cell))
+        padded.append(space + cell if last else cell + space)
+    return "| " + " | ".join(padded) + " |"
+
+
+def _width(text: str) -> int:
+    """Count the columns that a text takes in an editor: none for combining signs, two for wide characters."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )

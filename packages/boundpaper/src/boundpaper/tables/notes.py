@@ -1,0 +1,76 @@
+"""What stands below a table: general notes, lettered footnotes and why cells are empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from boundpaper.tables.align import DASH
+from boundpaper.tables.cells import Cell, Grid
+from boundpaper.tables.spec import Column, mark_names
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note: its label (a letter, a dash, or nothing), its text, and whether the text is prose or plain data."""
+
+    label: str
+    text: str
+    prose: bool = True
+
+
+@dataclass(frozen=True)
+class Notes:
+    """A table's notes in order, and the letters by which cells refer to them."""
+
+    notes: tuple[Note, ...]
+    letters: dict[tuple[str, str], str]
+
+    def of_cell(self, cell: Cell) -> tuple[str, ...]:
+        """Letters that a cell carries."""
+        if cell.hidden:
+            return ()
+        keys = [("reason", cell.reason)] if cell.reason else []
+        keys += [("mark", mark) for mark in cell.marks]
+        return tuple(self.letters[key] for key in keys if key in self.letters)
+
+    def of_title(self, column: Column) -> tuple[str, ...]:
+        """Letters that a heading carries."""
+        return tuple(self.letters[("mark", mark)] for mark in mark_names(column.title_mark or ""))
+
+
+def gather(grid: Grid) -> Notes:
+    """Collect a grid's notes.
+
+    Letters follow the order of appearance, headings first, then row by row. Where all empty cells share one reason, it
+    is said once beside a dash; where there are several, each has a letter.
+    """
+    table = grid.table
+    keys: dict[tuple[str, str], None] = {}
+    for column in grid.columns:
+        keys |= dict.fromkeys(("mark", mark) for mark in mark_names(column.title_mark or ""))
+    for row in grid.rows:
+        for cell in row:
+            if cell.reason and not cell.hidden:
+                keys[("reason", cell.reason)] = None
+            if not cell.hidden:
+                keys |= dict.fromkeys(("mark", mark) for mark in cell.marks)
+    reasons = [key for key in keys if key[0] == "reason"]
+    gaps = all(cell.value is None for row in grid.rows for cell in row if cell.reason)
+    said_once = len(reasons) == 1 and gaps
+    lettered = [key for key in keys if not (said_once and key[0] == "reason")]
+    letters = {key: _letter(index) for index, key in enumerate(lettered)}
+    notes = [Note("", note) for note in table.notes]
+    if said_once:
+        notes.append(Note(DASH, reasons[0][1], prose=False))
+    for (kind, text), letter in letters.items():
+        notes.append(Note(letter, table.marks[text]) if kind == "mark" else Note(letter, text, prose=False))
+    if any(column.p for column in grid.columns):
+        levels = ("\\*" * (count + 1) + f" $p < {level:g}$" for count, level in enumerate(table.levels))
+        notes.append(Note("", "; ".join(levels) + "."))
+    return Notes(tuple(notes), letters)
+
+
+def _letter(index: int) -> str:
+    rounds, place = divmod(index, len(ascii_lowercase))
+    return (_letter(rounds - 1) if rounds else "") + ascii_lowercase[place]

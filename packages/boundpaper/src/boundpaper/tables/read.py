@@ -1,0 +1,247 @@
+"""From a specification to cells: every value is read and checked once, for all renderers."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from boundpaper.errors import DataError, SpecError
+from boundpaper.near import or_known
+from boundpaper.tables.cells import Cell, Grid
+from boundpaper.tables.rounding import rounded, with_best
+from boundpaper.tables.spec import Column, Table, check, mark_names, with_text_names
+from boundpaper.typeset.armour import plain
+from boundpaper.typeset.numbers import AsPrinted, Words
+from boundpaper.typeset.numbers import integer as integer_format
+from boundpaper.typeset.numbers import text as text_format
+
+
+def read(table: Table, name: str) -> Grid:
+    """Read a specification's cells.
+
+    Parameters
+    ----------
+    table : Table
+    name : str
+        The table's name, for messages.
+
+    Raises
+    ------
+    SpecError
+        See `boundpaper.tables.spec.check`; also a column of fractions without a format, and a mark that is not explained.
+    DataError
+        A cell without a value or a reason, text where a number belongs, infinity, an interval whose ends are swapped;
+        the message names table, column and row.
+    """
+    table = with_text_names(table)
+    check(table, name)
+    wanted = {each for column in table.columns for each in column.fields} | {
+        table.reason,
+        table.groups,
+        table.rule_before,
+        table.units,
+        table.space if isinstance(table.space, str) else None,
+    }
+    data = {
+        field: [None if _empty(value) else _plain(value) for value in table.rows[field]]
+        for field in wanted
+        if field is not None
+    }
+    prose = {column.field for column in table.columns if isinstance(column.show, Words) and column.show.markup}
+    for field in data.keys() - prose - {column.mark for column in table.columns}:
+        data[field] = [plain(value) if isinstance(value, str) else value for value in data[field]]
+    reader = _Reader(table, name, data)
+    columns = tuple(reader.resolved(column) for column in table.columns)
+    labels = tuple(map(_label, data[columns[0].field]))
+    reader = replace(reader, labels=labels)
+    groups = tuple(map(_label, data[table.groups])) if table.groups else ("",) * len(labels)
+    ruled = tuple(
+        reader.truth(each, row) for row, each in enumerate(data[table.rule_before] if table.rule_before else ())
+    )
+    by_column = []
+    for column in columns:
+        cells = [reader.cell(column, row) for row in range(len(labels))]
+        cells = rounded(column, cells, table.levels, lambda row, column=column: reader.where(column, row))  # type: ignore[misc]
+        cells = with_best(column, cells, groups)
+        by_column.append(cells if column.repeat else _unrepeated(cells, groups))
+    rows = tuple(zip(*by_column, strict=True))
+    together = _together(table, columns)
+    blocks = tuple(map(_label, data[together])) if together else ("",) * len(rows)
+    units = tuple(map(_label, data[table.units])) if table.units else ("",) * len(rows)
+    return Grid(name, table, columns, rows, groups, ruled or (False,) * len(rows), blocks, units)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads cells of one table.
+
+    `data` holds the fields' values as Python's own, None for empty ones; `labels` are the first column's values, which
+    name rows in messages.
+    """
+
+    table: Table
+    name: str
+    data: Mapping[str, list[object]]
+    labels: tuple[str, ...] = ()
+
+    def where(self, column: Column | None, row: int | None = None) -> str:
+        place = f"table {self.name}"
+        if column is not None:
+            place += f", column {column.title!r} ({column.field})"
+        if row is None:
+            return place
+        label = self.labels[row] if self.labels else ""
+        return f"{place}, row {row + 1}" + (f" ({label})" if label else "")
+
+    def resolved(self, column: Column) -> Column:
+        """Fill in the format that a column leaves out."""
+        if column.show is not None:
+            return column
+        values = [value for value in self.data[column.field] if value is not None]
+        spread = column.ci is not None or column.uncertainty is not None
+        if column.width is not None or all(isinstance(value, (str, bool)) for value in values):
+            if spread:
+                raise SpecError(f"{self.where(column)} holds text, which takes no uncertainty= or ci=")
+            return replace(column, show=text_format)
+        if any(isinstance(value, str) for value in values):
+            raise SpecError(f"{self.where(column)} mixes text and numbers: make it one of them, or show it as text")
+        whole = all(isinstance(value, numbers.Real) and float(value).is_integer() for value in values)
+        if whole and not spread:
+            return replace(column, show=integer_format())
+        raise SpecError(f"{self.where(column)} holds fractions and has no format: give one, such as fixed(2)")
+
+    def cell(self, column: Column, row: int) -> Cell:
+        """Read a cell: its value or its reason, its marks, and what goes with the value."""
+        where = self.where(column, row)
+        marks = self._marks(column, row, where)
+        value = self._at(column.field, row)
+        reason = self._reason(column, row)
+        if value is None:
+            if column.blank:
+                return Cell(marks=marks)
+            if not reason:
+                raise DataError(
+                    f"{where} is empty without a reason: name the field that says why as reason=, or missing="
+                )
+            return Cell(reason=reason, marks=marks)
+        if isinstance(column.show, Words):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise DataError(f"{where} is {value}: leave it empty and give the reason")
+            return Cell(value=value, marks=marks)
+        if isinstance(value, str) and not isinstance(column.show, AsPrinted):
+            raise DataError(f"{where} holds the text {value!r}, but the column shows numbers")
+        p, digits = self._number(column.p, row, where), self._digits(column, row, where)
+        low, high = (self._number(each, row, where) for each in column.ci or (None, None))
+        uncertainty = self._number(column.uncertainty, row, where)
+        if not isinstance(column.show, AsPrinted):
+            value = self._number(column.field, row, where)
+        wanted = (
+            {column.uncertainty: uncertainty}
+            if column.uncertainty
+            else dict(zip(column.ci or (), (low, high), strict=False))
+        )
+        if any(each is None for each in wanted.values()):
+            absent = next(field for field, each in wanted.items() if each is None)
+            if not reason:
+                raise DataError(
+                    f"{where} has a value but no {absent}, and no reason why: name the field that says it as reason="
+                )
+            return Cell(value=value, p=p, digits=digits, marks=marks, reason=reason)
+        if low is not None and high is not None and low > high:
+            raise DataError(f"{where} has the interval [{low}, {high}], whose high end comes first")
+        if uncertainty is not None and uncertainty < 0:
+            raise DataError(f"{where} has the negative uncertainty {uncertainty}")
+        return Cell(value=value, uncertainty=uncertainty, low=low, high=high, p=p, digits=digits, marks=marks)
+
+    def truth(self, value: object, row: int) -> bool:
+        """Read a cell of `rule_before`."""
+        if value is None or isinstance(value, bool):
+            return bool(value)
+        raise DataError(f"{self.where(None, row)}: rule_before is true or false, not {value!r}")
+
+    def _at(self, field: str, row: int) -> object:
+        return self.data[field][row]
+
+    def _number(self, field: str | None, row: int, where: str) -> float | int | None:
+        value = None if field is None else self._at(field, row)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise DataError(f"{where}: {field} holds {value!r}, which is not a number")
+        if not math.isfinite(value):
+            raise DataError(f"{where}: {field} is {value}: leave it empty and give the reason")
+        return value
+
+    def _digits(self, column: Column, row: int, where: str) -> int | None:
+        """Read a row's own digits after the point."""
+        if column.digits is None:
+            return None
+        digits = self._number(column.digits, row, where)
+        if digits is None or not float(digits).is_integer():
+            raise DataError(f"{where}: {column.digits} holds {digits!r}, not how many digits stand after the point")
+        return int(digits)
+
+    def _marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:
+        if column.mark is None:
+            return ()
+        value = self._at(column.mark, row)
+        if isinstance(value, (list, tuple)):
+            marks = tuple(str(each) for each in value)
+        else:
+            marks = () if value is None else mark_names(str(value))
+        for mark in marks:
+            if mark not in self.table.marks:
+                raise SpecError(
+                    f"{where}: the mark {mark!r} of field {column.mark!r} is not explained in the table's marks"
+                    f"{or_known(mark, self.table.marks)}"
+                )
+        return tuple(dict.fromkeys(marks))
+
+    def _reason(self, column: Column, row: int) -> str:
+        """Find why a cell may be empty: the column's field, else the table's, else the column's standing reason."""
+        standing = column.missing or ""
+        field = column.reason or self.table.reason
+        value = None if field is None else self._at(field, row)
+        if value is None:
+            return standing
+        known = set(map(str, self.table.rows.columns))
+        told = [part.strip().partition(": ") for part in str(value).split(";")]
+        if all(colon and key in known for key, colon, _ in told):
+            return {key: why.strip() for key, _, why in told}.get(column.field, standing)
+        return str(value).strip()
+
+
+def _together(table: Table, columns: Sequence[Column]) -> str:
+    """Return the field whose equal values say that rows belong together; empty where none does."""
+    if table.space is not None:
+        return table.space if isinstance(table.space, str) else ""
+    return next((column.field for column in columns if not column.repeat), "")
+
+
+def _unrepeated(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
+    """Hide cells that repeat the one above them in their group."""
+    kept = cells[:1]
+    for row in range(1, len(cells)):
+        above, cell = cells[row - 1], cells[row]
+        same = cell.value is not None and cell.value == above.value and cell.marks == above.marks
+        kept.append(replace(cell, hidden=True) if same and groups[row] == groups[row - 1] else cell)
+    return kept
+
+
+def _empty(value: object) -> bool:
+    if value is None or value is pd.NA or value is pd.NaT:
+        return True
+    return not value.strip() if isinstance(value, str) else isinstance(value, float) and math.isnan(value)
+
+
+def _label(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _plain(value: object) -> object:
+    """Turn numpy's scalars into Python's own, for JSON and CSV."""
+    return value.item() if hasattr(value, "item") else value

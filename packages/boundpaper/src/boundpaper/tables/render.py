@@ -1,0 +1,49 @@
+"""From a specification to text, in any format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from boundpaper.errors import SpecError
+from boundpaper.near import or_known
+from boundpaper.tables.cells import Grid
+from boundpaper.tables.data import csv, json
+from boundpaper.tables.html import html
+from boundpaper.tables.latex import latex
+from boundpaper.tables.markdown import markdown
+from boundpaper.tables.read import read
+
+if TYPE_CHECKING:
+    from boundpaper.tables.spec import Table
+
+FORMATS: Mapping[str, Callable[[Grid], str]] = {
+    "latex": latex,
+    "markdown": markdown,
+    "html": html,
+    "csv": csv,
+    "json": json,
+}
+
+
+def render(spec: Table, name: str, format: str = "latex") -> str:
+    """Write a table.
+
+    Parameters
+    ----------
+    spec : Table
+    name : str
+        Becomes the label `tab:NAME` and names the table in messages.
+    format : {"latex", "markdown", "html", "csv", "json"}
+
+    Raises
+    ------
+    SpecError, DataError
+        See `boundpaper.tables.read.read`; also prose that is malformed and text that the format cannot hold.
+    """
+    try:
+        renderer = FORMATS[format]
+    except KeyError:
+        known = ", ".join(FORMATS)
+        raise SpecError(f"unknown table format {format!r}: it is one of {known}{or_known(format, FORMATS)}") from None
+    return renderer(read(spec, name))

@@ -1,0 +1,135 @@
+"""Rounding a column of cells by one rule, and telling which of them is the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from boundpaper.errors import DataError, SpecError, ThesisError
+from boundpaper.tables.align import Pieces, estimate_pieces, missing_pieces, number_pieces, spread_pieces
+from boundpaper.tables.cells import Cell
+from boundpaper.tables.spec import Column
+from boundpaper.typeset.numbers import AsPrinted, Fixed, PValue, Scientific, Significant, Uncertain, Words, stars
+from boundpaper.typeset.numbers import text as text_format
+from boundpaper.typeset.rounding import half_width
+
+
+def rounded(
+    column: Column, cells: Sequence[Cell], levels: tuple[float, ...], where: Callable[[int | None], str]
+) -> list[Cell]:
+    """Fill in the cells' pieces, words and stars.
+
+    Parameters
+    ----------
+    column : Column
+        With its format.
+    cells : sequence of Cell
+        The column's cells, as read.
+    levels : tuple of float
+        Star levels.
+    where : callable
+        Names a row, or for None the column, in messages.
+
+    Raises
+    ------
+    DataError
+        A value that the format does not take; an `uncertain()` column whose uncertainties are all 0.
+    """
+    places = _places(column, cells, where)
+    filled = []
+    for row, cell in enumerate(cells):
+        try:
+            filled.append(_rounded(column, cell, levels, places[row]))
+        except ThesisError as error:
+            raise type(error)(f"{where(row)}: {error}") from None
+    like = next((cell.pieces for cell in filled if cell.pieces is not None), None)
+    if like is None:
+        return filled
+    gap = missing_pieces(like)
+    return [replace(cell, pieces=gap) if cell.value is None and cell.reason else cell for cell in filled]
+
+
+def _places(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
+    """Decide the digits of an `uncertain()` column: one place where all agree within a digit, else one per cell."""
+    if not isinstance(column.show, Uncertain):
+        return [0] * len(cells)
+    own: dict[int, int] = {}
+    for row, cell in enumerate(cells):
+        spread = cell.uncertainty
+        if cell.low is not None and cell.high is not None:
+            spread = half_width(cell.low, cell.high)
+        if spread:
+            own[row] = column.show.place(spread)
+    if not own:
+        raise DataError(f"{where(None)}: no uncertainty is above 0, so none gives a precision: use fixed(digits)")
+    finest = max(own.values())
+    agreed = finest - min(own.values()) <= 1
+    return [finest if agreed else own.get(row, finest) for row in range(len(cells))]
+
+
+def _rounded(column: Column, cell: Cell, levels: tuple[float, ...], place: int) -> Cell:
+    if cell.value is None:
+        return cell
+    show = column.show
+    if isinstance(show, Fixed) and cell.digits is not None:
+        show = replace(show, digits=cell.digits)
+    if isinstance(show, Words):
+        return replace(cell, words=text_format.show(cell.value, "plain"))
+    cell = replace(cell, stars=stars(cell.p, levels) if cell.p is not None else 0)
+    if isinstance(show, AsPrinted):
+        printed = show.parts(cell.value)
+        return replace(cell, pieces=number_pieces(printed) if printed else None, words=str(cell.value))
+    extras = [each for each in (cell.uncertainty, cell.low, cell.high) if each is not None]
+    if isinstance(show, Uncertain):
+        parts = show.at(place, cell.value)
+        ends = [replace(show, sign=False).at(place, each) for each in extras]
+    elif isinstance(show, (Fixed, Significant)):
+        parts = show.parts(cell.value)
+        bare = show.bare() if isinstance(show, Fixed) else show
+        ends = [bare.parts(each) for each in extras]
+    elif isinstance(show, (PValue, Scientific)):
+        parts, ends = show.parts(cell.value), []
+    else:
+        raise SpecError(f"{show!r} is no format for a table's numbers")
+    pieces: Pieces = number_pieces(parts)
+    if column.ci:
+        pieces += estimate_pieces(ends)
+    elif column.uncertainty:
+        pieces += spread_pieces(ends)
+    return replace(cell, pieces=pieces)
+
+
+def with_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[Cell]:
+    """Mark the best cell of each group where its interval overlaps no other's.
+
+    The interval is `ci`, or the value ± 2 uncertainties; a cell without one overlaps all others.
+    """
+    if column.best is None:
+        return cells
+    judged = list(cells)
+    for group in dict.fromkeys(groups):
+        spans = [
+            (*_span(cell, 1 if column.best == "max" else -1), row)
+            for row, cell in enumerate(cells)
+            if groups[row] == group and cell.value is not None
+        ]
+        if len(spans) < 2:
+            continue
+        _, floor, _, row = max(spans)
+        if floor > max(high for _, _, high, other in spans if other != row):
+            judged[row] = replace(cells[row], best=True)
+    return judged
+
+
+def _span(cell: Cell, sign: int) -> tuple[float, float, float]:
+    """Return a cell's value and interval, mirrored where the smallest is the best."""
+    if not isinstance(cell.value, (int, float)):
+        raise SpecError(f"{cell.value!r} is no number, so best cannot judge it")
+    low, high = -math.inf, math.inf
+    if cell.low is not None and cell.high is not None:
+        low, high = cell.low, cell.high
+    elif cell.uncertainty is not None:
+        low, high = cell.value - 2 * cell.uncertainty, cell.value + 2 * cell.uncertainty
+    ends = sorted((sign * low, sign * high))
+    return sign * cell.value, ends[0], ends[1]

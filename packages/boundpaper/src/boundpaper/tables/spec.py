@@ -1,0 +1,317 @@
+"""What a table is: two frozen dataclasses, and the checks that need no more than them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import field as member
+from typing import TYPE_CHECKING, Any, Literal
+
+from boundpaper.errors import SpecError
+from boundpaper.near import or_known
+from boundpaper.typeset.numbers import P_LEVELS, AsPrinted, Fixed, Interval, PValue, Scientific, Show, Uncertain, Words
+from boundpaper.typeset.text import prose
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Align = Literal["left", "right", "center"]
+Size = Literal["small", "footnotesize", "scriptsize"]
+LENGTH = re.compile(r"\d+(\.\d+)?(mm|cm|in|pt|em)")
+SIZES: tuple[Size, ...] = ("small", "footnotesize", "scriptsize")
+
+
+@dataclass(frozen=True)
+class Column:
+    r"""A column of a table.
+
+    Attributes
+    ----------
+    field : str
+        The column of `rows` that it shows. Columns whose names are no text (years of a pivot, pairs of names) go by the
+        text of the name, a pair by its parts with a space between (`2019`, `height mean`), or by the name itself.
+    title : str
+        Its heading, prose (`$math$` and `*emphasis*`); `\n` breaks the line.
+    show : format, optional
+        From `boundpaper.typeset.numbers`; left out, text is shown as text and whole numbers as such.
+    digits : str, optional
+        Field of each row's digits after the point, for rows of different units; they take the place of `fixed`'s.
+    uncertainty : str, optional
+        Field of a standard deviation or error, shown as `value ± uncertainty`.
+    ci : (str, str), optional
+        Fields of an interval's ends, shown as `value [low, high]`.
+    p : str, optional
+        Field of a p-value, shown as stars; the levels are explained in the notes. Empty p-values give no star.
+    mark : str, optional
+        Field of footnote marks: names from the table's `marks`, several separated by commas.
+    title_mark : str, optional
+        Names of footnote marks on the heading, several separated by commas.
+    reason : str, optional
+        Field that says why a cell is empty; also understood is `field: why; field: why`.
+    missing : str, optional
+        One reason for every empty cell of the column that has none of its own.
+    blank : bool
+        Empty cells are blank, not missing: for remarks that most rows lack.
+    group : str, optional
+        Heading above neighbouring columns of the same group.
+    best : {"max", "min"}, optional
+        Bold for the best value, of each group of rows, where its interval (`ci`, or value ± 2 `uncertainty`)
+        overlaps no other; so it needs one of them.
+    unit : str, optional
+        Written in parentheses after the title.
+    width : str or float, optional
+        Makes a paragraph column: a length such as `30mm`, or a share of the line; all paragraph columns
+        shrink together where the others need the room.
+    align : {"left", "right", "center"}, optional
+        Left out, numbers are right-aligned on their decimal points and text is left-aligned.
+    repeat : bool
+        False leaves a cell blank that repeats the one above it.
+    """
+
+    field: str
+    title: str
+    show: Show | None = None
+    _: KW_ONLY
+    digits: str | None = None
+    uncertainty: str | None = None
+    ci: tuple[str, str] | None = None
+    p: str | None = None
+    mark: str | None = None
+    title_mark: str | None = None
+    reason: str | None = None
+    missing: str | None = None
+    blank: bool = False
+    group: str | None = None
+    best: Literal["max", "min"] | None = None
+    unit: str | None = None
+    width: str | float | None = None
+    align: Align | None = None
+    repeat: bool = True
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Every column of `rows` that it reads."""
+        named = (self.field, self.digits, self.uncertainty, *(self.ci or ()), self.p, self.mark, self.reason)
+        return tuple(name for name in named if name is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    r"""A table: its data, its columns and its words.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        One row per row of the table, in order.
+    columns : sequence of Column
+    caption : str
+        Prose (`boundpaper.typeset.text.prose`): plain text, `$math$`, `*emphasis*`, `[@key]`.
+    short : str, optional
+        Caption for the list of tables; left out, the caption's first sentence without citations.
+    note : str or sequence of str
+        Prose below the table, one paragraph each.
+    marks : mapping of str to str
+        Footnotes: name to explanation (prose). Those that no cell uses are not printed; the printed ones get the
+        letters a, b, c, ... in order of appearance.
+    reason : str, optional
+        The field of reasons for every column that names none.
+    groups : str, optional
+        Field whose change starts a group of rows.
+    group_style : {"row", "rule"}
+        A group begins with a row that holds its name, or with a rule only.
+    rule_before : str, optional
+        Boolean field: a rule before this row.
+    levels : tuple of float
+        Star levels of p-values, from one star up.
+    long : bool
+        May break across pages.
+    landscape : bool
+        Turned by 90 degrees.
+    size : {"small", "footnotesize", "scriptsize"}, optional
+        Left out, the largest at which the estimated width fits the page.
+    column_space : float, optional
+        Half the space between columns in pt; left out, chosen with `size`.
+    space : str or int, optional
+        Where a little space stands between rows: a field, at whose changes it does (between blocks of which one has
+        several rows); 1 for every row, 0 for none. Left out, 1 where there are paragraph columns, else the first
+        column that leaves out repeats, else none: space says that rows belong together, so none is put by count.
+    units : str, optional
+        Field of each row's unit: numbers line up with those of rows of the same unit only. Left out, all rows are of
+        one unit.
+    entry : str, optional
+        Field of what each row tells of, `claim:NAME` or `artifact:NAME`, several with blanks between: in the thesis,
+        verdicts and numbers lead to that row, and in LaTeX a row of one claim ends with the page of its first mark.
+    """
+
+    rows: pd.DataFrame
+    columns: Sequence[Column]
+    caption: str
+    short: str | None = None
+    note: str | Sequence[str] = ()
+    marks: Mapping[str, str] = member(default_factory=dict)
+    reason: str | None = None
+    groups: str | None = None
+    group_style: Literal["row", "rule"] = "row"
+    rule_before: str | None = None
+    levels: tuple[float, ...] = P_LEVELS
+    long: bool = False
+    landscape: bool = False
+    size: Size | None = None
+    column_space: float | None = None
+    space: str | int | None = None
+    units: str | None = None
+    entry: str | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The note's paragraphs."""
+        return (self.note,) if isinstance(self.note, str) else tuple(self.note)
+
+
+def mark_names(marks: str) -> tuple[str, ...]:
+    """Split a field of footnote marks."""
+    return tuple(name.strip() for name in marks.replace(";", ",").split(",") if name.strip())
+
+
+def with_text_names(table: Table) -> Table:
+    """The same table, where every name of a column is text: whole numbers, dates and pairs are names in a frame too."""
+    if all(isinstance(each, str) for each in (*table.rows.columns, *_named_fields(table))):
+        return table
+    rows = table.rows.copy(deep=False)
+    rows.columns = [_text_of(each) for each in table.rows.columns]
+    columns = [_with_text_fields(column, _COLUMN_FIELDS) for column in table.columns]
+    named: Table = _with_text_fields(table, _TABLE_FIELDS)
+    return replace(named, rows=rows, columns=columns)
+
+
+_COLUMN_FIELDS = ("field", "title", "digits", "uncertainty", "p", "mark", "reason", "ci")
+_TABLE_FIELDS = ("reason", "groups", "rule_before", "units", "entry")
+
+
+def _named_fields(table: Table) -> Iterator[object]:
+    for column in table.columns:
+        yield from (column.title, *column.fields)
+    yield from (name for field in _TABLE_FIELDS if (name := getattr(table, field)) is not None)
+
+
+def _with_text_fields(spec: Any, fields: tuple[str, ...]) -> Any:
+    changed: dict[str, Any] = {}
+    for field in fields:
+        value = getattr(spec, field)
+        if field == "ci" and isinstance(value, tuple | list):
+            changed[field] = tuple(_text_of(each) for each in value)
+        elif value is not None:
+            changed[field] = _text_of(value)
+    return replace(spec, **changed)
+
+
+def _text_of(name: object) -> str:
+    if isinstance(name, tuple):
+        return " ".join(str(part) for part in name if str(part))
+    return str(name)
+
+
+def check(table: Table, name: str) -> None:
+    """Check that a specification can be drawn.
+
+    Raises
+    ------
+    SpecError
+        No rows or columns, a field that `rows` lacks, a field shown twice, an unexplained mark, options that
+        contradict one another; the message names the table.
+    """
+    where = f"table {name}"
+    if not table.columns:
+        raise SpecError(f"{where} has no columns")
+    if not len(table.rows):
+        raise SpecError(f"{where} has no rows: check the selection that makes them")
+    if not table.caption.strip():
+        raise SpecError(f"{where} has no caption")
+    known = [str(column) for column in table.rows.columns]
+    if twice := sorted({each for each in known if known.count(each) > 1}):
+        raise SpecError(f"{where}: rows has two columns named {twice[0]!r}: rename one")
+    for column in table.columns:
+        _check_column(column, table, where)
+    for what, text in _prose(table):
+        try:
+            prose(text, "latex")
+        except SpecError as error:
+            raise SpecError(f"{where}, {what}: {error}") from None
+    wanted = [(each, f"column {column.title!r}") for column in table.columns for each in column.fields]
+    space = table.space if isinstance(table.space, str) else None
+    named = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)
+    wanted += [(each, "table") for each in named if each is not None]
+    for each, wanter in wanted:
+        if each not in known:
+            raise SpecError(
+                f"{where}: {wanter} reads {each!r}, which rows does not have{or_known(each, known)}; "
+                f"it has {', '.join(known)}"
+            )
+    shown = [column.field for column in table.columns]
+    if twice := sorted({each for each in shown if shown.count(each) > 1}):
+        raise SpecError(
+            f"{where} shows the field {twice[0]!r} in two columns: copy it under a second name if both are meant"
+        )
+    if table.group_style not in ("row", "rule"):
+        raise SpecError(f"{where}: group_style is 'row' or 'rule', not {table.group_style!r}")
+    if table.size is not None and table.size not in SIZES:
+        raise SpecError(f"{where}: size is one of {', '.join(SIZES)}, not {table.size!r}")
+    if list(table.levels) != sorted(table.levels, reverse=True) or not all(0 < level < 1 for level in table.levels):
+        raise SpecError(f"{where}: levels fall from one star up, between 0 and 1, not {table.levels}")
+    if table.space not in (None, 0, 1) and not isinstance(table.space, str):
+        raise SpecError(
+            f"{where}: space is a field at whose changes it stands, 1 for every row, or 0, not {table.space}"
+        )
+
+
+def _prose(table: Table) -> Iterator[tuple[str, str]]:
+    """Yield what authors wrote, with the name of its place."""
+    yield "caption", table.caption
+    yield "short caption", table.short or ""
+    yield from (("note", note) for note in table.notes)
+    yield from ((f"mark {mark!r}", text) for mark, text in table.marks.items())
+    for column in table.columns:
+        yield from ((f"title of {column.field!r}", line) for line in column.title.split("\n"))
+        yield f"group of {column.field!r}", column.group or ""
+        yield f"unit of {column.field!r}", column.unit or ""
+
+
+def _check_column(column: Column, table: Table, where: str) -> None:
+    which = f"{where}, column {column.title!r}"
+    spread = column.uncertainty is not None or column.ci is not None
+    if column.best not in (None, "max", "min"):
+        raise SpecError(f"{which}: best is 'max' or 'min', not {column.best!r}")
+    if column.best and not spread:
+        raise SpecError(
+            f"{which}: best needs uncertainty= or ci=, since without one no value can be told from the next"
+        )
+    if column.uncertainty is not None and column.ci is not None:
+        raise SpecError(f"{which} has both uncertainty= and ci=: choose one, show the other in its own column")
+    if isinstance(column.show, Uncertain) and not spread:
+        raise SpecError(f"{which} is shown as uncertain() but names neither uncertainty= nor ci=")
+    if spread and isinstance(column.show, (Words, AsPrinted, PValue, Interval)):
+        raise SpecError(
+            f"{which}: {type(column.show).__name__.lower()} takes no uncertainty= or ci=: use fixed(digits)"
+        )
+    if spread and isinstance(column.show, Scientific):
+        raise SpecError(
+            f"{which}: scientific() takes no uncertainty= or ci=: scale the column and name the power as unit="
+        )
+    if isinstance(column.show, Interval):
+        raise SpecError(f"{which}: interval() is for prose; in a table give the estimate and ci=(low, high)")
+    if column.digits is not None and not isinstance(column.show, Fixed):
+        raise SpecError(f"{which}: digits= names the field of each row's digits, which is for fixed(digits) only")
+    if column.width is not None and not isinstance(column.show, (Words, type(None))):
+        raise SpecError(f"{which}: width= makes a paragraph, which is for text, not for numbers")
+    if isinstance(column.width, str) and not LENGTH.fullmatch(column.width):
+        raise SpecError(
+            f"{which}: width is a number with mm, cm, in, pt or em, or a share of the line, not {column.width!r}"
+        )
+    if isinstance(column.width, (int, float)) and not 0 < column.width <= 1:
+        raise SpecError(f"{which}: width is a share of the line, above 0 and at most 1, not {column.width}")
+    if column.align not in (None, "left", "right", "center"):
+        raise SpecError(f"{which}: align is 'left', 'right' or 'center', not {column.align!r}")
+    for name in mark_names(column.title_mark or ""):
+        if name not in table.marks:
+            raise SpecError(f"{which}: the mark {name!r} is not explained in marks={or_known(name, table.marks)}")

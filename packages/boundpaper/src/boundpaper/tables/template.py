@@ -1,0 +1,47 @@
+"""The templates of the renderers; their faults are reported by file and line."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from boundpaper.errors import SpecError
+from boundpaper.typeset.templates import environment
+
+FOLDER = Path(__file__).parent / "templates"
+PLACE = "boundpaper/tables/templates"
+
+
+_environment = cache(environment)
+
+
+def fill(template: str, name: str, folder: Path = FOLDER, **values: object) -> str:
+    """Fill a template for the table `name`.
+
+    Raises
+    ------
+    SpecError
+        The template is missing, malformed, or uses an unknown name; the message gives file and line.
+    """
+    import jinja2
+
+    try:
+        return _environment(folder).get_template(template).render(name=name, **values)
+    except jinja2.TemplateNotFound as error:
+        raise SpecError(f"{PLACE}/{error.name}: no such template (table {name})") from None
+    except jinja2.TemplateSyntaxError as error:
+        raise SpecError(f"{PLACE}/{error.name or template}:{error.lineno}: {error.message} (table {name})") from None
+    except (jinja2.TemplateError, TypeError, AttributeError, ValueError) as error:
+        file, line = _place(error, folder, template)
+        raise SpecError(f"{PLACE}/{file}:{line}: {error} (table {name})") from error
+
+
+def _place(error: BaseException, folder: Path, template: str) -> tuple[str, int]:
+    """Find the template line that an error came from: the deepest frame that lies in a template."""
+    file, line, trace = template, 0, error.__traceback__
+    while trace is not None:
+        path = Path(trace.tb_frame.f_code.co_filename)
+        if path.parent == folder:
+            file, line = path.name, trace.tb_lineno
+        trace = trace.tb_next
+    return file, line

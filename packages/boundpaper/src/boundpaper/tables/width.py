@@ -1,0 +1,151 @@
+"""How wide a table will be: estimated from the widths of a Palatino, to choose the size at which it fits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from boundpaper.tables.align import widest_tokens
+from boundpaper.tables.cells import Grid, is_number
+from boundpaper.tables.layout import spanners, titles
+from boundpaper.tables.spec import Column, Size, mark_names
+from boundpaper.typeset.armour import plain
+
+LINE = 430.0  # pt, a little below the 152 mm that scrreprt sets on A4 at 11 pt
+TURNED = 600.0  # pt, the line of a landscape page
+NARROW = 250.0  # pt: narrower tables are stretched to it, for the sake of caption and notes
+OVER = 5.0  # pt by which a table may look wider than its line: the estimate is no closer, and LaTeX lets as much pass
+BROKEN = 6.0  # em: a column of text that the table is too wide for breaks its lines, if it keeps as much
+ROOMY = 4.0  # pt of half column space: with less, marks may not hang over into the next column
+_POINTS: dict[Size, float] = {"small": 10, "footnotesize": 9, "scriptsize": 8}
+_CHOICES: tuple[tuple[Size, float], ...] = (
+    ("small", 6), ("footnotesize", 5), ("footnotesize", 3.5), ("scriptsize", 3.5), ("scriptsize", 2.5),
+)  # fmt: skip
+_NARROW_SIGNS, _WIDE_SIGNS = frozenset("iljftrI.,;:!'|()[]- ^"), frozenset("mwMWAODGHNQUKRVXY%@")
+_TOKENS = {
+    "0": 0.5, "-": 0.61, ".": 0.25, ",": 0.25, ";": 0.5, "[": 0.33, "]": 0.33, "e": 1.95, "^0": 0.37, "^-": 0.5,
+    "±": 0.95, "%": 0.84, "×": 0.61, " ": 0.25, "<": 0.78, ">": 0.78, "*": 0.36,
+}  # fmt: skip
+
+
+def text_width(text: str) -> float:
+    """Estimate the width of a text in em."""
+    text = plain(text)
+    return sum(0.3 if char in _NARROW_SIGNS else 0.78 if char in _WIDE_SIGNS else 0.53 for char in text)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a table is set.
+
+    Attributes
+    ----------
+    size : {"small", "footnotesize", "scriptsize"}
+    space : float
+        Half the space between columns, in pt.
+    width : float
+        The table's estimated width, in pt.
+    paragraphs : mapping of int to float
+        Widths in pt of the paragraph columns, by index.
+    """
+
+    size: Size
+    space: float
+    width: float
+    paragraphs: Mapping[int, float]
+
+
+def fit(grid: Grid) -> Fit:
+    """Choose the size and column space that the table asks for, or the largest with which it fits its line.
+
+    Paragraph columns give way to the others: all of them shrink by one factor until the table fits. A smaller size is
+    taken before they lose more than an eighth.
+    """
+    table = grid.table
+    paragraphs = any(column.width is not None for column in grid.columns)
+    choices = [choice for choice in _CHOICES if table.size in (None, choice[0])]
+    if paragraphs and table.size is None:
+        choices = [choice for choice in choices if choice[0] != "small"]
+    for size, space in choices:
+        tried, shrunk = _try(grid, size, table.column_space if table.column_space is not None else space)
+        if tried.width <= _line(grid) and shrunk >= 7 / 8:
+            return tried
+    return _broken(grid, tried)
+
+
+def _broken(grid: Grid, chosen: Fit) -> Fit:
+    """The same fit, where the widest column of text breaks its lines as far as the table is wider than its line."""
+    lacking = chosen.width - _line(grid)
+    texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
+    if lacking <= OVER or not texts:
+        return chosen
+    point = _POINTS[chosen.size]
+    widths = {index: _body(grid, index, chosen.space) * point for index in texts}
+    widest = max(texts, key=lambda index: widths[index])
+    left = widths[widest] - lacking
+    if left < BROKEN * point:
+        return chosen
+    return replace(chosen, width=_line(grid), paragraphs={**chosen.paragraphs, widest: left})
+
+
+def _line(grid: Grid) -> float:
+    return TURNED if grid.table.landscape else LINE
+
+
+def _try(grid: Grid, size: Size, space: float) -> tuple[Fit, float]:
+    """Estimate a table's width at one size, and the factor by which its paragraph columns shrink."""
+    point, heads = _POINTS[size], titles(grid, "html")
+    widths = [
+        max(_heading(head, column), _body(grid, index, space)) * point if column.width is None else 0.0
+        for index, (head, column) in enumerate(zip(heads, grid.columns, strict=True))
+    ]
+    for each in spanners(grid, "html"):
+        inside = range(each.first - 1, each.last)
+        lacking = text_width(_visible(each.text)) * point - sum(widths[index] for index in inside)
+        if all(grid.columns[index].width is None for index in inside):
+            widths[each.last - 1] += max(0.0, lacking - 2 * space * (each.span - 1))
+    taken = sum(widths) + 2 * space * (len(widths) - 1)
+    asked = {
+        index: _paragraph_width(column.width, grid, point, space)
+        for index, column in enumerate(grid.columns)
+        if column.width
+    }
+    wanted = sum(asked.values())
+    shrunk = min(1.0, max(0.25, (_line(grid) - taken) / wanted)) if wanted else 1.0
+    final = {index: width * shrunk for index, width in asked.items()}
+    return Fit(size, space, taken + sum(final.values()), final), shrunk
+
+
+def _paragraph_width(width: str | float, grid: Grid, point: float, space: float) -> float:
+    """Return the width in pt that a paragraph column asks for."""
+    if not isinstance(width, str):
+        return max(10.0, width * _line(grid) - 2 * space)
+    number, unit = width[:-2], width[-2:]
+    return float(number) * {"mm": 2.845, "cm": 28.45, "in": 72.27, "pt": 1.0, "em": point}[unit]
+
+
+def _heading(lines: list[str], column: Column) -> float:
+    """Estimate a heading's widest line; its marks stand on the last."""
+    marks = 0.6 * len(mark_names(column.title_mark or ""))
+    return max(text_width(_visible(line)) + (marks if line is lines[-1] else 0.0) for line in lines)
+
+
+def _body(grid: Grid, index: int, space: float) -> float:
+    """Estimate a column's widest cell, its pads and marks included."""
+    cells = [row[index] for row in grid.rows if not row[index].hidden]
+    marks = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
+    numbers = max(
+        sum(_TOKENS.get(token, 0.6) for token in widest_tokens([cell.pieces for cell in alike]))
+        for unit in set(grid.units)
+        if (alike := [row[index] for row, each in zip(grid.rows, grid.units, strict=True) if each == unit])
+    )
+    words = max((text_width(cell.words) for cell in cells if cell.pieces is None), default=0.0)
+    indent = 1.0 if index == 0 and grid.table.groups is not None and grid.table.group_style == "row" else 0.0
+    hanging = is_number(grid.columns[index]) and index < len(grid.columns) - 1 and marks <= 0.7 and space >= ROOMY
+    reserved = 0.0 if hanging else marks
+    return max(numbers, words) + reserved + indent
+
+
+def _visible(heading: str) -> str:
+    return re.sub(r"<[^<>]*>|\\[a-zA-Z]+|[\\{}_^$]|&[a-z]+;", "", heading)

@@ -1,0 +1,103 @@
+"""The signs of printed numbers: a rounded number in pieces, and how each piece is written in every format.
+
+One minus (`$-$` in LaTeX, U+2212 in Markdown and HTML, a hyphen in plain text), one multiplication sign, one way of
+raising.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from boundpaper.errors import SpecError
+from boundpaper.typeset.text import escape
+
+Output = Literal["latex", "markdown", "html", "plain", "csv"]
+OUTPUTS: tuple[Output, ...] = ("latex", "markdown", "html", "plain", "csv")
+
+_PLAIN = {"–": "-", "×": "x", "e": "e", "±": " ± ", ";": ", ", " ": " "}
+_UNICODE = {"-": "−", "e": " × 10", "±": " ± ", ";": ", ", " ": "\u00a0"}
+_LATEX = {
+    "-": "$-$", "+": "$+$", "×": r"$\times$", "e": r"\,$\times$\,10", "±": r"\,$\pm$\,", ";": ", ", " ": "~",
+    "<": r"$<$\,", ">": r"$>$\,", "≤": r"$\leq$\,", "≥": r"$\geq$\,", "=": r"$=$\,", "~": r"$\sim$", "≈": r"$\approx$",
+    "%": r"\%", "*": r"${*}$", "–": "--",
+}  # fmt: skip
+SUPERSCRIPT = dict(zip("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A rounded number in pieces: `prefix sign whole . fraction × 10^exponent suffix`.
+
+    With an exponent and no `whole`, it is the bare power `10^exponent`.
+    """
+
+    sign: str = ""
+    whole: str = ""
+    fraction: str = ""
+    exponent: int | None = None
+    prefix: str = ""
+    suffix: str = ""
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        """Tokens before the decimal point."""
+        return (*self.prefix, *self.sign, *(self.whole or "10"))
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """Tokens from the decimal point to the last digit."""
+        return (".", *self.fraction) if self.fraction else ()
+
+    @property
+    def power(self) -> tuple[str, ...]:
+        """Tokens of the power of ten."""
+        if self.exponent is None:
+            return ()
+        raised = tuple(f"^{char}" for char in str(self.exponent))
+        return ("e", *raised) if self.whole else raised
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """All tokens, left to right."""
+        return (*self.lead, *self.tail, *self.power, *self.suffix)
+
+
+def glyphs(tokens: Iterable[str], format: Output) -> str:
+    """Write tokens in a format: one minus, one multiplication sign and one way of raising for the whole project."""
+    if format not in OUTPUTS:
+        raise SpecError(f"unknown number format {format!r}: one of {', '.join(OUTPUTS)}")
+    text = []
+    before = ""
+    for raised, run in groupby(tokens, key=lambda token: len(token) == 2 and token[0] == "^"):
+        part = list(run)
+        if raised:
+            text.append(_raised("".join(token[1] for token in part), format, before))
+        else:
+            text.append("".join(_glyph(token, format) for token in part))
+        before = part[-1]
+    return "".join(text)
+
+
+def _glyph(token: str, format: Output) -> str:
+    if format == "latex":
+        return _LATEX.get(token, token)
+    if format in ("markdown", "html"):
+        shown = _UNICODE.get(token) or escape(token, "html" if format == "html" else "markdown")
+        return "−" if token == "-" else ("+" if token == "+" else shown) + ("\u202f" if token in "<>≤≥=" else "")
+    return _PLAIN.get(token, token) + (" " if token in "<>≤≥=" else "")
+
+
+def _raised(power: str, format: Output, before: str) -> str:
+    if format == "latex":
+        return f"$^{{{power}}}$"
+    if format == "html":
+        return f"<sup>{power.replace('-', '−')}</sup>"
+    if format == "markdown":
+        return "".join(SUPERSCRIPT[char] for char in power)
+    return power if before == "e" else f"^{power}"
+
+
+def interval_tokens(low: Parts, high: Parts) -> tuple[str, ...]:
+    """Tokens of `[low, high]`."""
+    return ("[", *low.tokens, ";", *high.tokens, "]")

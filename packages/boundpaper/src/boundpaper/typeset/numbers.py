@@ -1,0 +1,325 @@
+"""How numbers are shown: formats decided once, for tables, captions and chapters alike.
+
+A format is a small frozen dataclass; `format.show(value, "latex")` gives text, `format.parts(value)` the pieces by
+which a table lines up its columns. Halves are rounded away from zero on the number's shortest decimal form, a zero
+never has a sign, NaN and infinity are errors, and a printed p never claims more than the number.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from boundpaper.errors import DataError, SpecError
+from boundpaper.typeset.armour import plain, quoted
+from boundpaper.typeset.glyphs import SUPERSCRIPT, Parts, glyphs, interval_tokens
+from boundpaper.typeset.glyphs import Output as Output
+from boundpaper.typeset.grouping import grouped
+from boundpaper.typeset.rounding import EXACT, decimal_parts, significant_place
+from boundpaper.typeset.rounding import finite as finite
+from boundpaper.typeset.rounding import raw as raw
+from boundpaper.typeset.rounding import round_half_up as round_half_up
+from boundpaper.typeset.text import escape, numerals, prose
+
+P_LEVELS = (0.05, 0.01, 0.001)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A fixed number of digits after the point, perhaps with a plus, a scale, a suffix, no thousands separators."""
+
+    digits: int
+    sign: bool = False
+    suffix: str = ""
+    thousands: bool = True
+    scale: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.digits, int) or not 0 <= self.digits <= 15:
+            raise SpecError(f"a number format takes 0 to 15 digits, not {self.digits!r}")
+
+    def parts(self, value: object) -> Parts:
+        """Round and take apart."""
+        number = EXACT.multiply(finite(value), self.scale)
+        return decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
+
+    def bare(self) -> "Fixed":
+        """Return the format of an interval's end or an uncertainty beside such a number: no plus, no suffix."""
+        return replace(self, sign=False, suffix="")
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Write `value` in `format`; CSV gets the number itself."""
+        return raw(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
+
+
+@dataclass(frozen=True, slots=True)
+class Significant:
+    """A number of significant digits, without an exponent."""
+
+    digits: int
+    thousands: bool = True
+
+    def parts(self, value: object) -> Parts:
+        """Round and take apart."""
+        number = finite(value)
+        return decimal_parts(number, significant_place(number, self.digits), thousands=self.thousands)
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Write `value` in `format`; CSV gets the number itself."""
+        return raw(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
+
+
+@dataclass(frozen=True, slots=True)
+class Scientific:
+    """Digits after the mantissa's point and a power of ten; the power 0 is not written."""
+
+    digits: int
+
+    def parts(self, value: object) -> Parts:
+        """Round and take apart."""
+        number = finite(value)
+        if number == 0:
+            return Parts(whole="0")
+        place = significant_place(number, self.digits + 1)
+        exponent = self.digits - place
+        mantissa = decimal_parts(round_half_up(number, place).scaleb(-exponent, EXACT), self.digits)
+        return replace(mantissa, exponent=exponent or None)
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Write `value` in `format`; CSV gets the number itself."""
+        return raw(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
+
+
+@dataclass(frozen=True, slots=True)
+class PValue:
+    """A p-value: `0.012`, `< 0.001`, `< 10^-11`; with `relation` also `= 0.012`, for use after a printed p.
+
+    Bounds are rounded up to a power of ten. Where rounding would carry p to or below a level in `P_LEVELS` that it does
+    not reach, digits are added until it does not (0.0504 stays 0.0504).
+    """
+
+    digits: int = 3
+    relation: bool = False
+
+    def parts(self, value: object) -> Parts:
+        """Round and take apart; DataError for a p outside 0 to 1."""
+        p = finite(value, "p-value")
+        if not 0 <= p <= 1:
+            raise DataError(f"the p-value {value!r} is not between 0 and 1")
+        if p < Decimal("0.001"):
+            exponent = max(p.adjusted() + 1, -300) if p else -300  # p = 0 is a float's underflow
+            if exponent == -3:
+                return Parts(prefix="<", whole="0", fraction="001")
+            return Parts(prefix="<", exponent=exponent)
+        digits = max(self.digits, 3)
+        while any(round_half_up(p, digits) <= Decimal(str(level)) < p for level in P_LEVELS):
+            digits += 1
+        return replace(decimal_parts(p, digits), prefix="=" if self.relation else "")
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Write `value` in `format`; CSV gets the number itself."""
+        return raw(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A pair (low, high) as `[0.12, 0.45]`."""
+
+    digits: int
+    scale: int = 1
+    suffix: str = ""
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Write the pair in `format`; DataError when it is no pair or the wrong way round."""
+        low, high = pair(value, "interval")
+        if format == "csv":
+            return f"{raw(low)},{raw(high)}"
+        ends = Fixed(self.digits, scale=self.scale)
+        return glyphs(interval_tokens(ends.parts(low), ends.parts(high)) + tuple(self.suffix), format)
+
+
+@dataclass(frozen=True, slots=True)
+class Uncertain:
+    """A pair (value, uncertainty) as `0.123 ± 0.045`: the uncertainty to `digits` digits, the value to match."""
+
+    digits: int = 2
+    sign: bool = False
+
+    def place(self, uncertainty: object) -> int:
+        """Digits after the point (negative: before it) that the uncertainty allows; DataError unless positive."""
+        spread = finite(uncertainty, "uncertainty")
+        if spread <= 0:
+            raise DataError(f"the uncertainty {uncertainty!r} gives no precision: show the value with fixed(digits)")
+        return significant_place(spread, self.digits)
+
+    def at(self, place: int, value: object) -> Parts:
+        """Round a value or an uncertainty to a place that was decided for the whole column."""
+        return decimal_parts(finite(value), place, sign=self.sign)
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Write the pair in `format`."""
+        middle, spread = pair(value, "value with its uncertainty")
+        if format == "csv":
+            return f"{raw(middle)},{raw(spread)}"
+        place = self.place(spread)
+        return glyphs(
+            (*self.at(place, middle).tokens, "±", *replace(self, sign=False).at(place, spread).tokens), format
+        )
+
+
+_PRINTED = re.compile(
+    r"(?P<prefix>[~≈<>≤≥=]?)\s*(?P<sign>[+\-−]?)(?P<whole>[1-9]\d{0,2}(?:,\d{3})+|\d+|(?=\.\d))(?:\.(?P<fraction>\d+))?"
+    r"(?:[eE](?P<exponent>[+\-−]?\d+))?(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?(?:\s*[-–]\s*+(?P<to>\d+(?:\.\d+)?))?"
+    r"\s*(?P<suffix>[%×x]?\*?)"
+)
+_LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class AsPrinted:
+    """A number given as the text that a document prints (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`), lined up.
+
+    Its thousands are set apart as everywhere else, whether the document does so or not. Text that is no number,
+    `50 each` for one, is shown as text.
+    """
+
+    def parts(self, value: object) -> Parts | None:
+        """Take the text apart; None when it is no number."""
+        if not isinstance(value, str):
+            raise DataError(f"printed() shows the text of a document, not {value!r}: use fixed(digits)")
+        match = _PRINTED.fullmatch(plain(value).strip())
+        if match is None:
+            return None
+        whole, power = match["whole"] or "0", match["power"]
+        if power and (whole != "10" or match["fraction"] or match["exponent"]):
+            return None
+        lowered = "".join(_LOWERED[char] for char in power or "") or (match["exponent"] or "").replace("−", "-")
+        return Parts(
+            sign=match["sign"].replace("−", "-"),
+            whole="" if power else grouped(whole) if len(whole) > 3 else whole,
+            fraction=match["fraction"] or "",
+            exponent=int(lowered) if lowered else None,
+            prefix=match["prefix"],
+            suffix=(f"–{match['to']}" if match["to"] else "") + match["suffix"].replace("x", "×"),
+        )
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Write the text in `format`."""
+        parts = self.parts(value)
+        if format == "csv":
+            return plain(str(value))
+        if parts is None:
+            return Words().show(value, format)
+        return glyphs(parts.tokens, format)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Text: data, of which every character means itself, or with `markup` an author's prose.
+
+    Prose is what `boundpaper.typeset.text.prose` reads. With `numbers` the numbers in data are set as those in prose
+    are: for sentences; an identifier, a date or a version would be taken for a number.
+    """
+
+    markup: bool = False
+    numbers: bool = False
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Write the text; truth values become yes and no."""
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        elif isinstance(value, float) and value.is_integer():
+            value = str(int(value))
+        shown = str(value)
+        if format == "plain" or format == "csv":
+            return quoted(shown) if self.markup else plain(shown)
+        if self.markup:
+            return prose(shown, format)
+        return escape(numerals(shown, thousands=True) if self.numbers else shown, format)
+
+
+Number: TypeAlias = Fixed | Significant | Scientific | PValue
+Show: TypeAlias = Number | Interval | Uncertain | AsPrinted | Words
+
+
+def pair(value: object, what: str) -> tuple[Any, Any]:
+    """Return a pair of finite numbers; an interval must have its low end first."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise DataError(f"an {what} is a pair of numbers, not {value!r}")
+    first, second = value
+    if finite(first) > finite(second) and what == "interval":
+        raise DataError(f"the interval {value!r} has its high end first")
+    return first, second
+
+
+def stars(p: object, levels: tuple[float, ...] = P_LEVELS) -> int:
+    """Count the levels that a p-value is below."""
+    value = finite(p, "p-value")
+    if not 0 <= value <= 1:
+        raise DataError(f"the p-value {p!r} is not between 0 and 1")
+    return sum(value < Decimal(str(level)) for level in levels)
+
+
+def fixed(digits: int, *, thousands: bool = True) -> Fixed:
+    """Digits after the point: `0.85`, `1,815.8`."""
+    return Fixed(digits, thousands=thousands)
+
+
+def signed(digits: int) -> Fixed:
+    """Digits after the point, with a plus before positive numbers: `+0.85`."""
+    return Fixed(digits, sign=True)
+
+
+def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixed:
+    """A percentage with its sign, `89.5%`; `share` means that the data hold 0.895."""
+    return Fixed(digits, sign=sign, suffix="%", scale=100 if share else 1)
+
+
+def points(digits: int = 0, *, sign: bool = False) -> Fixed:
+    """A difference of two shares in percentage points: data 0.332, `33`; the word follows in the text."""
+    return Fixed(digits, sign=sign, scale=100)
+
+
+def times(digits: int = 1, *, sign: bool = False) -> Fixed:
+    """A factor: `2.3×`."""
+    return Fixed(digits, sign=sign, suffix="×")
+
+
+def integer(*, thousands: bool = True, sign: bool = False) -> Fixed:
+    """A whole number: `131,072`; without separators where it is a year or another name."""
+    return Fixed(0, sign=sign, thousands=thousands)
+
+
+def significant(digits: int, *, thousands: bool = True) -> Significant:
+    """Significant digits: `0.0123`, `12.3`, `1,230`."""
+    return Significant(digits, thousands)
+
+
+def scientific(digits: int = 1) -> Scientific:
+    """A mantissa with digits after the point and a power of ten: `3.4 × 10^-12`."""
+    return Scientific(digits)
+
+
+def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
+    """A p-value, as a bound below 0.001; `relation` writes `= 0.012` and `< 0.001`."""
+    return PValue(digits, relation)
+
+
+def interval(digits: int, *, share: bool = False) -> Interval:
+    """A pair (low, high): `[0.12, 0.45]`; `share` writes shares as percentages."""
+    return Interval(digits, scale=100 if share else 1, suffix="%" if share else "")
+
+
+def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
+    """A value rounded to match its uncertainty, which has `digits` significant digits: `0.123 ± 0.045`."""
+    return Uncertain(digits, sign)
+
+
+def printed() -> AsPrinted:
+    """A number as a document prints it, given as text."""
+    return AsPrinted()
+
+
+text = Words()
+markup = Words(markup=True)
+sentences = Words(numbers=True)

@@ -1,0 +1,95 @@
+"""Printed numbers: what a document's cell says, and the interval that its rounding leaves open."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from boundpaper.errors import DataError
+from boundpaper.typeset.armour import plain
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_UNIT = r"(?:\s*(?:%|×|x|pp|points|each|tokens))?"
+_WHOLE = r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)"
+_NUMBER = rf"[-+±]?{_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?"
+_SINGLE = re.compile(rf"^({_NUMBER}){_UNIT}$")
+_RANGE = re.compile(rf"^({_NUMBER}){_UNIT}\s*(?:-|to)\s*({_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?){_UNIT}$")
+_POWER = re.compile(r"^(?:(\d+(?:\.\d+)?)\s*[×x·]\s*)?10([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})$")
+# Meant as a number, also where a cell may hold words.
+_MEANT = re.compile(rf"^[-+±]?(?:\d+,[\d,.]*|\d+(?:\.\d+)?e[-+]?\d+|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+){_UNIT}$")
+_SUFFIX = {"K": 3, "M": 6}
+
+
+class Unreadable(DataError):
+    """A cell that is meant as a number and cannot be read as one."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A printed number.
+
+    Attributes
+    ----------
+    value : float or None
+        The number; None for a printed range. Percent and times signs are dropped, not divided.
+    decimals : int or None
+        Digits after the decimal point, the exponent included: `3.00e-4` has 6, `50K` has -3.
+    low, high : float
+        The rounding interval, `value` -+ half a unit of the last printed digit; for a range, its outer bounds
+        widened in the same way.
+    """
+
+    value: float | None
+    decimals: int | None
+    low: float
+    high: float
+
+
+def parse(text: str) -> Printed:
+    """Read one printed cell.
+
+    Understood are signs (also U+2212 and a leading +-), thousands commas, `e` exponents, `10` with a superscript,
+    the suffixes K and M, a trailing footnote star, a leading `~`, `≈`, `<`, `>`, `=`, `≥`, `≤`, the units
+    `% × x pp points each tokens`, and ranges such as `97-100%`.
+
+    Raises
+    ------
+    Unreadable
+        When the text is meant as a number but can be read in two ways (`0,5`), or is beyond what a number can hold.
+    DataError
+        When it is no number at all.
+    """
+    shown = text if len(text) < 60 else f"{text[:60]}..."
+    body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
+    if power := _POWER.match(body):
+        exponent = int(power[2].translate(_SUPERSCRIPTS))
+        return _printed(power[1] or "1", -exponent, shown)
+    if single := _SINGLE.match(body):
+        return _printed(single[1], 0, shown)
+    if (bounds := _RANGE.match(body)) is not None:
+        first, last = _printed(bounds[1], 0, shown), _printed(bounds[2], 0, shown)
+        if bounds[2][-1] in _SUFFIX and bounds[1][-1] not in _SUFFIX:
+            first = _printed(bounds[1] + bounds[2][-1], 0, shown)
+        if first.low > last.high:
+            raise DataError(f"{text!r}: the range runs downwards; print its ends as two rows")
+        return Printed(value=None, decimals=None, low=first.low, high=last.high)
+    if _MEANT.match(body):
+        raise Unreadable(
+            f"{shown!r} is not a printed number: commas part thousands (1,234), a point the decimals; "
+            "an exponent has up to three digits"
+        )
+    raise DataError(f"{shown!r} is not a printed number; write the digits, or leave it empty and give a reason")
+
+
+def _printed(text: str, shift: int, shown: str) -> Printed:
+    body = text.replace(",", "").lstrip("±")
+    scale = _SUFFIX.get(body[-1], 0)
+    mantissa, _, exponent = body.rstrip("KM").partition("e")
+    power = int(exponent or 0) + scale - shift
+    decimals = len(mantissa.partition(".")[2]) - power
+    value = float(f"{mantissa}e{power}")
+    if math.isinf(value) or (value == 0 and mantissa.strip("+-0.")):
+        raise Unreadable(f"{shown!r} is beyond the numbers that can be computed with")
+    half = float(f"5e{-decimals - 1}")
+    return Printed(value=value, decimals=decimals, low=value - half, high=value + half)

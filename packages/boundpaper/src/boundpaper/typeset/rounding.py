@@ -1,0 +1,72 @@
+"""Rounding numbers exactly: halves away from zero on the shortest decimal form, whatever the size of the number."""
+
+import math
+import numbers
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+from boundpaper.errors import DataError, SpecError
+from boundpaper.typeset.glyphs import Parts
+from boundpaper.typeset.grouping import grouped
+
+EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # floats span 10^±308: every one can be rounded exactly
+
+
+def finite(value: object, what: str = "value") -> Decimal:
+    """Return a number exactly as its shortest decimal form.
+
+    Raises
+    ------
+    DataError
+        Not a number (text, a truth value, nothing), NaN or infinite.
+    """
+    if isinstance(value, Decimal):
+        number = value
+    elif isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return Decimal(int(value))
+    elif isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = Decimal(repr(float(value)))
+    else:
+        raise DataError(f"the {what} {value!r} is not a number")
+    if not number.is_finite():
+        raise DataError(f"the {what} is {value!r}: leave it empty and give the reason")
+    return number
+
+
+def round_half_up(number: Decimal, digits: int) -> Decimal:
+    """Round to `digits` after the point (negative: before it), halves away from zero."""
+    return number.quantize(Decimal(1).scaleb(-digits, EXACT), context=EXACT)
+
+
+def decimal_parts(
+    number: Decimal, digits: int, *, sign: bool = False, thousands: bool = True, suffix: str = ""
+) -> Parts:
+    """Round to `digits` after the point and take apart; a zero has no sign."""
+    rounded = round_half_up(number, digits)
+    whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
+    if thousands:
+        whole = grouped(whole)
+    shown = "" if rounded == 0 else "-" if rounded < 0 else "+" if sign else ""
+    return Parts(sign=shown, whole=whole, fraction=fraction, suffix=suffix)
+
+
+def significant_place(number: Decimal, digits: int) -> int:
+    """Return the place to which `number` has `digits` significant digits after rounding (9.96 to two: 0, so 10)."""
+    if digits < 1:
+        raise SpecError(f"a number has at least one significant digit, not {digits}")
+    if number == 0:
+        return digits - 1
+    place = digits - 1 - number.adjusted()
+    return place - 1 if round_half_up(number, place).adjusted() > number.adjusted() else place
+
+
+def raw(value: object) -> str:
+    """Return the shortest text that reads back as the same number."""
+    finite(value)
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    return str(value) if isinstance(value, Decimal) else repr(float(value))  # type: ignore[arg-type]
+
+
+def half_width(low: object, high: object) -> float:
+    """Half the width of an interval."""
+    return float(finite(high) - finite(low)) / 2 if math.isfinite(float(finite(high) - finite(low))) else math.inf

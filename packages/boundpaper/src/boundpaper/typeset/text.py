@@ -1,0 +1,288 @@
+r"""The one escaper: plain text and light markup made safe for LaTeX, Markdown and HTML.
+
+`escape` takes data text, in which every character means itself. `prose` takes what authors write in captions,
+notes and titles: plain text plus `$math$`, `*emphasis*` and citations `[@key]`; a backslash before a punctuation mark
+makes it literal. Data inside prose wear an armour (`boundpaper.typeset.armour`) and mean themselves there as well.
+`numerals` gives the numbers in words of either kind their signs: one minus, one dash of ranges, one percent sign.
+"""
+
+import html
+import re
+import string
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from boundpaper.errors import DataError, SpecError
+from boundpaper.typeset.armour import plain as unarmoured
+from boundpaper.typeset.armour import worn
+from boundpaper.typeset.characters import FORMULA, LATEX, MATH, SCRIPTS, T1_LETTERS
+from boundpaper.typeset.grouping import grouped
+
+Markup = Literal["latex", "markdown", "html"]
+MARKUPS: tuple[Markup, ...] = ("latex", "markdown", "html")
+
+_PUNCTUATION = tuple(string.punctuation)
+_RUN = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ]+)|([₀₁₂₃₄₅₆₇₈₉₊₋]+)|(.)", re.DOTALL)
+_LIGATURES = ("-", "'", "`", ",")  # `--`, `''` and `,,` would become other characters
+_PERCENT = re.compile("(?<=\\d)[ \u00a0\u2009\u202f]+(?=%)")  # one way of writing `95 %` and `95%`, without a break
+_AMOUNT = r"\d[\d.,]*[KM%×]?"
+_RANGE = re.compile(rf"(?<![\w.,/:-])(~?{_AMOUNT})-(~?{_AMOUNT})(?![\w/:-]|[.,]\d)")
+_LONG = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(\.\d+)?(?![\w/-]|[.,:]\S)(\s(?:tokens|steps|heads|items)\b)?")
+_POWER = re.compile(r"(?<![\w.])(\d(?:\.\d+)?)e([+-])0*(\d+)(?!\w)")
+_YEARS = (*range(1900, 2000), *range(2001, 2040))
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MINUS = re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)")
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
+_LIST_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([-+])(?=\s|$)")
+_CITATION = re.compile(r"\[@(?:[^\][]|\[(?!@))*+\]")
+_KEY = re.compile(r"@([A-Za-z0-9][\w:.+/-]*)(?:,\s*(.+))?")
+
+
+def escape(text: str, format: Markup) -> str:
+    r"""Make data text safe: in the result every character of `text` stands for itself.
+
+    Parameters
+    ----------
+    text : str
+        Any text; line breaks and tabs become spaces.
+    format : {"latex", "markdown", "html"}
+        What the result is for; LaTeX means pdflatex with T1 fonts and UTF-8 input, in text mode.
+
+    Returns
+    -------
+    str
+        For instance `10⁻⁴ & a_b` becomes `10$^{-4}$ \& a\_b` for LaTeX.
+
+    Raises
+    ------
+    DataError
+        A control character, or a character that pdflatex cannot set.
+    """
+    text = unicodedata.normalize("NFC", unarmoured(text))
+    for char in text:
+        if unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") and char not in "\n\t":
+            raise DataError(f"{_quoted(text)} holds the control character U+{ord(char):04X}: remove it from the data")
+    if format == "html":
+        return html.escape(re.sub(r"[\n\t]", " ", text), quote=True)
+    if format == "markdown":
+        text = _MARKDOWN.sub(r"\\\g<0>", re.sub(r"[\n\t]", " ", text))
+        return _LIST_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else "\\" + m[0], text)
+    if format == "latex":
+        return _latex(text)
+    raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")
+
+
+def numerals(text: str, *, thousands: bool = False) -> str:
+    """Give the numbers in an author's sentence their signs: `-3 to 20-30 %` becomes `−3 to 20–30%`, `2.1e-48` becomes
+    `2.1 × 10⁻⁴⁸`, and a count of tokens, steps, heads or items has its thousands set apart.
+
+    Names, dates and versions stay: `Llama-3.2-11B`, `2026-01-31`, `3B-class`, `SHA 12e45`. So does every other whole
+    number, since a year, a standard or an identifier looks like a count; where it is one, write `{count:,}`.
+    With `thousands` it is taken for a count (`8192` becomes `8,192`), but for years, and for long ones that are not
+    round: they may be what a model was asked for, in which each digit counts (`2617558`).
+    """
+    text = _POWER.sub(
+        lambda match: f"{match[1]} × 10{'⁻' * (match[2] == '-')}{match[3].translate(_RAISED)}", _PERCENT.sub("", text)
+    )
+    text = _RANGE.sub("\\1\N{EN DASH}\\2", text)
+    text = _LONG.sub(lambda match: _counted(match, thousands), text)
+    return _MINUS.sub("\N{MINUS SIGN}", text)
+
+
+def _counted(match: re.Match[str], thousands: bool) -> str:
+    whole, fraction, noun = match[1], match[2] or "", match[3] or ""
+    named = int(whole) in _YEARS if len(whole) == 4 else len(whole) > 7 or int(whole) % 1000
+    apart = noun or (thousands and (fraction or not named))
+    return f"{grouped(whole) if apart else whole}{fraction}{noun}"
+
+
+def _latex(text: str) -> str:
+    pieces: list[str] = []
+    for superscript, subscript, char in _RUN.findall(text):
+        if superscript or subscript:
+            run = "".join(SCRIPTS[each] for each in superscript or subscript)
+            pieces.append(f"${'^' if superscript else '_'}{{{run}}}$")
+            continue
+        piece = LATEX.get(char, char)
+        if char == piece and not char.isascii() and char not in T1_LETTERS:
+            name = unicodedata.name(char, "without a name")
+            raise DataError(
+                f"{_quoted(text)} holds {char!r} (U+{ord(char):04X}, {name}), which pdflatex cannot set: "
+                "replace it, or teach it to boundpaper/typeset/text.py"
+            )
+        if pieces and piece[0] in _LIGATURES and pieces[-1][-1] == piece[0]:
+            pieces.append("{}")
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    kind: Literal["plain", "math", "emphasis", "citation"]
+    text: str
+
+
+def prose(text: str, format: Markup, *, numbers: bool = True) -> str:
+    r"""Convert an author's text: plain words plus `$math$`, `*emphasis*` and `[@key]`.
+
+    Parameters
+    ----------
+    text : str
+        `[@a; @b]` cites two works, `[@a, Table 2]` one with a place in it; `\$`, `\*`, `\[`, `\\` are literal.
+    format : {"latex", "markdown", "html"}
+        LaTeX cites with natbib's `\citep`; HTML keeps mathematics as TeX in `<span class="math">`.
+    numbers : bool
+        Whether numbers get their signs (`numerals`); False for words that may be data: names, categories.
+
+    Raises
+    ------
+    SpecError
+        Unbalanced `$`, `*` or braces, a malformed citation, or a character that LaTeX cannot set.
+    """
+    if format not in MARKUPS:
+        raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")
+    return "".join(_render(span, format, text, numbers) for span in _spans(text))
+
+
+def citations(text: str) -> tuple[str, ...]:
+    """Return the keys that an author's text cites, in order, without repeats."""
+    keys: dict[str, None] = {}
+    for span in _spans(text):
+        if span.kind == "emphasis":
+            keys |= dict.fromkeys(citations(span.text))
+        elif span.kind == "citation":
+            keys |= {key: None for key, _ in _keys(span.text, text)}
+    return tuple(keys)
+
+
+def without_citations(text: str) -> str:
+    """Return an author's text without its `[@key]`s and the space before them."""
+    return re.sub(r"(?<!\s)\s*+" + _CITATION.pattern, "", text)
+
+
+def _spans(text: str) -> list[_Span]:
+    spans: list[_Span] = []
+    plain: list[str] = []
+
+    def close() -> None:
+        if plain:
+            spans.append(_Span("plain", "".join(plain)))
+            plain.clear()
+
+    at = 0
+    while at < len(text):
+        char = text[at]
+        if char == "\\" and text[at + 1 : at + 2] in _PUNCTUATION:
+            plain.append(text[at + 1])
+            at += 2
+        elif char in "$*":
+            end = _closing(text, at)
+            close()
+            spans.append(_Span("math" if char == "$" else "emphasis", text[at + 1 : end]))
+            at = end + 1
+        elif char == "[" and text.startswith("[@", at):
+            match = _CITATION.match(text, at)
+            if match is None:
+                raise SpecError(f"a citation is not closed in {_quoted(text, at)}: write [@key]")
+            close()
+            spans.append(_Span("citation", match[0][1:-1]))
+            at = match.end()
+        else:
+            plain.append(char)
+            at += 1
+    close()
+    return spans
+
+
+def _closing(text: str, start: int) -> int:
+    """Find the partner of the `$` or `*` at `start`; a `*` inside mathematics is none."""
+    delimiter, at, in_math = text[start], start + 1, False
+    while at < len(text):
+        if text[at] == "\\":
+            at += 2
+            continue
+        if text[at] == delimiter and not in_math:
+            if at == start + 1:
+                break
+            return at
+        if delimiter == "*" and text[at] == "$":
+            in_math = not in_math
+        at += 1
+    raise SpecError(
+        f'unbalanced "{delimiter}" in {_quoted(text, start)}: close it, or write \\{delimiter} for the character'
+    )
+
+
+def _render(span: _Span, format: Markup, whole: str, numbers: bool) -> str:
+    if span.kind == "math":
+        return _math(span.text, format, whole)
+    if span.kind == "emphasis":
+        inner = prose(span.text, format, numbers=numbers)
+        return {"latex": f"\\emph{{{inner}}}", "markdown": f"*{inner}*", "html": f"<em>{inner}</em>"}[format]
+    if span.kind == "citation":
+        return _cite(_keys(span.text, whole), format, whole)
+    try:
+        return escape(numerals(span.text) if numbers else span.text, format)
+    except DataError as error:
+        raise SpecError(str(error)) from None
+
+
+def _math(formula: str, format: Markup, whole: str) -> str:
+    depth = 0
+    for brace in re.findall(r"\\.|[{}]", formula):
+        depth += {"{": 1, "}": -1}.get(brace, 0)
+        if depth < 0:
+            break
+    if depth or not formula.strip() or re.search(r"(?<!\\)(?:\\\\)*\\$", formula):
+        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} has unbalanced braces or nothing in it")
+    if re.search(r"(?<!\\)[%#&]", formula):
+        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} holds a bare %, # or &: write \\% and so on")
+    if worn(formula) or "^^" in formula:
+        raise SpecError(f"the formula ${unarmoured(formula)}$ holds text of the data: put that outside of the dollars")
+    if unknown := [name for name in re.findall(r"\\([A-Za-z@]+)", formula) if name not in FORMULA]:
+        raise SpecError(
+            f"the formula ${formula}$ in {_quoted(whole)} uses \\{unknown[0]}, which is not among the commands of "
+            "mathematics that captions may use (boundpaper/typeset/characters.py)"
+        )
+    if format == "html":
+        return f'<span class="math">\\({html.escape(formula)}\\)</span>'
+    if format == "markdown":
+        # A reader of Markdown looks for HTML first.
+        return "$" + re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", formula) + "$"
+    strange = next((char for char in formula if not char.isascii() and char not in MATH), None)
+    if strange:
+        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} holds {strange!r}: write it as a TeX command")
+    body = re.sub(r"[^\x00-\x7f]", lambda m: (MATH[m[0]] + " ") if MATH[m[0]][0] == "\\" else MATH[m[0]], formula)
+    return f"${body.strip()}$"
+
+
+def _keys(citation: str, whole: str) -> list[tuple[str, str]]:
+    keys = []
+    for part in citation.split(";"):
+        match = _KEY.fullmatch(part.strip())
+        if match is None:
+            raise SpecError(f"the citation [{citation}] in {_quoted(whole)} is malformed: write [@key] or [@a; @b]")
+        keys.append((match[1], match[2] or ""))
+    if len(keys) > 1 and any(place for _, place in keys):
+        raise SpecError(f"the citation [{citation}] in {_quoted(whole)} gives a place to one of several keys: split it")
+    return keys
+
+
+def _cite(keys: list[tuple[str, str]], format: Markup, whole: str) -> str:
+    place = keys[0][1] if len(keys) == 1 else ""
+    shown = prose(place, format) if place else ""
+    if format == "latex":
+        option = f"[{{{shown}}}]" if shown else ""
+        return f"\\citep{option}{{{','.join(key for key, _ in keys)}}}"
+    if format == "html":
+        inside = "; ".join(html.escape(key) for key, _ in keys) + (f", {shown}" if shown else "")
+        return f'<span class="citation">[{inside}]</span>'
+    return "[" + "; ".join(f"@{key}" for key, _ in keys) + (f", {shown}" if shown else "") + "]"
+
+
+def _quoted(text: str, at: int = 0) -> str:
+    text = unarmoured(text)
+    start = max(0, min(at - 20, len(text) - 60))
+    part = text[start : start + 60]
+    return repr(("…" if start else "") + part + ("…" if start + 60 < len(text) else ""))

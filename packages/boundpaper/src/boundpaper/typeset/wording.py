@@ -1,0 +1,139 @@
+"""Words that tables and figures share: the names of metrics and prompt modes, a test in one phrase, a list.
+
+All of it is prose (`boundpaper.typeset.text.prose`), for captions, notes, headings and labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from boundpaper.errors import DataError
+from boundpaper.typeset.numbers import fixed, integer, pvalue
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METRICS: Mapping[str, str] = {
+    "lbp": "LongBench Pro",
+    "ruler_128k": "RULER at 128K",
+    "ap_overall": "overall plasticity",
+    "ap_first_20": "first-20% plasticity",
+    "ap_last_20": "last-20% plasticity",
+    "ap_drop": "plasticity drop",
+    "total_drop": "total drop",
+    "bias_strength": "bias per token",
+    "bias_window": "bias per window",
+    "r_k_a": "$|r_k^a|$",
+    "r_q_a": "$|r_q^a|$",
+    "plane_var": "variance in plane",
+}
+"""Metric keys as a reader sees them."""
+
+ESTIMATORS: Mapping[str, str] = {
+    "aligned_full": "normal law with full covariance of each bin's queries, turned to one position",
+    "bucket_full": "normal law with full covariance of each bin's queries, as captured",
+    "pooled_full": "normal law with full covariance over all queries",
+    "pooled_diag": "normal law of independent dimensions over all queries",
+    "bucket_diag": "normal law of independent dimensions in each query bin",
+    "empirical": "counted over the queries of a bin",
+}
+"""Estimators of plasticity as a reader sees them."""
+
+PAIRS: Mapping[str, str] = {"earlier": "keys before the query"}
+"""Which pairs of keys an estimate takes, where the option's name does not say it."""
+
+MODES: Mapping[str, str] = {"nonthinking": "without thinking", "thinking": "with thinking"}
+"""Prompt modes of LongBench Pro as a reader sees them."""
+
+SYMBOLS: Mapping[str, str] = {
+    "r": "r",
+    "rho": r"\rho",
+    "tau_b": r"\tau_b",
+    "partial_r": r"r_{\mathrm{partial}}",
+    "within_family_r": r"r_{\mathrm{within}}",
+    "difference_of_absolute_correlations": r"\Delta|r|",
+}
+"""Effect names as mathematics."""
+
+
+def metric(key: str) -> str:
+    """The name of a metric; DataError when it has none."""
+    if key not in METRICS:
+        raise DataError(f"no name for the metric {key!r}: give it one in boundpaper/typeset/wording.py")
+    return METRICS[key]
+
+
+def estimator(key: str, pairs: str) -> str:
+    """How plasticity was estimated, in one phrase; DataError for an estimator without words."""
+    if key not in ESTIMATORS:
+        raise DataError(f"no words for the estimator {key!r}: give it some in boundpaper/typeset/wording.py")
+    return f"{ESTIMATORS[key]}, pairs of {PAIRS.get(pairs, f'{pairs} keys')}"
+
+
+def short_names(names: Iterable[str], most: int) -> dict[str, str]:
+    """A name of at most `most` characters for each name: a longer one without its middle (`smollm2-13…b179c952`).
+
+    Where two would be alike, they keep more.
+    """
+    full = list(dict.fromkeys(names))
+    kept = dict.fromkeys(full, most)
+    while True:
+        short = {name: _without_middle(name, kept[name]) for name in full}
+        alike = [name for name in full if list(short.values()).count(short[name]) > 1]
+        if not alike:
+            return short
+        kept |= {name: kept[name] + 1 for name in alike}
+
+
+def _without_middle(name: str, most: int) -> str:
+    if len(name) <= most:
+        return name
+    end = (most - 1) // 2
+    return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
+
+
+def readable(text: str, names: Mapping[str, str]) -> str:
+    """A text of the ledger for readers: keys of models and metrics become names, underscores spaces.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        Display names by key, for instance of models; keys are matched as whole words, with or without their dots.
+    """
+    known = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
+    known |= {key: name for key, name in METRICS.items() if "_" in key and "$" not in name}
+    if known:
+        longest = sorted(known, key=len, reverse=True)
+        pattern = rf"(?<![\w/.-])({'|'.join(map(re.escape, longest))})(?![\w/]|[-.]\w)"
+        text = re.sub(pattern, lambda match: known[match[1]], text)
+    return _UNDERSCORES.sub(lambda match: match[0].replace("_", " "), text)
+
+
+_UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]++[a-z0-9]*+(?:_[a-z0-9]++)++(?![\w/]|\.\w)")
+
+
+def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
+    """A correlation in one phrase: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`, less what is empty."""
+    show, p = fixed(digits), pvalue(relation=True)
+    phrase = f"${SYMBOLS[row['effect_name']]} = {show.show(row['estimate'], 'plain')}$"
+    if row["ci_low"] == row["ci_low"] and row["ci_high"] == row["ci_high"]:
+        phrase += f" $[{show.show(row['ci_low'], 'plain')}, {show.show(row['ci_high'], 'plain')}]$"
+    if row["p_value"] == row["p_value"]:
+        phrase += f", $p {p.show(row['p_value'], 'plain')}$"
+    if row["p_adjusted"] == row["p_adjusted"]:
+        phrase += f", Holm $p {p.show(row['p_adjusted'], 'plain')}$"
+    return phrase
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def tokens(count: object) -> str:
+    """A number of tokens with separators."""
+    return integer().show(count, "plain")

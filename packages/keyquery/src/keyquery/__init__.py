@@ -1,0 +1,3 @@
+"""keyquery: queries and keys of language models, captured, analysed and intervened on."""
+
+__version__ = "0.2.0"

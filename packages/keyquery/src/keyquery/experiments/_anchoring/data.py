@@ -1,0 +1,193 @@
+"""Samples of the anchoring experiment: a text with a question and an answer in it, and whether the answer is right."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from boundpaper.errors import DataError
+from keyquery.measure.evaluation import ask_once
+from keyquery.measure.subject import Subject
+from keyquery.models.answers.scoring import options_logprobs
+from keyquery.tasks.items import Item
+
+Span = tuple[int, int]
+TASK = "statements"  # of a book of items
+LENGTH = 48  # tokens of a planted prompt: room for as many tokens beside the question as in it
+SHARE = 1.5  # drawn for each sample wanted, since subjects, not samples, are dealt out
+KNOWN_SHARE = 4.0  # where most may be about names that the model does not know
+QUESTION, ANSWER = "question", "answer"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One answer to one question.
+
+    Parameters
+    ----------
+    unit : str
+        What is resampled: samples of one unit share a fact, so they are not independent.
+    text : str
+        Prompt and answer, up to the end of the answer or further.
+    question : tuple of (int, int)
+        Character spans of the decisive words of the question.
+    answer : (int, int)
+        Character span of the exact answer.
+    right : bool
+        Whether the answer is right.
+    filler : (int, int)
+        Character span of text that has nothing to do with the question; empty where there is none.
+    kind : str
+        By design: "answer" where the answer alone tells that it is wrong, "question" where the question is needed;
+        empty where nothing is known.
+    """
+
+    unit: str
+    text: str
+    question: tuple[Span, ...]
+    answer: Span
+    right: bool
+    filler: Span = (0, 0)
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Samples to train probes on and samples to measure, no unit in both.
+
+    Parameters
+    ----------
+    train, test : tuple of Sample
+    asked, known : int
+        Names that the model was asked about, and how many it knows; 0 where nobody asked.
+    """
+
+    train: tuple[Sample, ...]
+    test: tuple[Sample, ...]
+    asked: int = 0
+    known: int = 0
+
+    def __post_init__(self) -> None:
+        shared = {sample.unit for sample in self.train} & {sample.unit for sample in self.test}
+        if shared:
+            raise DataError(f"{sorted(shared)[0]!r} stands both in training and in test samples")
+        for name, samples in (("training", self.train), ("test", self.test)):
+            right = sum(sample.right for sample in samples)
+            if not 1 < right < len(samples) - 1:
+                raise DataError(
+                    f"{right} of {len(samples)} {name} answers are right; a probe of truth needs right and wrong ones: "
+                    "take other data, or more samples"
+                )
+
+
+def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> Split:
+    """Statements whose truth is known by construction, dealt out by the name that they are about.
+
+    A statement with an object that is true of nobody is wrong whatever the question; all others need the question.
+
+    Parameters
+    ----------
+    subject : Subject
+    train, test, seed : int
+    known : bool
+        Only statements about names whose own object the model itself finds likeliest, among all of the relation.
+
+    Raises
+    ------
+    DataError
+        When the model's language has no such statements, or too few names for the samples asked.
+    """
+    if TASK not in subject.book.tasks():
+        raise DataError(
+            f"{subject.name}: there are no planted statements in {subject.book.name}; "
+            "give --data popqa, triviaqa, hotpotqa or nq"
+        )
+    count = round((KNOWN_SHARE if known else SHARE) * (train + test))
+    items = subject.book.items(TASK, count, seed, subject.tokenizer, length=LENGTH)
+    names = {str(item.facts["subject"]) for item in items}
+    if known:
+        items = known_items(subject, items)
+    samples = [
+        _sample(
+            item.prompt,
+            [str(word) for word in item.facts["question"]],
+            str(item.facts["answer_text"]),
+            unit=str(item.facts["subject"]),
+            right=bool(item.facts["truth"]),
+            alone=item.facts["group"] == ANSWER and not item.facts["truth"],
+        )
+        for item in items
+    ]
+    split = deal(samples, train, test, seed)
+    if not known:
+        return split
+    return replace(split, asked=len(names), known=len({sample.unit for sample in samples}))
+
+
+def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
+    """The statements about names whose own object is the likeliest end of the statement, by the sum over its tokens.
+
+    Raises
+    ------
+    DataError
+        When statements do not say which objects there are.
+    """
+    if not all({"true", "objects"} <= set(item.facts) for item in items):
+        raise DataError(f"{subject.name}: statements in {subject.book.name} do not say what else could be true")
+    asked = {" ".join(item.facts["question"]): item for item in items}
+    questions = [(stem, tuple(item.facts["objects"])) for stem, item in asked.items()]
+
+    def ask() -> list[str]:
+        return [scores.best for scores in options_logprobs(subject.model, subject.tokenizer, questions)]
+
+    said = dict(zip(asked, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
+    subject.tell(f"{sum(said[stem] == item.facts['true'] for stem, item in asked.items())} of {len(asked)} names known")
+    return [item for item in items if said[" ".join(item.facts["question"])] == item.facts["true"]]
+
+
+def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> Sample:
+    """A statement as a sample: the answer follows the question's words, and both stand last in the prompt."""
+    stem = " ".join(question)
+    start = prompt.rfind(f"{stem} {answer}")
+    if start < 0:
+        raise DataError(f"the statement {prompt[-60:]!r} does not hold its own words {stem + ' ' + answer!r}")
+    first = start + len(stem) + 1
+    return Sample(
+        unit=unit,
+        text=prompt,
+        question=((start, start + len(stem)),),
+        answer=(first, first + len(answer)),
+        right=right,
+        filler=(0, _opening(prompt, start)),
+        kind=ANSWER if alone else QUESTION,
+    )
+
+
+def _opening(prompt: str, start: int) -> int:
+    """Where the sentence begins that holds `start`, with the full stop before it: what opens it tells what it is."""
+    return max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))
+
+
+def deal(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:
+    """Units dealt to training and test in proportion, then as many samples of each as asked.
+
+    Raises
+    ------
+    DataError
+        When a side has too few samples.
+    """
+    units = sorted({sample.unit for sample in samples})
+    random.Random(f"anchoring/{seed}").shuffle(units)
+    tested = set(units[: max(1, round(len(units) * test / (train + test)))])
+    sides = {
+        "training": ([sample for sample in samples if sample.unit not in tested], train),
+        "test": ([sample for sample in samples if sample.unit in tested], test),
+    }
+    for name, (side, wanted) in sides.items():
+        if len(side) < wanted:
+            raise DataError(
+                f"{len(side)} {name} samples in {len(units)} units, {wanted} are asked; give a smaller number"
+            )
+    first, second = (tuple(side[:wanted]) for side, wanted in sides.values())
+    return Split(first, second)

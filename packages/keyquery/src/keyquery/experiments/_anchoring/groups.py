@@ -1,0 +1,144 @@
+"""Groups of test samples, made in several ways, and what is told of each: the rows of the anchoring experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keyquery.experiments._anchoring.data import ANSWER, QUESTION
+from keyquery.experiments._anchoring.probe import Bools, Floats, Readings, Summary, auroc, summary
+from keyquery.measure.rows import Row, row
+
+DRAWS = 2000
+Units = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Test samples of one seed, or of all of them together.
+
+    Parameters
+    ----------
+    whole, first, second : Readings
+        Of the probes trained on all units, and on either half of them.
+    right : array of bool, shape (n,)
+    names : tuple of str
+        Unit of each sample.
+    kinds : tuple of str
+        By design; empty where unknown.
+    reference : array of int, shape (n,)
+        The reference layer of the sample's seed.
+    """
+
+    whole: Readings
+    first: Readings
+    second: Readings
+    right: Bools
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    reference: Units
+
+    @property
+    def units(self) -> Units:
+        """Code of each sample's unit, from 0."""
+        return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
+
+
+def pool(found: Sequence[Measured]) -> Measured:
+    """Test samples of all seeds as one set."""
+
+    def joined(name: str) -> Readings:
+        each = [getattr(one, name) for one in found]
+        return Readings(
+            *(np.concatenate([getattr(one, part) for one in each]) for part in ("before", "cut", "control", "filler"))
+        )
+
+    return Measured(
+        whole=joined("whole"),
+        first=joined("first"),
+        second=joined("second"),
+        right=np.concatenate([one.right for one in found]),
+        names=tuple(name for one in found for name in one.names),
+        kinds=tuple(kind for one in found for kind in one.kinds),
+        reference=np.concatenate([one.reference for one in found]),
+    )
+
+
+def probe_rows(data: str, measured: Measured) -> Iterator[Row]:
+    """How well the probes tell right from wrong, over all samples and over those that need the question."""
+    kinds = np.asarray(measured.kinds)
+    groups = {"all": np.ones(len(kinds), dtype=bool)}
+    if measured.kinds[0]:  # wrong by design in one of the kinds, so only the other has both classes
+        groups[QUESTION] = kinds == QUESTION
+    for group, chosen in groups.items():
+        condition = f"{data}/probe/{group}"
+        before, right, units = measured.whole.before[chosen], measured.right[chosen], measured.units[chosen]
+        n = len(np.unique(units))
+        area, *ends = auroc(before, right, units, DRAWS)
+        for name, values in zip(("auroc", "auroc_low", "auroc_high"), (area, *ends), strict=True):
+            for layer, value in enumerate(values):
+                reason = (
+                    "one class" if np.isnan(area[layer]) else f"a bootstrap over {n} units covers less than it says"
+                )
+                yield row(name, float(value), n, condition=condition, layer=layer, reason=_absent(value, reason))
+        for layer, value in enumerate(((before >= 0.5) == right[:, None]).mean(0)):
+            yield row("accuracy", 100 * float(value), n, condition=condition, layer=layer)
+
+
+def group_rows(data: str, measured: Measured) -> Iterator[Row]:
+    """Delta P, its control and their difference by group and layer."""
+    for split, readings, groups in _splits(measured):
+        values: dict[str, Floats] = {
+            "delta_p": readings.delta(),
+            "control": readings.delta("control"),
+            "excess": readings.delta() - readings.delta("control"),
+        }
+        if np.isfinite(readings.filler).any():
+            values["filler"] = readings.delta("filler")
+        if split in ("design", "all"):
+            values["question_share"] = 100 * readings.flips().astype(np.float64)
+        for group, member in groups.items():
+            for name, each in values.items():
+                share = (0.0, 100.0) if name == "question_share" else (-np.inf, np.inf)
+                intervals = summary(each, measured.units, member, DRAWS, share)
+                yield from _summary_rows(f"{data}/{split}/{group}", name, intervals)
+
+
+def _splits(measured: Measured) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
+    """Each way of grouping: its name, the readings that are measured, and who belongs where (n, L)."""
+    flips = measured.whole.flips()
+    at_reference = np.take_along_axis(flips, measured.reference[:, None], axis=1)
+    yield "all", measured.whole, {"all": np.ones_like(flips)}
+    yield "layer", measured.whole, {QUESTION: flips, ANSWER: ~flips}
+    yield (
+        "reference",
+        measured.whole,
+        {QUESTION: np.broadcast_to(at_reference, flips.shape), ANSWER: np.broadcast_to(~at_reference, flips.shape)},
+    )
+    by_other = measured.first.flips()
+    yield "half", measured.second, {QUESTION: by_other, ANSWER: ~by_other}
+    if measured.kinds[0]:
+        kinds = np.asarray(measured.kinds)[:, None]
+        designed = {kind: np.broadcast_to(kinds == kind, flips.shape) for kind in (QUESTION, ANSWER)}
+        yield "design", measured.whole, designed
+
+
+def _summary_rows(condition: str, name: str, found: Summary) -> Iterator[Row]:
+    for layer, n in enumerate(found.n.tolist()):
+        none = "" if n else "no sample in this group"
+        told = {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
+        if name != "question_share":
+            told[f"{name}_sd"] = found.sd
+        for metric, values in told.items():
+            spread = "one unit has no spread" if n == 1 else f"all {n} units are equal: they show no spread"
+            reason = none or _absent(values[layer], spread)
+            yield row(metric, float(values[layer]), n, condition=condition, layer=layer, reason=reason)
+        if name == "delta_p":
+            yield row("samples", int(found.samples[layer]), n, condition=condition, layer=layer)
+
+
+def _absent(value: float, reason: str) -> str:
+    return "" if np.isfinite(value) else reason

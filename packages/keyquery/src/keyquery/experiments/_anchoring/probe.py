@@ -1,0 +1,217 @@
+"""Probes of truth, one a layer, and what they say before and after a cut."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.statistics.bootstrap import CELLS, LEAST_BOOTSTRAPPED, percentile_interval, resamples
+from boundpaper.statistics.locations.student import half_width
+from keyquery.models.libraries import need
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+STEPS = 2000  # of the solver
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Linear classifiers of "the answer is right", one a layer.
+
+    Parameters
+    ----------
+    weights : array, shape (L, D)
+        On the states as they are: the standardisation is folded in.
+    offsets : array, shape (L,)
+    """
+
+    weights: Floats
+    offsets: Floats
+
+    def probability(self, states: NDArray[np.float32]) -> Floats:
+        """Probability of "right" of each sample and layer, shape (n, L), from states of shape (n, L, D)."""
+        logits = np.einsum("nld,ld->nl", states.astype(np.float64), self.weights) + self.offsets
+        return np.asarray(0.5 * (1 + np.tanh(0.5 * logits)))  # the logistic function, without overflow
+
+
+def train(states: NDArray[np.float32], right: Bools, strength: float = 1.0) -> Probes:
+    """Standardised logistic regression with an L2 penalty, for each layer by itself.
+
+    Parameters
+    ----------
+    states : array, shape (n, L, D)
+    right : array of bool, shape (n,)
+    strength : float
+        Inverse of the penalty, scikit-learn's C.
+    """
+    need("sklearn", "to train probes")
+    linear = importlib.import_module("sklearn.linear_model")
+    scaling = importlib.import_module("sklearn.preprocessing")
+    weights, offsets = [], []
+    for layer in range(states.shape[1]):
+        scaler = scaling.StandardScaler()
+        given = scaler.fit_transform(states[:, layer].astype(np.float64))
+        model = linear.LogisticRegression(C=strength, max_iter=STEPS).fit(given, right)
+        weight = model.coef_[0] / scaler.scale_
+        weights.append(weight)
+        offsets.append(float(model.intercept_[0] - weight @ scaler.mean_))
+    return Probes(np.asarray(weights), np.asarray(offsets))
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What one set of probes says of test samples; all of shape (n, L).
+
+    Parameters
+    ----------
+    before : array
+        Probability of "right" of the untouched model.
+    cut, control, filler : array
+        The same after the cut from the question, and after a cut from as many other tokens, drawn from all and from
+        filler only; these two are NaN where a sample has too few of them.
+    """
+
+    before: Floats
+    cut: Floats
+    control: Floats
+    filler: Floats
+
+    def flips(self) -> Bools:
+        """Whether the cut turns the predicted class: question-anchored."""
+        return _of_class(self.before, self.cut) < 0.5
+
+    def delta(self, after: Literal["cut", "control", "filler"] = "cut") -> Floats:
+        """Change of the predicted class's probability by a cut, in percentage points."""
+        values: Floats = getattr(self, after)
+        return np.asarray(100 * (_of_class(self.before, values) - _of_class(self.before, self.before)))
+
+
+def _of_class(before: Floats, after: Floats) -> Floats:
+    """Probability that `after` gives to the class which `before` predicts."""
+    return np.where(before >= 0.5, after, 1 - after)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean over units with its 95 % interval, by layer; each array of shape (L,), NaN where n is 0.
+
+    Parameters
+    ----------
+    mean, low, high, sd : array
+        `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, and Student's below
+        `LEAST_BOOTSTRAPPED` of them, NaN for one unit and for units that are all equal.
+    n, samples : array of int
+        Units, and the samples in them.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    sd: Floats
+    n: NDArray[np.int64]
+    samples: NDArray[np.int64]
+
+
+def summary(
+    values: Floats, units: NDArray[np.int64], member: Bools, draws: int, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> Summary:
+    """Average the samples of each unit, then the units, and give the interval that their number allows.
+
+    Parameters
+    ----------
+    values : array, shape (n, L)
+        NaN counts as absent.
+    units : array of int, shape (n,)
+        Codes from 0.
+    member : array of bool, shape (n, L)
+        Which samples count at which layer.
+    draws : int
+        Resamples.
+    bounds : (float, float)
+        Between which a mean must lie; Student's interval is cut at them.
+    """
+    there = member & np.isfinite(values)
+    shape = (int(units.max()) + 1, values.shape[1])
+    sums, counts = np.zeros(shape), np.zeros(shape)
+    np.add.at(sums, units, np.where(there, values, 0.0))
+    np.add.at(counts, units, there)
+    known = counts > 0
+    means = np.where(known, sums / np.maximum(counts, 1), 0.0)
+    n = known.sum(0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = means.sum(0) / n
+        sd = np.sqrt((np.where(known, means - mean, 0.0) ** 2).sum(0) / np.where(n > 1, n - 1, np.nan))
+        weights = _weights(shape[0], draws)
+        drawn = (weights @ means) / (weights @ known)
+    half = half_width(sd / np.sqrt(np.maximum(n, 1)), n - 1.0)
+    low, high = np.maximum(mean - half, bounds[0]), np.minimum(mean + half, bounds[1])
+    for layer in np.flatnonzero(n >= LEAST_BOOTSTRAPPED):
+        # a group so small that a resample can miss it altogether is described by the other resamples
+        finite = drawn[:, layer][np.isfinite(drawn[:, layer])]
+        low[layer], high[layer] = percentile_interval(finite)
+    return Summary(mean, low, high, sd, n, counts.sum(0).astype(np.int64))
+
+
+def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) -> tuple[Floats, Floats, Floats]:
+    """Area under the ROC curve by layer with its 95 % bootstrap interval over units; ties count one half.
+
+    Parameters
+    ----------
+    scores : array, shape (n, L)
+    right : array of bool, shape (n,)
+    units : array of int, shape (n,)
+    draws : int
+
+    Returns
+    -------
+    value, low, high : arrays, shape (L,)
+        NaN where all samples are of one class; the ends also where units are fewer than `LEAST_BOOTSTRAPPED`.
+    """
+    value = areas(scores, right)
+    low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)
+    few = len(np.unique(units)) < LEAST_BOOTSTRAPPED
+    for layer in () if few else np.flatnonzero(np.isfinite(value)):
+        resampled = np.concatenate([_area(scores[:, layer], right, part[:, units]) for part in _chunks(units, draws)])
+        low[layer], high[layer] = percentile_interval(resampled[np.isfinite(resampled)])
+    return value, low, high
+
+
+def areas(scores: Floats, right: Bools) -> Floats:
+    """Area under the ROC curve by layer, NaN where all samples are of one class, from scores of shape (n, L)."""
+    once = np.ones((1, len(right)))
+    return np.asarray([_area(scores[:, layer], right, once)[0] for layer in range(scores.shape[1])])
+
+
+def _chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
+    """Resamples in parts that keep an array over samples within tens of megabytes."""
+    weights = _weights(int(units.max()) + 1, draws)
+    return np.array_split(weights, max(1, draws * len(units) // CELLS))
+
+
+def _area(scores: Floats, right: Bools, weights: Floats) -> Floats:
+    """Weighted area under the ROC curve for each row of weights (draws, n)."""
+    order = np.argsort(scores, kind="stable")
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(scores[order]) > 0]))
+    positive = np.add.reduceat(np.where(right[order], weights[:, order], 0.0), starts, axis=1)
+    negative = np.add.reduceat(np.where(right[order], 0.0, weights[:, order]), starts, axis=1)
+    below = np.cumsum(negative, axis=1) - negative
+    pairs = positive.sum(1) * negative.sum(1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((positive * (below + 0.5 * negative)).sum(1) / pairs)
+
+
+@functools.lru_cache(maxsize=4)
+def _weights(units: int, draws: int) -> Floats:
+    """How often each unit is drawn in each resample, shape (draws, units)."""
+    rows = []
+    for part in resamples(units, draws):
+        flat = (part + units * np.arange(len(part))[:, None]).ravel()
+        rows.append(np.bincount(flat, minlength=units * len(part)).reshape(len(part), units))
+    weights = np.concatenate(rows).astype(np.float64)
+    weights.flags.writeable = False
+    return weights

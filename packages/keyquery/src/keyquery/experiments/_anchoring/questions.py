@@ -1,0 +1,240 @@
+"""Questions of published data sets, and the answers of a model to them, as samples of the anchoring experiment."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.store.json_lines import values
+from keyquery.experiments._anchoring.data import Sample, Span, Split
+from keyquery.experiments._anchoring.words import RULE, RULE_SUBJECT, decisive, exact_answer, same, subject_spans
+from keyquery.measure.evaluation import ask_once
+from keyquery.measure.subject import Subject
+from keyquery.models.answers.generation import greedy
+from keyquery.models.libraries import need
+
+PROMPT = ("Question: ", "\nAnswer:")
+NEW_TOKENS = 24
+CHUNK = 64  # questions between two saves of answers
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, its decisive words (character spans) and every answer that counts as right."""
+
+    id: str
+    text: str
+    spans: tuple[Span, ...]
+    aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A published data set.
+
+    Parameters
+    ----------
+    hub, configuration, split : str
+        Where it is; `configuration` may be empty.
+    columns : tuple of str
+        Columns that are read.
+    rule : str
+        How the decisive words are found.
+    read : callable
+        A row to a question; its id is the row's number where the data has none.
+    """
+
+    hub: str
+    configuration: str
+    split: str
+    columns: tuple[str, ...]
+    rule: str
+    read: Callable[[Row, int], Question]
+
+
+def _popqa(row: Row, number: int) -> Question:
+    aliases = row["possible_answers"]
+    answers = json.loads(aliases) if isinstance(aliases, str) else list(aliases)
+    text = str(row["question"])
+    return Question(str(row["id"]), text, subject_spans(text, str(row["subj"]), str(row["prop"])), _texts(answers))
+
+
+def _triviaqa(row: Row, number: int) -> Question:
+    answer = row["answer"]
+    text = str(row["question"])
+    return Question(str(row["question_id"]), text, decisive(text), _texts([answer["value"], *answer["aliases"]]))
+
+
+def _hotpotqa(row: Row, number: int) -> Question:
+    text = str(row["question"])
+    return Question(str(row["id"]), text, decisive(text), _texts([row["answer"]]))
+
+
+def _nq(row: Row, number: int) -> Question:
+    text = str(row["question"])
+    return Question(f"nq-{number}", text, decisive(text), _texts(row["answer"]))
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(value) for value in list(values)))
+
+
+DATA: Mapping[str, DataSet] = {
+    "popqa": DataSet(
+        "akariasai/PopQA", "", "test", ("id", "question", "subj", "prop", "possible_answers"), RULE_SUBJECT, _popqa
+    ),
+    "triviaqa": DataSet(
+        "mandarjoshi/trivia_qa", "rc.nocontext", "validation", ("question_id", "question", "answer"), RULE, _triviaqa
+    ),
+    "hotpotqa": DataSet(
+        "hotpotqa/hotpot_qa", "distractor", "validation", ("id", "question", "answer"), RULE, _hotpotqa
+    ),
+    "nq": DataSet("google-research-datasets/nq_open", "", "validation", ("question", "answer"), RULE, _nq),
+}
+
+
+def questions(name: str, file: Path | None = None) -> list[Question]:
+    """All questions of a data set whose decisive words are found, in its order.
+
+    Parameters
+    ----------
+    name : str
+        One of `DATA`.
+    file : Path or None
+        A .jsonl or .parquet file, or a folder of such files, with the data set's columns; the Hub when None.
+
+    Raises
+    ------
+    DataError
+        When the data set is unknown, cannot be read, lacks a column, or has a malformed row.
+    """
+    if name not in DATA:
+        raise DataError(f"no data set {name!r}; there are planted, {', '.join(DATA)}")
+    source = DATA[name]
+    usable = []
+    for number, (place, row) in enumerate(_hub(source) if file is None else _local(file)):
+        lacking = [column for column in source.columns if column not in row]
+        if lacking:
+            raise DataError(f"{place}: no column {', '.join(lacking)}; {source.hub} has {', '.join(source.columns)}")
+        try:
+            question = source.read(row, number)
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{place}: not a row of {source.hub} ({type(error).__name__}: {error})") from None
+        if question.spans and question.aliases:
+            usable.append(question)
+    if not usable:
+        raise DataError(f"{file or source.hub}: no question with known answers and words to cut")
+    return usable
+
+
+def _hub(source: DataSet) -> Iterator[tuple[str, Row]]:
+    datasets = need("datasets", f"to read {source.hub}")
+    try:
+        rows = datasets.load_dataset(source.hub, source.configuration or None, split=source.split)
+    except (OSError, ValueError, RuntimeError) as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(
+            f"{source.hub} cannot be loaded ({first[:160]}); give a local copy of it: --data-file FILE"
+        ) from None
+    for number, row in enumerate(rows.select_columns(list(source.columns))):
+        yield f"{source.hub}, row {number}", row
+
+
+def _local(file: Path) -> Iterator[tuple[str, Row]]:
+    files = (
+        sorted(path for path in file.iterdir() if path.suffix in (".jsonl", ".parquet")) if file.is_dir() else [file]
+    )
+    if not files:
+        raise DataError(f"{file}: no .jsonl or .parquet files in this folder")
+    for path in files:
+        if path.suffix == ".jsonl":
+            yield from _lines(path)
+        elif path.suffix == ".parquet":
+            yield from _parquet(path)
+        else:
+            raise DataError(f"{path}: give a .jsonl or .parquet file, or a folder of them")
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Row]]:
+    for where, row in values(path):
+        if not isinstance(row, dict):
+            raise DataError(f"{where}: a {type(row).__name__}, not an object with columns")
+        yield where, row
+
+
+def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
+    parquet = need("pyarrow.parquet", f"to read {path.name}")
+    try:
+        rows = parquet.read_table(path).to_pylist()
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: not readable as Parquet ({str(error).splitlines()[0][:120]})") from None
+    for number, row in enumerate(rows):
+        yield f"{path}, row {number}", row
+
+
+def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> Split:
+    """A model's own greedy answers to drawn questions, the first ones to train on and the rest to measure.
+
+    Answers are kept by the run, so that one which was stopped goes on. A question without an answer in words is
+    passed over.
+
+    Raises
+    ------
+    DataError
+        When there are too few questions, or too few answers.
+    """
+    pool = questions(data, file)
+    random.Random(f"questions/{data}/{seed}").shuffle(pool)
+    wanted = train + test
+    if len(pool) < wanted:
+        raise DataError(f"{data}: {len(pool)} questions can be used, {train} + {test} are asked; give smaller numbers")
+    samples: dict[str, Sample] = {}
+    for start in range(0, len(pool), CHUNK):
+        part = pool[start : start + CHUNK]
+        for question, said in zip(part, _samples(subject, part), strict=True):
+            sample = as_sample(question, said)
+            if sample is not None:
+                samples.setdefault(sample.unit, sample)
+        subject.tell(f"{min(len(samples), wanted)} of {wanted} answers to {data}")
+        if len(samples) >= wanted:
+            break
+    usable = list(samples.values())
+    if len(usable) < wanted:
+        raise DataError(f"{data}: {len(usable)} of {len(pool)} questions got an answer in words, {wanted} are needed")
+    return Split(tuple(usable[:train]), tuple(usable[train:wanted]))
+
+
+def _samples(subject: Subject, part: Sequence[Question]) -> list[str]:
+    prompts = [PROMPT[0] + question.text + PROMPT[1] for question in part]
+
+    def ask() -> list[str]:
+        return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, stop=("\n",))
+
+    asked = {"prompts": prompts, "new_tokens": NEW_TOKENS}
+    return [str(said) for said in ask_once(subject, "anchoring", asked, ask)]
+
+
+def as_sample(question: Question, said: str) -> Sample | None:
+    """A question and what the model said as a sample; None when it said no answer.
+
+    The text ends with the exact answer. Tokenizers that drop the space in front of a continuation get it back.
+    """
+    said = said if said[:1].isspace() else f" {said}"
+    place = exact_answer(said)
+    if place is None:
+        return None
+    shift, start = len(PROMPT[0]), len(PROMPT[0] + question.text + PROMPT[1])
+    answer = said[place[0] : place[1]]
+    return Sample(
+        unit=question.id,
+        text=PROMPT[0] + question.text + PROMPT[1] + said[: place[1]],
+        question=tuple((first + shift, last + shift) for first, last in question.spans),
+        answer=(start + place[0], start + place[1]),
+        right=same(answer, question.aliases),
+    )

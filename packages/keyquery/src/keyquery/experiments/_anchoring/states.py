@@ -1,0 +1,181 @@
+"""Hidden states at the end of an answer, with the question in sight, out of sight, and with a control."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import DataError, ModelError
+from keyquery.experiments._anchoring.data import Sample, Span
+from keyquery.models.anatomy import blocks
+from keyquery.models.answers.forwards import home
+from keyquery.models.interventions import knockout
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+TOKENS = 4096  # a forward, filling included
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A sample as tokens.
+
+    Parameters
+    ----------
+    ids : tuple of int
+        Up to the token that is read.
+    question : tuple of int
+        Positions of the decisive words of the question.
+    control, filler : tuple of int
+        As many other positions, drawn at random from all before the answer and from the filler; empty when there are
+        too few.
+    """
+
+    ids: tuple[int, ...]
+    question: tuple[int, ...]
+    control: tuple[int, ...]
+    filler: tuple[int, ...] = ()
+
+    def blocked(self, keys: Sequence[int], tokens: int) -> NDArray[np.bool_]:
+        """Which query (row) loses which key (column): every later position that is not itself among the keys."""
+        mask = np.zeros((tokens, tokens), dtype=bool)
+        for key in keys:
+            mask[key + 1 :, key] = True
+        mask[list(keys)] = False
+        return mask
+
+
+def marked(tokenizer: Any, sample: Sample, seed: int, *, read: str = "answer") -> Marked:
+    """Tokens of a sample and the places of its question, through the tokenizer's character offsets.
+
+    Parameters
+    ----------
+    tokenizer : PreTrainedTokenizer
+        A fast one.
+    sample : Sample
+    seed : int
+        Of the control's draw.
+    read : {"answer", "end"}
+        Where the state is read: at the last token of the exact answer, or at the last of the text.
+
+    Raises
+    ------
+    ModelError
+        When the tokenizer has no offsets.
+    DataError
+        When no token lies in the question or in the answer.
+    """
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(f"{type(tokenizer).__name__} gives no character offsets; a fast tokenizer is needed")
+    coded = tokenizer(sample.text, return_offsets_mapping=True, verbose=False)
+    offsets = [tuple(pair) for pair in coded["offset_mapping"]]
+    question = tuple(sorted({place for span in sample.question for place in within(offsets, sample.text, span)}))
+    answer = within(offsets, sample.text, sample.answer)
+    if not question or not answer:
+        raise DataError(f"no token of {'the question' if not question else 'the answer'} in {sample.text[-80:]!r}")
+    last = answer[-1] if read == "answer" else len(offsets) - 1
+    if question[0] == 0:
+        raise DataError(
+            f"the question's first word is the first token of {sample.text[:40]!r}: no token would be left to attend "
+            "to; the tokenizer puts no beginning token in front"
+        )
+    free = [place for place in range(1, answer[0]) if place not in question]
+    apart = [place for place in within(offsets, sample.text, sample.filler) if place in free]
+
+    def drawn(name: str, places: list[int]) -> tuple[int, ...]:
+        draw = random.Random(f"{name}/{seed}/{sample.text}")
+        return tuple(sorted(draw.sample(places, len(question)))) if len(places) >= len(question) else ()
+
+    return Marked(tuple(coded["input_ids"][: last + 1]), question, drawn("control", free), drawn("filler", apart))
+
+
+def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
+    """Tokens that share a character with a span; the space in front of a word, which some tokens hold, is no part."""
+    start, end = span
+    places = []
+    for place, (first, last) in enumerate(offsets):
+        part = text[first:last]
+        first += len(part) - len(part.lstrip())
+        if first < last and first < end and start < last:
+            places.append(place)
+    return places
+
+
+def states(
+    model: PreTrainedModel,
+    samples: Sequence[Marked],
+    choose: Callable[[Marked], Sequence[int]] = lambda sample: (),
+    *,
+    layers: tuple[int, ...] | None = None,
+    tokens: int = TOKENS,
+    tell: Callable[[int], None] = lambda done: None,
+) -> NDArray[np.float32]:
+    """Residual stream after every block at the last token of each sample.
+
+    The state after block k depends on blocks 0 to k only, so one pass with a knockout in all layers gives, for every
+    k, what a knockout in blocks 0 to k would give. Without keys the pass runs with an empty mask, so that it differs
+    from one with keys in nothing but the cut.
+
+    Parameters
+    ----------
+    choose : callable
+        The keys that a sample's later positions lose, none by default.
+    layers : tuple of int or None
+        Blocks with the knockout; all when None.
+    tokens : int
+        A forward, at least one sample; shorter samples are filled on the right, where no earlier token sees it.
+
+    Returns
+    -------
+    array of float32, shape (n, L, D)
+    """
+    torch = need("torch")
+    vectors: list[NDArray[np.float32] | None] = [None] * len(samples)
+    order = sorted(range(len(samples)), key=lambda place: len(samples[place].ids))
+    start = 0
+    while start < len(order):
+        width = max(1, tokens // len(samples[order[start]].ids))
+        while width > 1 and width * len(samples[order[min(start + width, len(order)) - 1]].ids) > tokens:
+            width -= 1
+        places = order[start : start + width]
+        rows = [samples[place] for place in places]
+        longest = len(rows[-1].ids)
+        inputs = torch.tensor([[*row.ids, *[row.ids[-1]] * (longest - len(row.ids))] for row in rows])
+        blocked = np.stack([row.blocked(choose(row), longest) for row in rows])
+        last = torch.tensor([len(row.ids) - 1 for row in rows])
+        with torch.inference_mode(), reading(model, last) as read, knockout(model, blocked, layers):
+            model(input_ids=inputs.to(home(model)), use_cache=False, logits_to_keep=1)
+        block = np.stack([read[layer] for layer in sorted(read)], axis=1)
+        for place, row in zip(places, block, strict=True):
+            vectors[place] = row
+        start += len(places)
+        tell(start)
+    return np.stack([row for row in vectors if row is not None])
+
+
+@contextmanager
+def reading(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
+    """Hooks on all blocks that keep, by layer, what each row of a forward gives out at its last token, (B, D)."""
+    torch = need("torch")
+    kept: dict[int, NDArray[np.float32]] = {}
+
+    def hook(layer: int) -> Callable[[Any, Any, Any], None]:
+        def keep(module: Any, inputs: Any, output: Any) -> None:
+            stream = output[0] if isinstance(output, tuple) else output
+            rows = torch.arange(len(last), device=stream.device)
+            kept[layer] = stream[rows, last.to(stream.device)].float().cpu().numpy()
+
+        return keep
+
+    with ExitStack() as stack:
+        for block in blocks(model):
+            stack.callback(block.module.register_forward_hook(hook(block.layer)).remove)
+        yield kept

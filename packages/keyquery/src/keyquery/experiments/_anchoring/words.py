@@ -1,0 +1,91 @@
+"""Words of questions and answers: the decisive ones by a stated rule, and whether two answers are the same."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+
+from keyquery.experiments._anchoring.data import Span
+
+RULE = (
+    "quoted passages, numbers, capitalised words but for a question word, and every other word that is no function word"
+)
+RULE_SUBJECT = "the subject, and the property where the question has it word by word, else its other content words"
+_FUNCTION = """
+a about above after again all also am an and any are as at be because been before being below between both but by
+can could did do does doing down during each else ever every few for from further had has have having he her here
+hers him his how i if in into is it its itself just many may me might more most much must my name named no nor not
+of off on once one only or other our out over own please same shall she should so some such tell than that the their
+them then there these they this those through to too under until up upon us very was we were what when where which
+while who whom whose why will with within without would yes you your
+"""
+FUNCTION = frozenset(_FUNCTION.split())
+QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]+)[\"“”«»]")
+WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
+END = re.compile(r"\n|[;!?]|(?<!\b[A-Z])(?<!\b(?:St|Dr|Mr|Ms|Jr|Sr))(?<!\bMrs)\.(?=\s|$)")
+ARTICLES = re.compile(r"\b(a|an|the)\b")
+
+
+def decisive(question: str) -> tuple[Span, ...]:
+    """Character spans of the decisive words of a question: see `RULE`; a passage in quotation marks counts whole."""
+    spans = [match.span(1) for match in QUOTED.finditer(question)]
+    for match in WORD.finditer(question):
+        if any(start <= match.start() < end for start, end in spans):
+            continue
+        if match.group().casefold().removesuffix("'s").removesuffix("’s") not in FUNCTION:
+            spans.append(match.span())
+    return tuple(sorted(spans))
+
+
+def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...]:
+    """Character spans of a question's subject and property: see `RULE_SUBJECT`; empty when the subject is not there."""
+    first = _find(question, subject)
+    if first is None:
+        return ()
+    second = _find(question, relation)
+    if second is not None and not _meet(first, second):
+        return tuple(sorted((first, second)))
+    return tuple(sorted([first, *(span for span in decisive(question) if not _meet(first, span))]))
+
+
+def _find(text: str, part: str) -> Span | None:
+    words = part.split()
+    pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
+    # the same case first: in "the author of The Author" the subject is the second
+    match = (re.search(pattern, text) or re.search(pattern, text, re.IGNORECASE)) if words else None
+    return None if match is None else match.span()
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def exact_answer(said: str) -> Span | None:
+    """Where the answer stands in what a model went on to say: its first line, up to the end of a sentence.
+
+    The rule is the same for right and for wrong answers, so that the place of the last token tells nothing of the
+    truth. Quotation marks and spaces around it are left out. None when there is no word.
+    """
+    start = next((place for place, sign in enumerate(said) if not sign.isspace()), None)
+    if start is None:
+        return None
+    match = END.search(said, start)
+    end = match.start() if match else len(said)
+    while end > start and (said[end - 1].isspace() or said[end - 1] in "\"'“”,:"):
+        end -= 1
+    while start < end and said[start] in "\"'“”":
+        start += 1
+    return (start, end) if WORD.search(said[start:end]) else None
+
+
+def normal(text: str) -> str:
+    """Lower case, without punctuation, English articles and double spaces, as SQuAD compares answers."""
+    bare = "".join(" " if sign in string.punctuation + "’“”–" else sign for sign in text.casefold())
+    return " ".join(ARTICLES.sub(" ", bare).split())
+
+
+def same(answer: str, aliases: Sequence[str]) -> bool:
+    """Whether an answer is one of the aliases, or holds one as whole words, both normalised."""
+    said = f" {normal(answer)} "
+    return any(f" {alias} " in said for alias in map(normal, aliases) if alias)

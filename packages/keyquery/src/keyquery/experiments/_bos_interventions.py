@@ -1,0 +1,181 @@
+"""What the beginning token's MLP outputs and values do for the model: ablations in each layer, alone and combined."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keyquery.experiments import _masks as masks
+from keyquery.experiments.layer_ablation import NO_BOS
+from keyquery.measure.evaluation import BASELINE, Condition, losses
+from keyquery.measure.rows import Row, row
+from keyquery.measure.scores import absent_rows, effect_rows
+from keyquery.measure.subject import Options, Subject, Text
+from keyquery.models.anatomy import blocks
+from keyquery.models.architecture import run
+from keyquery.models.interventions import Intervention, applied
+
+SETTINGS: dict[str, Any] = {
+    "positions": "absolute position 0, so the prefill only",
+    "spike": "norm at position 0 over the mean norm of later tokens above 2 after some layer, mean over texts",
+    "spike layer": "the first such layer",
+    "matching layer": "the layer whose MLP, ablated at position 0, lowers the largest ratio most, by a tenth or more",
+    "best layer": "the layer whose ablation raises the nats most",
+    "layers chosen on": "texts of seed 900001; evaluated on others",
+    "disruption": "top dimension of each head of queries and keys, mean over the sequence, before rotation, prefill",
+    "sweep": "every layer, at most 40 items of a task",
+}
+SPIKE = 2.0
+LOWERED = 0.1
+SWEPT_ITEMS = 40
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Layers that a model's beginning token singles out, None where there is none, and why.
+
+    Parameters
+    ----------
+    peak : float
+        The largest ratio of its norm to the later tokens' after any layer.
+    spike, matching : int or None
+        The first layer after which the ratio is above 2; the layer whose MLP writes the spike.
+    best : int
+        The layer whose MLP, ablated at position 0, raises the nats most.
+    peaks : tuple of float
+        By layer, the largest ratio after any layer when its MLP is ablated at position 0.
+    no_match : str
+        Why no layer matches.
+    """
+
+    peak: float
+    spike: int | None
+    matching: int | None
+    best: int
+    peaks: tuple[float, ...]
+    no_match: str = ""
+
+
+def bos_mlp(layer: int, name: str) -> Condition:
+    """Zero the MLP output at position 0 in one layer."""
+    return Condition(name, (Intervention("mlp", "zero", layers=(layer,), positions=(0,)),))
+
+
+def bos_value(layer: int | None, name: str) -> Condition:
+    """Zero the values at position 0 in one layer, or in all when None."""
+    layers = None if layer is None else (layer,)
+    return Condition(name, (Intervention("v", "zero", layers=layers, positions=(0,)),))
+
+
+def ratios(subject: Subject, texts: Sequence[Text], interventions: Sequence[Intervention] = ()) -> NDArray[np.float64]:
+    """Norm at position 0 over the mean norm of later tokens after each layer, mean over texts, shape (L,).
+
+    Texts after which the later tokens have no norm count as a ratio of 0.
+    """
+    by_text: list[list[float]] = []
+
+    def after(module: Any, inputs: Any, output: Any) -> None:
+        states = output[0] if isinstance(output, tuple) else output
+        lengths = states[0].float().norm(dim=-1)
+        later = float(lengths[1:].mean())
+        by_text[-1].append(float(lengths[0]) / later if later > 0 else 0.0)
+
+    with ExitStack() as stack:
+        stack.enter_context(applied(subject.model, interventions))
+        for block in blocks(subject.model):
+            stack.callback(block.module.register_forward_hook(after).remove)
+        for text in texts:
+            by_text.append([])
+            run(subject.model, text.tokens)
+    return np.asarray(np.mean(by_text, axis=0))
+
+
+def choose(subject: Subject, texts: Sequence[Text]) -> Layers:
+    """Find the layers on texts that are not evaluated on."""
+    usual = ratios(subject, texts)
+    peak = float(usual.max())
+    sweep = [bos_mlp(layer, "sweep") for layer in range(subject.layers)]
+    peaks = tuple(float(ratios(subject, texts, each.interventions).max()) for each in sweep)
+    nats = [sum(loss.nats for loss in losses(subject, texts, each)) for each in sweep]
+    best = int(np.argmax(nats))
+    if peak <= SPIKE:
+        reason = f"no spike: the beginning token's norm is at most {peak:.3g} times the later tokens'"
+        return Layers(peak, None, None, best, peaks, reason)
+    spike = int(np.argmax(usual > SPIKE))
+    matching = int(np.argmin(peaks))
+    if peaks[matching] > peak * (1 - LOWERED):
+        reason = "no layer's MLP writes the spike: no ablation lowers it by a tenth"
+        return Layers(peak, spike, None, best, peaks, reason)
+    return Layers(peak, spike, matching, best, peaks)
+
+
+def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
+    """Rows of the interventions of experiment 4.
+
+    Conditions `baseline`; `bos_mlp_matching` and `bos_mlp_best` (the layer in `layer`); `qk`; `combined_matching` and
+    `combined_best`, both together; with all items. `sweep_baseline` and `sweep_bos_mlp` at every layer with at most
+    `swept_items` items of a task. Metrics as of `effect_rows`, and `bos_peak`, the largest ratio of the beginning
+    token's norm after any layer. What cannot be made has rows with n = 0 and the reason.
+    """
+    chosen, texts = masks.split_texts(subject, options)
+    top = masks.top(masks.measure_norms(subject, chosen, "pre")).interventions("mean", "pre")
+    rows = effect_rows(subject, texts, options)
+    rows += effect_rows(subject, texts, options, Condition("qk", top))
+    names = ("bos_mlp_matching", "combined_matching", "bos_mlp_best", "combined_best")
+    if not subject.has_bos:
+        return rows + [each for name in (*names, "sweep_bos_mlp") for each in absent_rows(subject, name, NO_BOS)]
+    layers = choose(subject, chosen)
+    rows.append(row("bos_peak", layers.peak, len(chosen), condition=BASELINE.name))
+    for kind, layer in (("matching", layers.matching), ("best", layers.best)):
+        for name, more in ((f"bos_mlp_{kind}", ()), (f"combined_{kind}", top)):
+            subject.tell(f"sinks: {name}")
+            if layer is None:
+                rows += absent_rows(subject, name, layers.no_match)
+                continue
+            condition = Condition(name, (*bos_mlp(layer, name).interventions, *more))
+            rows += effect_rows(subject, texts, options, condition, layer=layer)
+    few = dataclasses.replace(options, items=min(options.items, swept_items))
+    rows += effect_rows(subject, texts, few, Condition("sweep_baseline"))
+    for layer, peak in enumerate(layers.peaks):
+        subject.tell(f"sinks: MLP at the beginning token, layer {layer} of {subject.layers - 1}")
+        rows.append(row("bos_peak", peak, len(chosen), condition="sweep_bos_mlp", layer=layer))
+        rows += effect_rows(subject, texts, few, bos_mlp(layer, "sweep_bos_mlp"), layer=layer)
+    return rows
+
+
+def value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
+    """Rows of the interventions of experiment 5.
+
+    Conditions `baseline`; `bos_value_spike` (the layer in `layer`) and `bos_value_all`, with all items;
+    `sweep_baseline` and `sweep_bos_value` at every layer with at most `swept_items` items of a task. Metrics as of
+    `effect_rows`. What cannot be made has rows with n = 0 and the reason.
+    """
+    chosen, texts = masks.split_texts(subject, options)
+    rows = effect_rows(subject, texts, options)
+    if not subject.has_bos:
+        names = ("bos_value_spike", "bos_value_all", "sweep_bos_value")
+        return rows + [each for name in names for each in absent_rows(subject, name, NO_BOS)]
+    above = ratios(subject, chosen) > SPIKE
+    if above.any():
+        spike = int(np.argmax(above))
+        condition = bos_value(spike, "bos_value_spike")
+        rows += effect_rows(subject, texts, options, condition, layer=spike)
+    else:
+        rows += absent_rows(
+            subject,
+            "bos_value_spike",
+            "no spike: the beginning token's norm is nowhere above 2 times the later tokens'",
+        )
+    rows += effect_rows(subject, texts, options, bos_value(None, "bos_value_all"))
+    few = dataclasses.replace(options, items=min(options.items, swept_items))
+    rows += effect_rows(subject, texts, few, Condition("sweep_baseline"))
+    for layer in range(subject.layers):
+        subject.tell(f"bos_value: values of the beginning token, layer {layer} of {subject.layers - 1}")
+        rows += effect_rows(subject, texts, few, bos_value(layer, "sweep_bos_value"), layer=layer)
+    return rows

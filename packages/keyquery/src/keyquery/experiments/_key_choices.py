@@ -1,0 +1,170 @@
+"""Keys that are shown: is this the one, and which of four is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from boundpaper.errors import DataError
+from keyquery.measure.evaluation import ask_once
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import Options, Subject, standard_deviation
+from keyquery.models.answers.scoring import Question, Scores, grouped_logprobs
+from keyquery.tasks.items import NO, YES, Item
+
+EXACT = "exact"
+CHOICES = ("verification", "ranking")
+TOKENS = 16384  # of a batch of prompts
+ROWS = 32  # most prompts of a batch
+TIE = 1e-6  # nats: what rounding makes of two equal answers
+Seeded = tuple[int, Item]
+
+
+def choice_rows(
+    subject: Subject, options: Options, length: int, condition: str, asked: Sequence[str] = CHOICES
+) -> list[Row]:
+    """Measure verification and ranking of keys at one length, under the model's own encoding.
+
+    Verification: `p_yes_KIND` is the mean probability of yes among yes and no, where the key shown is exact or misses
+    in a way of its own (one digit, two swapped, one left out, another key), with `p_yes_KIND_sd` over items and
+    `p_yes_raw_KIND` among all words; `verification_accuracy` where the likelier of the two answers counts;
+    `verification_auc_KIND` and `verification_auc`, the chance that an exact key has a higher probability than a miss
+    (ties one half).
+
+    Ranking of four candidates: `ranking_likelihood` by the likelihood of the candidate after the question for the key,
+    `ranking_yes` by the probability of yes to each, both as the mean credit, 1/m where m share the first place;
+    `..._tied` is the share of items with such a tie, `ranking_chance` what a guess gives.
+
+    A task that the book lacks is a row without value; one that is not in `asked` has none.
+    """
+    rows: list[Row] = []
+    for task, metric, make in (
+        ("verification", "verification_auc", _verification),
+        ("ranking", "ranking_likelihood", _ranking),
+    ):
+        if task not in asked:
+            continue
+        if task not in subject.book.tasks():
+            reason = f"the book {subject.book.name} has no task {task}"
+            rows.append(row(metric, None, 0, condition=condition, reason=reason))
+            continue
+        try:
+            items = key_items(subject, task, options, length)
+        except DataError as error:
+            rows.append(row(metric, None, 0, condition=condition, reason=str(error)))
+            continue
+        rows += make(subject, items, condition)
+    return rows
+
+
+def key_items(subject: Subject, task: str, options: Options, length: int) -> list[Seeded]:
+    """Items of a task with a key, and the seed of each.
+
+    Raises
+    ------
+    DataError
+        When the length is too short for the prompt, or the book gives no items.
+    """
+    seeded = [
+        (seed, item)
+        for seed in options.seeds
+        for item in subject.book.items(task, options.items, seed, subject.tokenizer, length=length)
+    ]
+    if not seeded:
+        raise DataError(f"the book {subject.book.name} gives no items of {task}; ask for 1 or more")
+    return seeded
+
+
+def batch_of(length: int) -> int:
+    """Prompts of a length that share a batch."""
+    return max(1, min(ROWS, TOKENS // length))
+
+
+def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) -> list[list[Scores]]:
+    """Log-probabilities of answers to groups of prompts of about `length` tokens; kept for the next run.
+
+    Prompts of one group begin alike, and that is run once.
+    """
+
+    def ask() -> list[list[dict[str, Any]]]:
+        by_group = grouped_logprobs(subject.model, subject.tokenizer, groups, batch_of(length))
+        return [[asdict(one) for one in some] for some in by_group]
+
+    asked = [[[prompt, list(options)] for prompt, options in group] for group in groups]
+    by_group = ask_once(subject, "options", {"asked": asked}, ask)
+    return [
+        [Scores(tuple(one["options"]), tuple(one["logprobs"]), tuple(one["tokens"])) for one in some]
+        for some in by_group
+    ]
+
+
+def credit(values: Sequence[float], right: int) -> tuple[float, int]:
+    """What a ranking earns: 1/m when the right candidate is among the m that share the first place, else 0; and m."""
+    best = max(values)
+    first = [place for place, value in enumerate(values) if value >= best - TIE]
+    return (1 / len(first) if right in first else 0.0), len(first)
+
+
+def higher(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """The share of pairs in which one of ours is above one of theirs, ties one half (Mann and Whitney 1947)."""
+    wins = sum((one > other + TIE) + 0.5 * (abs(one - other) <= TIE) for one in ours for other in theirs)
+    return wins / (len(ours) * len(theirs))
+
+
+def _odds(found: Scores) -> float:
+    return found.logprobs[found.options.index(YES)] - found.logprobs[found.options.index(NO)]
+
+
+def _verification(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
+    groups = [[(item.prompt, item.options)] for _, item in items]
+    verified = [one for [one] in scores(subject, groups, int(items[0][1].facts["length"]))]
+    kinds: dict[str, list[Scores]] = {}
+    for (_, item), one in zip(items, verified, strict=True):
+        kinds.setdefault(str(item.facts["kind"]), []).append(one)
+    right = sum((_odds(one) > 0) == (item.answer == YES) for (_, item), one in zip(items, verified, strict=True))
+    rows = [row("verification_accuracy", right / len(items), len(items), condition=condition)]
+    exact = [_odds(one) for one in kinds.get(EXACT, [])]
+    misses = [_odds(one) for kind, some in kinds.items() if kind != EXACT for one in some]
+    for kind, some in sorted(kinds.items()):
+        shares = [one.normalised(YES) for one in some]
+        rows.append(row(f"p_yes_{kind}", sum(shares) / len(some), len(some), condition=condition))
+        raw = sum(one.raw(YES) for one in some) / len(some)
+        rows.append(row(f"p_yes_raw_{kind}", raw, len(some), condition=condition))
+        wide = standard_deviation(shares)
+        reason = "one item has no spread" if wide is None else ""
+        rows.append(row(f"p_yes_{kind}_sd", wide, len(some), condition=condition, reason=reason))
+        if kind != EXACT and exact:
+            n = len(some) + len(exact)
+            auc = higher(exact, [_odds(one) for one in some])
+            rows.append(row(f"verification_auc_{kind}", auc, n, condition=condition))
+    if exact and misses:
+        rows.append(row("verification_auc", higher(exact, misses), len(items), condition=condition))
+    else:
+        reason = "exact keys and misses are compared; one of them was not asked for"
+        rows.append(row("verification_auc", None, 0, condition=condition, reason=reason))
+    return rows
+
+
+def _ranking(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
+    length = int(items[0][1].facts["length"])
+    candidates = [tuple(str(one) for one in item.facts["candidates"]) for _, item in items]
+    places = [some.index(item.answer) for some, (_, item) in zip(candidates, items, strict=True)]
+    groups = [
+        [(item.prompt, some), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
+        for some, (_, item) in zip(candidates, items, strict=True)
+    ]
+    ranked = scores(subject, groups, length)
+    rows = []
+    ways = {
+        "ranking_likelihood": [list(group[0].logprobs) for group in ranked],
+        "ranking_yes": [[_odds(one) for one in group[1:]] for group in ranked],
+    }
+    for metric, values in ways.items():
+        earned = [credit(some, place) for some, place in zip(values, places, strict=True)]
+        rows.append(row(metric, sum(share for share, _ in earned) / len(items), len(items), condition=condition))
+        tied = sum(first > 1 for _, first in earned) / len(items)
+        rows.append(row(f"{metric}_tied", tied, len(items), condition=condition))
+    chance = sum(1 / len(some) for some in candidates) / len(items)
+    rows.append(row("ranking_chance", chance, len(items), condition=condition))
+    return rows

@@ -1,0 +1,216 @@
+"""Which dimensions of queries and keys are disrupted: massive ones, and the controls drawn to be compared with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import DataError
+from keyquery.measure.subject import Options, Subject, Text
+from keyquery.models.interventions import Intervention
+from keyquery.models.surveys.dimensions import SIDES, Dimensions, dimensions
+
+SELECTION_SEED = 900_001  # of the texts on which dimensions and layers are chosen; evaluation never uses it
+MATCHED = 0.1  # relative: by how much less or more of the squared norm a norm-matched control may remove
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Fill = Literal["mean", "zero"]
+Where = Literal["pre", "post"]
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Dimensions of queries and keys.
+
+    Parameters
+    ----------
+    sides : mapping of side to mapping of layer to array of bool, shape (H, d)
+        True where a dimension is taken.
+    by_head : bool
+        Whether each head has its own number of them, or each layer.
+    """
+
+    sides: dict[str, dict[int, Bools]]
+    by_head: bool
+
+    @property
+    def count(self) -> int:
+        """Dimensions taken, over all layers, queries and keys together."""
+        return sum(int(taken.sum()) for layers in self.sides.values() for taken in layers.values())
+
+    def interventions(self, fill: Fill, where: Where) -> tuple[Intervention, ...]:
+        """Fill these dimensions with zero or with their mean over the sequence."""
+        return tuple(Intervention(side, fill, dims=self.sides[side], where=where) for side in SIDES)  # type: ignore[arg-type]
+
+    def digest(self) -> int:
+        """A checksum that tells masks apart."""
+        checksum = 0
+        for side in SIDES:
+            for layer, taken in sorted(self.sides[side].items()):
+                checksum = zlib.crc32(np.packbits(taken).tobytes(), zlib.crc32(f"{side}{layer}".encode(), checksum))
+        return checksum
+
+
+def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Text]]:
+    """Texts to choose on and texts to evaluate on, no text in both; the latter are `subject.texts(options)` where the
+    book gives the texts.
+
+    Raises
+    ------
+    DataError
+        When there are too few texts, or the seed of the former is asked for evaluation.
+    """
+    if SELECTION_SEED in options.seeds:
+        raise DataError(f"seed {SELECTION_SEED} is kept for the texts on which dimensions are chosen; give another")
+    seeds = (SELECTION_SEED, *options.seeds)
+    every = subject.texts(dataclasses.replace(options, seeds=seeds))
+    return [text for text in every if text.seed == SELECTION_SEED], [
+        text for text in every if text.seed != SELECTION_SEED
+    ]
+
+
+def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
+    """Sizes of dimensions over texts."""
+    return dimensions(subject.model, [text.tokens for text in texts], where)
+
+
+def above(found: Dimensions, factor: float) -> Mask:
+    """Dimensions whose norm is above `factor` times the mean of the layer's heads and dimensions of that side.
+
+    Raises
+    ------
+    DataError
+        When the factor is below 2, where more than half of the dimensions could be above and no control is left.
+    """
+    if factor < 2:
+        raise DataError(f"a threshold of {factor} times the mean leaves too few dimensions to compare with; give 2 up")
+    return _mask(found, False, lambda norms: norms > factor * norms.mean())
+
+
+def top(found: Dimensions, count: int = 1) -> Mask:
+    """The `count` dimensions of the largest norm in each head.
+
+    Raises
+    ------
+    DataError
+        When that is more than half of a head.
+    """
+
+    def largest(norms: Floats) -> Bools:
+        if not 1 <= count <= norms.shape[1] // 2:
+            raise DataError(f"the top {count} of {norms.shape[1]} dimensions of a head leave no control; give fewer")
+        taken = np.zeros(norms.shape, dtype=bool)
+        np.put_along_axis(taken, np.argsort(-norms, axis=1, kind="stable")[:, :count], True, axis=1)
+        return taken
+
+    return _mask(found, True, largest)
+
+
+def _mask(found: Dimensions, by_head: bool, choose: Callable[[Floats], Bools]) -> Mask:
+    sides = {side: {layer: choose(norms) for layer, norms in found.norms[side].items()} for side in SIDES}
+    return Mask(sides, by_head)
+
+
+def smallest(mask: Mask, found: Dimensions) -> Mask:
+    """As many dimensions, those of the smallest norm."""
+    return _control(
+        mask,
+        lambda side, layer, group, taken: _rest(taken)[
+            np.argsort(_of(found.norms, side, layer, group)[~taken], kind="stable")
+        ][: taken.sum()],
+    )
+
+
+def random(mask: Mask, seed: int) -> Mask:
+    """As many dimensions, drawn from those that are not in the mask."""
+    draw = np.random.default_rng([seed, 1])
+    return _control(mask, lambda side, layer, group, taken: draw.permutation(_rest(taken))[: taken.sum()])
+
+
+def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
+    """Random dimensions that are not in the mask, as many as remove about the same norm.
+
+    Drawn one after the other until the squared norm removed is nearest to that of the mask; all that there are where
+    together they fall short, and then the control is not matched: see `unmatched`. The number differs from the mask's,
+    the disturbance of the vectors does not.
+    """
+    draw = np.random.default_rng([seed, 2])
+    removed = found.norms if fill == "zero" else found.spreads
+
+    def choose(side: str, layer: int, group: tuple[int, ...], taken: Bools) -> NDArray[np.int64]:
+        energy = _of(removed, side, layer, group) ** 2
+        order = draw.permutation(_rest(taken))
+        missing = np.abs(np.concatenate([[0.0], np.cumsum(energy[order])]) - energy[taken].sum())
+        return order[: int(np.argmin(missing))] if taken.any() else order[:0]
+
+    return _control(mask, choose)
+
+
+def unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fill) -> str:
+    """Why norm-matched controls cannot stand beside a mask; empty when they can.
+
+    They can when the mean of what they remove of the squared norm is within `MATCHED` of what the mask removes.
+    """
+    own = removed_share(mask, found, fill)
+    shares = [removed_share(each, found, fill) for each in controls]
+    if own is None or None in shares:
+        return "queries and keys are zero"
+    share = float(np.mean(np.array(shares, dtype=float)))
+    if abs(share - own) <= MATCHED * own:
+        return ""
+    return (
+        f"not matched: the other dimensions remove {100 * share:.3g} % of the squared norm, the chosen ones "
+        f"{100 * own:.3g} %"
+    )
+
+
+def removed_share(mask: Mask, found: Dimensions, fill: Fill) -> float | None:
+    """Squared norm that a fill removes over that of all queries and keys; None when these are zero."""
+    removed = found.norms if fill == "zero" else found.spreads
+    taken = whole = 0.0
+    for side in SIDES:
+        for layer, where in mask.sides[side].items():
+            taken += float((removed[side][layer][where] ** 2).sum())
+            whole += float((found.norms[side][layer] ** 2).sum())
+    return taken / whole if whole > 0 else None
+
+
+def largest_ratio(found: Dimensions) -> float:
+    """The largest norm of a dimension over the mean of its layer and side; 0 when all are zero."""
+    each = [norms.max() / norms.mean() for side in SIDES for norms in found.norms[side].values() if norms.mean() > 0]
+    return float(max(each, default=0.0))
+
+
+def _rest(taken: Bools) -> NDArray[np.int64]:
+    return np.flatnonzero(~taken)
+
+
+def _of(given: dict[str, dict[int, Floats]], side: str, layer: int, group: tuple[int, ...]) -> Floats:
+    return given[side][layer][group].reshape(-1) if group else given[side][layer].reshape(-1)
+
+
+def _groups(mask: Mask) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    for side in SIDES:
+        for layer, taken in sorted(mask.sides[side].items()):
+            yield from ((side, layer, (head,)) for head in range(len(taken))) if mask.by_head else ((side, layer, ()),)
+
+
+def _control(mask: Mask, choose: Callable[[str, int, tuple[int, ...], Bools], NDArray[np.int64]]) -> Mask:
+    """A mask of other dimensions, chosen in each head, or in each layer, of the given one."""
+    sides = {side: {layer: np.zeros_like(taken) for layer, taken in mask.sides[side].items()} for side in SIDES}
+    for side, layer, group in _groups(mask):
+        taken = mask.sides[side][layer][group].reshape(-1) if group else mask.sides[side][layer].reshape(-1)
+        other = np.zeros(taken.shape, dtype=bool)
+        other[choose(side, layer, group, taken)] = True
+        target = sides[side][layer]
+        if group:
+            target[group] = other
+        else:
+            target[:] = other.reshape(target.shape)
+    return Mask(sides, mask.by_head)

@@ -1,0 +1,176 @@
+"""Experiment 7: what heads attend to: the first token, the tokens just before, or everything; and how far they look."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import Options, Subject, Text
+from keyquery.measure.surveys import surveys as surveyed
+from keyquery.models.architecture import run
+from keyquery.models.attention.calls import Call, recording
+from keyquery.models.attention.projections import Projections, projecting
+from keyquery.models.attention.rows import LOCAL
+from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics
+from keyquery.models.surveys.record import TextSurvey
+
+PATTERNS = ("sink", "local", "distributed", "mixed")
+MEASURES = {
+    "first_attention": "first_later",
+    "local_attention": "local",
+    "self_attention": "self",
+    "entropy": "entropy",
+    "entropy_share": "entropy_share",
+}
+UNROTATED = "scores without rotation"
+PER_HEAD = ("first_attention", "local_attention", "entropy_share")
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """When a head is called what, by its mean over texts.
+
+    A head is a sink when its attention to the first token (from later ones) is at least `sink` and not less than that
+    to the 5 tokens before; local when the latter is at least `local`; else distributed when its entropy is at least
+    `distributed` of the largest possible; else mixed.
+    """
+
+    sink: float = 0.3
+    local: float = 0.3
+    distributed: float = 0.7
+
+    @property
+    def text(self) -> str:
+        """The thresholds as a condition."""
+        return f"sink>={self.sink:g} local>={self.local:g} distributed>={self.distributed:g}"
+
+
+DEFAULT = Thresholds()
+SETTINGS: dict[str, Any] = {**asdict(DEFAULT), "local_tokens": LOCAL}
+
+
+def pattern(first: float, local: float, entropy_share: float, thresholds: Thresholds = DEFAULT) -> str:
+    """The class of a head: one of `PATTERNS`."""
+    if first >= thresholds.sink and first >= local:
+        return "sink"
+    if local >= thresholds.local:
+        return "local"
+    return "distributed" if entropy_share >= thresholds.distributed else "mixed"
+
+
+def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> list[Row]:
+    """Attention by head over texts, by layer over texts, and by text over the model; classes; decay with distance.
+
+    `first_attention` and `local_attention` are from tokens at position 1 on. `pattern_X` is 1 for a head of class X;
+    `heads_X` counts them by layer (n: heads of the layer). `attention_at_distance` is the mean weight of a pair of
+    tokens so far apart, over a layer's heads; `..._content` leaves the first token out as key.
+
+    Raises
+    ------
+    DataError
+        When surveys cannot be put together.
+    """
+    layers = together(surveys)[0].layers.tolist()
+    values = {name: np.stack([getattr(survey, field) for survey in surveys]) for name, field in MEASURES.items()}
+    table: list[Row] = []
+    for place, layer in enumerate(layers):
+        classes: list[str] = []
+        for head in range(surveys[0].heads):
+            for name in PER_HEAD:
+                table += over_texts(name, values[name][:, place, head], layer=layer, head=head)
+            means = [float(values[name][:, place, head].mean()) for name in PER_HEAD]
+            classes.append(pattern(means[0], means[1], means[2], thresholds))
+            table.append(
+                row(f"pattern_{classes[-1]}", 1, len(surveys), condition=thresholds.text, layer=layer, head=head)
+            )
+        for name in PATTERNS:
+            count = classes.count(name)
+            table.append(row(f"heads_{name}", count, len(classes), condition=thresholds.text, layer=layer))
+        for name, each in values.items():
+            table += over_texts(name, each[:, place].mean(axis=1), layer=layer)
+        table += _decay(surveys, place, layer)
+    for name, each in values.items():
+        table += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
+    return table
+
+
+def _decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
+    """Mean over texts by distance bin; texts of other lengths end in other bins."""
+    table: list[Row] = []
+    for name, field in (("attention_at_distance", "decay"), ("attention_at_distance_content", "decay_content")):
+        bins: dict[tuple[int, int], list[float]] = defaultdict(list)
+        for survey in surveys:
+            weights: NDArray[np.float64] = getattr(survey, field)[place].mean(axis=0)
+            for low, high, weight in zip(survey.edges[:-1], survey.edges[1:] - 1, weights, strict=True):
+                bins[int(low), int(high)].append(float(weight))
+        for (low, high), each in sorted(bins.items()):
+            condition = f"distance={low}" if low == high else f"distance={low}-{high}"
+            hidden = "no pair of tokens so far apart is seen"
+            table += over_texts(name, each, hidden, condition=condition, layer=layer)
+    return table
+
+
+def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
+    """Attention as it comes out when queries and keys are multiplied without being rotated.
+
+    The model runs as it is, so that every layer reads what it reads with its rotation; of each layer's queries and keys
+    before the rotation scores and weights are computed anew, as some published analyses do. Metrics `first_attention`
+    and `local_attention` under the condition `UNROTATED`, by layer over texts, and by text over the model.
+
+    Raises
+    ------
+    ModelError
+        When the architecture does not show its queries and keys before the rotation.
+    """
+    if subject.positional != "rope":
+        reason = "the model rotates nothing, so there is no rotation to leave out"
+        return [
+            row(name, None, 0, condition=UNROTATED, reason=reason) for name in ("first_attention", "local_attention")
+        ]
+    by_metric: dict[str, list[list[float]]] = {"first_attention": [], "local_attention": []}
+    layers: list[int] = []
+    for text in texts:
+        seen: dict[int, AttentionStatistics] = {}
+        with ExitStack() as stack:
+            held = stack.enter_context(projecting(subject.model, text.tokens.shape[1]))
+
+            def see(call: Call, held: Projections = held, seen: dict[int, AttentionStatistics] = seen) -> None:
+                if call.layer is not None and not call.cross:
+                    query, key = held.before(call)
+                    seen[call.layer] = attention_statistics(replace(call, query=query, key=key))
+
+            stack.enter_context(recording(subject.model, see))
+            run(subject.model, text.tokens)
+        layers = sorted(seen)
+        by_metric["first_attention"].append([float(seen[layer].first_later.mean()) for layer in layers])
+        by_metric["local_attention"].append([float(seen[layer].local.mean()) for layer in layers])
+    made: list[Row] = []
+    for name, each in by_metric.items():
+        values = np.array(each)  # (texts, L)
+        for place, layer in enumerate(layers):
+            made += over_texts(name, values[:, place], condition=UNROTATED, layer=layer)
+        made += [
+            row(name, float(mean), len(layers), condition=UNROTATED, unit_id=text.id)
+            for text, mean in zip(texts, values.mean(axis=1), strict=True)
+        ]
+    return made
+
+
+def measure(subject: Subject, options: Options, *, unrotated: bool = False) -> list[Row]:
+    """Attention patterns in a subject's texts.
+
+    Parameters
+    ----------
+    unrotated : bool
+        Measure also what attention looks like when the rotation is left out of the computation (not of the model).
+    """
+    surveyed_rows = rows(surveyed(subject, options))
+    return surveyed_rows + (unrotated_rows(subject, subject.texts(options)) if unrotated else [])

@@ -1,0 +1,64 @@
+"""Experiment 5: what the first token writes into later ones: its value's norm times the attention that it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from keyquery.experiments import _bos_interventions as bos_interventions
+from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.rows import Row
+from keyquery.measure.subject import Options, Subject
+from keyquery.measure.surveys import surveys as surveyed
+from keyquery.models.surveys.record import TextSurvey
+
+NO_VALUES = "the values of all other tokens are zero"
+SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}
+
+
+def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
+    """Value norms, attention mass and effective write, by head and layer over texts, and by text over the model.
+
+    `value_first` and `value_content` are the norm of the value at position 0 and its mean over later positions, by key
+    head (the condition says so) and as mean of a layer's key heads; `value_ratio` is the one over the other.
+    `first_mass` is a query head's mean attention to position 0 from later positions; `write` is that times the norm of
+    the value it reads there, that of its key head. By layer, means over query heads.
+
+    Raises
+    ------
+    DataError
+        When surveys cannot be put together.
+    """
+    layers = together(surveys)[0].layers.tolist()
+    first = np.stack([survey.value_first for survey in surveys])  # (texts, L, K)
+    content = np.stack([survey.value_content for survey in surveys])
+    mass = np.stack([survey.first_later for survey in surveys])  # (texts, L, H)
+    write = np.stack([survey.write for survey in surveys])
+    values = {"value_first": first, "value_content": content}
+    ratio = np.divide(
+        first.mean(axis=2), content.mean(axis=2), out=np.full(first.shape[:2], np.nan), where=content.mean(axis=2) > 0
+    )
+    rows: list[Row] = []
+    for place, layer in enumerate(layers):
+        at: dict[str, Any] = {"layer": layer}
+        for name, each in values.items():
+            for head in range(each.shape[2]):
+                rows += over_texts(name, each[:, place, head], condition="key head", head=head, **at)
+            rows += over_texts(name, each[:, place].mean(axis=1), **at)
+        rows += over_texts("value_ratio", ratio[:, place], NO_VALUES, **at)
+        for name, each in (("first_mass", mass), ("write", write)):
+            for head in range(each.shape[2]):
+                rows += over_texts(name, each[:, place, head], head=head, **at)
+            rows += over_texts(name, each[:, place].mean(axis=1), **at)
+    for name, each in (*values.items(), ("first_mass", mass), ("write", write)):
+        rows += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
+    rows += per_text("value_ratio", surveys, ratio.mean(axis=1), len(layers), f"{NO_VALUES} in at least one layer")
+    return rows
+
+
+def measure(subject: Subject, options: Options, *, swept_items: int = bos_interventions.SWEPT_ITEMS) -> list[Row]:
+    """Values of the first token over a subject's texts, and what is lost without them."""
+    rows = survey_rows(surveyed(subject, options))
+    return rows + bos_interventions.value_rows(subject, options, swept_items=swept_items)

@@ -1,0 +1,190 @@
+"""Beyond the training length: keys retrieved, verified and ranked at half to four times of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from boundpaper.errors import DataError, ModelError
+from boundpaper.statistics.proportion import wilson_interval
+from keyquery.experiments._key_choices import CHOICES, batch_of, choice_rows, key_items
+from keyquery.measure.evaluation import ask_once
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.answers.generation import greedy
+from keyquery.models.attention.positions import encoding
+from keyquery.tasks.answers import CLASSES, EXACT, RUN_DELETION, ambiguous, error_class, number
+from keyquery.tasks.items import Item
+
+RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+BASELINES = ("pi", "yarn")  # of a model that rotates, beyond its training length
+DEPTHS = 5  # equal parts of the context that a key may lie in
+LONGEST = 16384  # tokens of a prompt; longer ones are left out and said to be
+NEW_TOKENS = 12
+SETTINGS: dict[str, Any] = {
+    "ratios": list(RATIOS),
+    "baselines": list(BASELINES),
+    "factor": "of a baseline: the prompt's length over the training length",
+    "depth_parts": DEPTHS,
+    "longest": LONGEST,
+    "new_tokens": NEW_TOKENS,
+    "interval": "Wilson, 95 %",
+    "near_miss": "same length, one or two digits changed",
+    "distance": "tokens from the first digit of a key to the end of the prompt",
+    "ties": "m candidates that share the first place count 1/m each",
+}
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What came out of one prompt: the item, its seed, the number said, and the class of its error."""
+
+    item: Item
+    seed: int
+    said: str
+    key: str
+    kind: str
+
+
+def measure(
+    subject: Subject,
+    options: Options,
+    *,
+    ratios: Sequence[float] = RATIOS,
+    baselines: Sequence[str] = BASELINES,
+    longest: int = LONGEST,
+    choices: Sequence[str] = CHOICES,
+) -> list[Row]:
+    """Measure retrieval at each length under the model's own encoding and the baselines, verification and ranking.
+
+    Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` where only these
+    prompts count. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one
+    row an item, 1 or 0), `key_distance` (one row an item, of the prompts that all encodings share), `class_NAME` (how
+    many of n answers are in a class of errors, see `keyquery.tasks.answers.error_class`) and
+    `class_run_deletion_at_end` (those that could be truncations as well).
+    Metrics of verification and ranking: see `keyquery.experiments._key_choices`.
+
+    `choices` are the tasks asked beside retrieval, "verification" and "ranking"; a model of size is asked some.
+    A length too short for a prompt, or longer than `longest`, and a baseline that the model cannot take, are rows
+    without value that say so.
+
+    Raises
+    ------
+    DataError
+        When the book gives items of no length, or there is no such choice.
+    """
+    if not set(choices) <= set(CHOICES):
+        raise DataError(f"context_length: choices = {list(choices)} is not some of {', '.join(CHOICES)}")
+    rows: list[Row] = []
+    measured, last = 0, None
+    for ratio in sorted(ratios):
+        length = round(ratio * subject.training_length)
+        label = f"{ratio:g}x"
+        if length > longest:
+            reason = f"{length} tokens, more than the {longest} that are measured"
+            rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
+            continue
+        try:
+            items = key_items(subject, "passkey", options, length)
+        except DataError as error:
+            last = error
+            rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=str(error)))
+            continue
+        measured += 1
+        for name in ("own", *(baselines if ratio > 1 and subject.positional == "rope" else ())):
+            subject.tell(f"keys at {label}, {name} encoding")
+            rows += _retrieval_rows(subject, items, name, ratio, f"{name}/{label}")
+            rows += distance_rows(subject, items, f"own/{label}") if name == "own" else []
+        subject.tell(f"choices at {label}")
+        rows += choice_rows(subject, options, length, f"own/{label}", choices)
+    if last is not None and not measured:
+        raise last
+    return rows
+
+
+def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float) -> list[Retrieval]:
+    """What the model continues each prompt with, under an encoding by name ("own", "pi", "yarn").
+
+    Raises
+    ------
+    ModelError
+        When the model cannot take the encoding.
+    """
+    prompts = [item.prompt for _, item in items]
+    length = int(items[0][1].facts["length"])
+
+    def ask() -> list[str]:
+        with _encoding(subject, name, ratio):
+            return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, batch=batch_of(length))
+
+    question = {"items": [asdict(item) for _, item in items], "encoding": name, "ratio": ratio, "new": NEW_TOKENS}
+    retrievals = []
+    for (seed, item), text in zip(items, ask_once(subject, "retrieval", question, ask), strict=True):
+        digits = item.facts.get("digits")
+        said, key = number(text, digits), number(item.answer, digits)
+        retrievals.append(Retrieval(item, seed, said, key, error_class(said, key)))
+    return retrievals
+
+
+def _encoding(subject: Subject, name: str, ratio: float) -> AbstractContextManager[None]:
+    if name == "own":
+        return nullcontext()
+    return encoding(subject.model, name, factor=ratio, length=subject.training_length)
+
+
+def _retrieval_rows(
+    subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float, condition: str
+) -> list[Row]:
+    try:
+        retrievals = retrieve(subject, items, name, ratio)
+    except ModelError as error:
+        if name == "own":
+            raise
+        return [row("passkey_exact", None, 0, condition=condition, reason=str(error))]
+    rows = _exact_rows(retrievals, condition)
+    low, high = wilson_interval(sum(each.kind == EXACT for each in retrievals), len(retrievals))
+    rows.append(row("passkey_exact_low", low, len(retrievals), condition=condition))
+    rows.append(row("passkey_exact_high", high, len(retrievals), condition=condition))
+    counts = Counter(each.kind for each in retrievals)
+    for kind in CLASSES:
+        rows.append(row(f"class_{kind}", float(counts[kind]), len(retrievals), condition=condition))
+    doubtful = sum(ambiguous(each.said, each.key) for each in retrievals)
+    rows.append(row(f"class_{RUN_DELETION}_at_end", float(doubtful), len(retrievals), condition=condition))
+    for form in sorted({str(each.item.facts["form"]) for each in retrievals}):
+        rows += _exact_rows(
+            [each for each in retrievals if each.item.facts["form"] == form], f"{condition}/form:{form}"
+        )
+    for part in range(DEPTHS):
+        some = [each for each in retrievals if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == part]
+        if some:
+            rows += _exact_rows(some, f"{condition}/depth:{part / DEPTHS:g}-{(part + 1) / DEPTHS:g}")
+    rows += [
+        row("passkey_right", float(each.kind == EXACT), 1, condition=condition, unit_id=each.item.id, seed=each.seed)
+        for each in retrievals
+    ]
+    return rows
+
+
+def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition: str) -> list[Row]:
+    """How far each key stands from where it is asked for: tokens from its first digit to the end of the prompt.
+
+    A key that stands there twice is as far as the nearer one.
+    """
+    rows = []
+    for seed, item in items:
+        place = item.prompt.rfind(item.answer.strip())
+        tail = subject.tokenizer(item.prompt[place:], add_special_tokens=False, verbose=False)["input_ids"]
+        distance, reason = (
+            (None, "the prompt does not hold the key as it is answered") if place < 0 else (len(tail), "")
+        )
+        rows.append(row("key_distance", distance, 1, condition=condition, unit_id=item.id, seed=seed, reason=reason))
+    return rows
+
+
+def _exact_rows(found: Sequence[Retrieval], condition: str) -> list[Row]:
+    return [
+        row("passkey_exact", sum(each.kind == EXACT for each in found) / len(found), len(found), condition=condition)
+    ]

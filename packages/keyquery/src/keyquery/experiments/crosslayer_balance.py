@@ -1,0 +1,62 @@
+"""Experiment 9: the balance of attention and MLP across layers, from attention's share of every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from keyquery.experiments.layer_content import contributions, why_missing
+from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.rows import Row
+from keyquery.measure.subject import Options, Subject
+from keyquery.measure.surveys import surveys as surveyed
+from keyquery.models.surveys.record import TOKENS, TextSurvey
+
+KINDS = ("all", "content")
+HALF = 0.5
+SETTINGS: dict[str, Any] = {"attention_larger": HALF}
+
+
+def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
+    """Attention's share by layer over texts, and what it does over the layers of each text.
+
+    The share a / (a + m) is a mean of ratios over tokens or a ratio of means, as the metric says, of all tokens or of
+    the content, as the condition says. By text: `..._mean`, `..._sd_over_layers` (divisor n - 1),
+    `..._attention_larger` (layers where the share is above one half) and `..._largest_layer`.
+
+    Raises
+    ------
+    DataError
+        When surveys cannot be put together.
+    """
+    layers = together(surveys)[0].layers
+    table: list[Row] = []
+    for name, each in contributions(surveys).items():
+        for condition in KINDS:
+            shares = each[:, :, TOKENS.index(condition)]  # (texts, L)
+            for place, layer in enumerate(layers.tolist()):
+                reason = why_missing(surveys, name, place)
+                table += over_texts(name, shares[:, place], reason, condition=condition, layer=layer)
+            defined = np.asarray(np.isfinite(shares).all(axis=1))
+            known = np.where(defined[:, None], shares, 0.0)
+            over = {
+                "mean": known.mean(axis=1),
+                "attention_larger": (known > HALF).sum(axis=1),
+                "largest_layer": layers[known.argmax(axis=1)],
+            }
+            missing = "undefined in at least one layer"
+            for what, values in over.items():
+                held = np.where(defined, values, np.nan)
+                table += per_text(f"{name}_{what}", surveys, held, len(layers), missing, condition=condition)
+            spread = known.std(axis=1, ddof=1) if len(layers) > 1 else np.full(len(surveys), np.nan)
+            reason = missing if len(layers) > 1 else "one layer has no spread"
+            held = np.where(defined, spread, np.nan)
+            table += per_text(f"{name}_sd_over_layers", surveys, held, len(layers), reason, condition=condition)
+    return table
+
+
+def measure(subject: Subject, options: Options) -> list[Row]:
+    """Balance of attention and MLP over a subject's texts."""
+    return rows(surveyed(subject, options))

@@ -1,0 +1,228 @@
+"""Experiment 2: what a model loses when massive dimensions of queries and keys are filled, or others in their place."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import DataError
+from keyquery.experiments import _masks as masks
+from keyquery.experiments._masks import Fill, Mask, Where
+from keyquery.measure.evaluation import BATCH, Condition, ask_once, losses
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import Options, Subject, Text, standard_deviation
+from keyquery.models.answers.likelihood import token_nats
+from keyquery.models.interventions import applied
+from keyquery.models.libraries import need
+
+SETTINGS: dict[str, Any] = {
+    "threshold": "norm over the sequence above 5 times the mean of the layer's heads and dimensions of that tensor",
+    "top1": "the dimension of the largest norm in each head",
+    "selected on": "texts of seed 900001, mean of the norms over texts; evaluated on others",
+    "fills": ["mean", "zero"],
+    "where": ["pre", "post"],
+    "controls": {
+        "random": "as many random dimensions, massive ones excluded",
+        "matched": "random dimensions, massive ones excluded, until the squared norm removed is nearest; none where "
+        f"that is more than {100 * masks.MATCHED:.0f} % of the massive ones' away",
+        "smallest": "as many dimensions of the smallest norm",
+    },
+    "rank": "random masks before the rotary embedding, on the texts of the first seed, by selection and fill",
+    "decode": "no decode steps: one forward of the whole text",
+}
+FILLS: tuple[Fill, ...] = ("mean", "zero")
+PLACES: tuple[Where, ...] = ("pre", "post")
+SELECTS = ("threshold", "top1")
+FACTOR = 5.0
+CONTROLS = ("random", "matched", "smallest")
+CHUNK = 20  # random masks that are kept together
+WHOLE_RUN = 10  # texts of the rank
+RANKED = tuple(f"{select}_{fill}" for select in SELECTS for fill in FILLS)
+
+
+def measure(
+    subject: Subject,
+    options: Options,
+    *,
+    factor: float = FACTOR,
+    draws: int = 5,
+    permutations: int = 200,
+    rank_texts: int = WHOLE_RUN,
+    ranked: Sequence[str] = RANKED,
+    selects: Sequence[str] = SELECTS,
+    fills: Sequence[Fill] = FILLS,
+    places: Sequence[Where] = PLACES,
+) -> list[Row]:
+    """Rows of the experiment.
+
+    Conditions are SELECT_TARGET_FILL_WHERE: dimensions selected by `threshold` or as `top1` per head; `massive` ones,
+    or `random`, `matched` or `smallest` ones in their place; filled with their `mean` over the sequence or `zero`;
+    before (`pre`) or after (`post`) the rotary embedding. Metrics: `dims` (filled, over all layers, n layers),
+    `removed_share` (squared norm removed over all of it), `largest_over_mean`, `delta_nats` (a token, n texts),
+    `text_delta_nats` (by text; of random masks the mean over draws), `perplexity`, `minus_random`, `minus_matched`,
+    `minus_smallest` (delta of the massive ones less that of the control, mean over texts) with `..._sd`, and
+    `permutation_p`, `permutation_median`, `permutation_highest` (n random masks).
+
+    Parameters
+    ----------
+    factor : float
+        Threshold of a massive dimension over the mean.
+    draws : int
+        Random masks, and norm-matched ones, of each condition.
+    permutations, rank_texts : int
+        Random masks of the rank, and texts that it is on; no rank when `permutations` is 0.
+    ranked : sequence of str
+        Conditions that are ranked, as SELECT_FILL; a rank costs far more than all the rest of a condition.
+    selects, fills, places : sequence of str
+        The conditions that are made; all of them unless a recipe takes some, as it must of a model of size.
+
+    Raises
+    ------
+    DataError
+        When there is no draw, no text, no control for a mask, or a condition that there is not.
+    """
+    if draws < 1:
+        raise DataError("the controls need one draw at least")
+    for name, given, known in (
+        ("selects", selects, SELECTS),
+        ("fills", fills, FILLS),
+        ("places", places, PLACES),
+        ("ranked", ranked, RANKED),
+    ):
+        if not given or not set(given) <= set(known):
+            raise DataError(f"disruption: {name} = {list(given)} is not some of {', '.join(known)}")
+    chosen, texts = masks.split_texts(subject, options)
+    before = _nats(subject, texts)
+    rows: list[Row] = []
+    for where in places:
+        norms = masks.measure_norms(subject, chosen, where)
+        for select in selects:
+            mask = masks.above(norms, factor) if select == "threshold" else masks.top(norms)
+            ratio = masks.largest_ratio(norms)
+            name = f"{select}_massive_{where}"
+            rows.append(row("largest_over_mean", ratio, subject.layers, condition=name))
+            rows.append(row("dims", mask.count, subject.layers, condition=name))
+            for fill in fills:
+                if not mask.count:
+                    rows += _absent(select, fill, where, f"no dimension above {factor:g} times the mean")
+                    continue
+                subject.tell(f"disruption: {select}, {fill}, {where}")
+                targets = {
+                    "massive": [mask],
+                    "random": [masks.random(mask, seed) for seed in range(draws)],
+                    "matched": [masks.matched(mask, norms, fill, seed) for seed in range(draws)],
+                    "smallest": [masks.smallest(mask, norms)],
+                }
+                rows += _conditions(subject, texts, before, norms, targets, (select, fill, where))
+                if where == "pre" and permutations and f"{select}_{fill}" in ranked:
+                    some = [text for text in texts if text.seed == options.seeds[0]][:rank_texts]
+                    rows += _rank(subject, some, mask, (select, fill), permutations)
+    return rows
+
+
+def _nats(subject: Subject, texts: Sequence[Text], condition: Condition | None = None) -> NDArray[np.float64]:
+    """Nats a token of each text."""
+    sums = losses(subject, texts, condition) if condition else losses(subject, texts)
+    return np.array([each.nats / each.tokens for each in sums])
+
+
+def _conditions(
+    subject: Subject,
+    texts: Sequence[Text],
+    before: NDArray[np.float64],
+    found: Any,
+    targets: dict[str, list[Mask]],
+    key: tuple[str, Fill, Where],
+) -> list[Row]:
+    select, fill, where = key
+    rows, deltas, reasons = [], {}, {}
+    for target, some in targets.items():
+        name = f"{select}_{target}_{fill}_{where}"
+        shares = [masks.removed_share(mask, found, fill) for mask in some]
+        share = None if None in shares else float(np.mean(np.array(shares, dtype=float)))
+        rows += [
+            row("dims", float(np.mean([mask.count for mask in some])), subject.layers, condition=name),
+            row("removed_share", share, len(some), condition=name, reason="" if share is not None else "all are zero"),
+        ]
+        apart = masks.unmatched(targets["massive"][0], some, found, fill) if target == "matched" else ""
+        if apart:
+            reasons[target] = apart
+            rows += [row(metric, None, 0, condition=name, reason=apart) for metric in ("delta_nats", "perplexity")]
+            continue
+        after = [_nats(subject, texts, Condition(name, mask.interventions(fill, where))) for mask in some]
+        delta = deltas[target] = np.mean(after, axis=0) - before
+        rows += [
+            row("delta_nats", float(delta.mean()), len(texts), condition=name),
+            row("perplexity", math.exp(min(float(np.mean(after)), 700.0)), len(texts), condition=name),
+        ]
+        rows += [
+            row("text_delta_nats", float(value), len(some), condition=name, unit_id=text.id, seed=text.seed)
+            for text, value in zip(texts, delta, strict=True)
+        ]
+    name = f"{select}_massive_{fill}_{where}"
+    for control in CONTROLS:
+        if control in reasons:
+            metrics = (f"minus_{control}", f"minus_{control}_sd")
+            rows += [row(metric, None, 0, condition=name, reason=reasons[control]) for metric in metrics]
+            continue
+        differences = (deltas["massive"] - deltas[control]).tolist()
+        sd = standard_deviation(differences)
+        rows += [
+            row(f"minus_{control}", float(np.mean(differences)), len(texts), condition=name),
+            row(f"minus_{control}_sd", sd, len(texts), condition=name, reason="" if sd is not None else "one text"),
+        ]
+    return rows
+
+
+def _absent(select: str, fill: Fill, where: Where, reason: str) -> list[Row]:
+    rows = [
+        row(metric, None, 0, condition=f"{select}_{target}_{fill}_{where}", reason=reason)
+        for target, metric in itertools.product(("massive", *CONTROLS), ("delta_nats", "perplexity"))
+    ]
+    name = f"{select}_massive_{fill}_{where}"
+    return rows + [row(f"minus_{control}", None, 0, condition=name, reason=reason) for control in CONTROLS]
+
+
+def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int) -> list[Row]:
+    """Where the massive mask stands among random ones: p = (1 + number at or above it) / (1 + all of them)."""
+    select, fill = key
+    before = _nats(subject, some).mean()
+    name = f"{select}_massive_{fill}_pre"
+    own = float(_nats(subject, some, Condition(name, mask.interventions(fill, "pre"))).mean() - before)
+    means: list[float] = []
+    for start in range(0, permutations, CHUNK):
+        subject.tell(f"disruption: {select}, {fill}, random mask {start + 1} of {permutations}")
+        drawn = [masks.random(mask, 1000 + seed) for seed in range(start, min(start + CHUNK, permutations))]
+        asked = {
+            "tokens": [text.tokens.tolist() for text in some],
+            "masks": [each.digest() for each in drawn],
+            "fill": fill,
+        }
+        means += ask_once(subject, "random masks", asked, functools.partial(_means, subject, some, drawn, fill))
+    deltas = np.array(means) - before
+    return [
+        row("permutation_p", (1 + int((deltas >= own).sum())) / (1 + len(deltas)), len(deltas), condition=name),
+        row("permutation_delta_nats", own, len(some), condition=name),
+        row("permutation_median", float(np.median(deltas)), len(deltas), condition=name),
+        row("permutation_highest", float(deltas.max()), len(deltas), condition=name),
+    ]
+
+
+def _means(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask], fill: Fill) -> list[float]:
+    """Mean nats a token over texts under each mask."""
+    torch = need("torch")
+    batches = [
+        torch.cat([text.tokens for text in texts[start : start + BATCH]]) for start in range(0, len(texts), BATCH)
+    ]
+    means = []
+    for mask in drawn:
+        with applied(subject.model, mask.interventions(fill, "pre")):
+            nats = torch.cat([token_nats(subject.model, batch) for batch in batches])
+        means.append(float(nats.double().mean()))
+    return means

@@ -1,0 +1,25 @@
+"""The head geometry of a model over the texts of its own book: capture and analysis in one step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from keyquery.heads.plasticity import PlasticityOptions as Estimation
+from keyquery.measure.heads.analysis import measure as measure_heads
+from keyquery.measure.heads.captured import BUCKETS, DOCUMENTS, open_or_capture
+from keyquery.measure.subject import Options, Subject
+
+SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}
+
+
+def write(root: Path, subject: Subject, options: Options, *, replace: bool = False) -> list[Path]:
+    """Capture, analyse, and write the measurements of heads (`head_metrics` and others); return their tables.
+
+    Raises
+    ------
+    DataError
+        In the words of `open_or_capture` and of the command `heads`.
+    """
+    held = open_or_capture(subject, options)
+    return measure_heads(root, str(held.root), Estimation(), name=subject.name, replace=replace).files

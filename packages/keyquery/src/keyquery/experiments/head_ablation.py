@@ -1,0 +1,107 @@
+"""Are plastic heads what retrieval needs? Heads ranked by late plasticity are ablated, against random heads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from boundpaper.errors import DataError
+from keyquery.measure.evaluation import BASELINE, Condition, answers, losses
+from keyquery.measure.heads.captured import findings
+from keyquery.measure.heads.finding import Finding
+from keyquery.measure.rows import Row, row
+from keyquery.measure.scores import items_of
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.anatomy import blocks
+from keyquery.models.interventions import Intervention
+
+DRAWS = 20
+ITEMS = 50  # of the passkey task, for each of the conditions
+RANK = "ap_last_20"
+SHARES = (0.1, 0.25, 0.5)
+SETTINGS: dict[str, Any] = {
+    "rank": RANK,
+    "shares": list(SHARES),
+    "random_draws": DRAWS,
+    "items": ITEMS,
+    "ablation": "a head's output before the output projection is zero, in the prefill and in decode steps",
+}
+Heads = list[tuple[int, int]]
+
+
+def measure(subject: Subject, options: Options) -> list[Row]:
+    """Measure retrieval and likelihood without the most plastic heads, the least plastic, and random ones.
+
+    Conditions: `baseline`, `highest:K`, `lowest:K`, and `random:K` with `unit_id` for each of 20 draws, K heads each,
+    drawn among the heads that have a plasticity. Metrics: `passkey_accuracy`, `delta_nats` a token.
+
+    Raises
+    ------
+    DataError
+        When fewer than two heads have a plasticity.
+    """
+    return _ablation_rows(subject, options, _rank(subject, findings(subject, options)))
+
+
+def _rank(subject: Subject, found: Sequence[Finding]) -> Heads:
+    """Heads that have a late plasticity, the least plastic first; ties by layer and head."""
+    ranked = [(each.metrics[RANK], (each.layer, each.head)) for each in found if RANK in each.metrics]
+    if len(ranked) < 2:
+        reasons = "; ".join(sorted({each.reasons.get(RANK, "") for each in found} - {""}))
+        raise DataError(
+            f"{subject.name}: {len(ranked)} of {len(found)} heads have a plasticity; ranks need two or more"
+            + (f" ({reasons})" if reasons else "")
+        )
+    return [head for _, head in sorted(ranked)]
+
+
+def _ablation_rows(subject: Subject, options: Options, order: Heads) -> list[Row]:
+    """Rows of all conditions, given heads in the order of their plasticity."""
+    few = Options(
+        texts=options.texts,
+        tokens=options.tokens,
+        items=min(options.items, ITEMS),
+        seeds=options.seeds[:1],
+        place=options.place,
+    )
+    rows = _rows(subject, few, BASELINE, "", None)
+    random = np.random.default_rng(0)
+    for count in sorted({max(1, round(share * len(order))) for share in SHARES}):
+        rows += _rows(subject, few, _without(subject, f"highest:{count}", order[-count:]), "", count)
+        rows += _rows(subject, few, _without(subject, f"lowest:{count}", order[:count]), "", count)
+        for draw in range(DRAWS):
+            subject.tell(f"{count} random heads, draw {draw + 1}")
+            picks = random.choice(len(order), count, replace=False)
+            chosen = [order[pick] for pick in picks]
+            rows += _rows(subject, few, _without(subject, f"random:{count}", chosen), f"draw-{draw}", count)
+    return rows
+
+
+def _without(subject: Subject, name: str, heads: Heads) -> Condition:
+    dims: dict[int, Any] = {}
+    for block in blocks(subject.model):
+        mask = np.zeros((block.heads, block.head_dim), dtype=bool)
+        mask[[head for layer, head in heads if layer == block.layer]] = True
+        if mask.any():
+            dims[block.layer] = mask
+    return Condition(name, (Intervention("heads", "zero", dims=dims),), decode=True)
+
+
+def _rows(subject: Subject, options: Options, condition: Condition, unit: str, heads: int | None) -> list[Row]:
+    """Passkey accuracy and delta nats of one condition."""
+    names: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
+    rows: list[Row] = []
+    for seed, items in items_of(subject, "passkey", options):
+        replies = answers(subject, items, condition)
+        right = sum(each.right for each in replies)
+        rows.append(row("passkey_accuracy", right / len(replies), len(replies), seed=seed, **names))
+    texts = subject.texts(options)
+    changed, usual = losses(subject, texts, condition), losses(subject, texts)
+    tokens = sum(each.tokens for each in usual)
+    delta = sum(each.nats for each in changed) / tokens - sum(each.nats for each in usual) / tokens
+    rows.append(row("delta_nats", delta, len(texts), **names))
+    if heads is not None:
+        rows.append(row("heads", float(heads), 1, **names))
+    return rows

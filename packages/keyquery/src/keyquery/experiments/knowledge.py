@@ -1,0 +1,109 @@
+"""Experiment 3: knowledge held in weights against knowledge in the prompt, when the largest dimensions are levelled."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from typing import Any
+
+from keyquery.experiments import _masks as masks
+from keyquery.measure.evaluation import BASELINE, Condition
+from keyquery.measure.rows import Row, row
+from keyquery.measure.scores import answer_rows, tasks_of
+from keyquery.measure.subject import Options, Subject
+
+SETTINGS: dict[str, Any] = {
+    "disruption": "the dimension of the largest norm of each head of queries and keys, filled with its mean over the "
+    "sequence, before the rotary embedding",
+    "selected on": "texts of seed 900001, the same dimensions for all items",
+    "decode": "prefill only; decode steps read the filled keys of the prompt and are not disrupted themselves",
+    "control": "one random dimension of each head, never the largest",
+    "degradation": "(baseline - disrupted) / baseline",
+    "degradation_over_chance": "(baseline - disrupted) / (baseline - chance)",
+    "by item": "baseline, top1 and random-0",
+}
+CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("sentiment", "passkey")}
+
+
+def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
+    """Rows of the experiment.
+
+    Conditions are `baseline`, `top1`, `random-0`, `random-1`, ... and `random`, the mean over these. Metrics by task:
+    `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (by item and seed), `TASK_degradation`,
+    `TASK_degradation_over_chance`; by category `parametric_accuracy`, `parametric_degradation`,
+    `parametric_degradation_over_chance` and the same of `contextual`: plain means over its tasks (n tasks).
+
+    Raises
+    ------
+    DataError
+        When the model's book has none of the four tasks.
+    """
+    chosen, _ = masks.split_texts(subject, options)
+    top = masks.top(masks.measure_norms(subject, chosen, "pre"))
+    conditions = [BASELINE, Condition("top1", top.interventions("mean", "pre"))]
+    conditions += [
+        Condition(f"random-{draw}", masks.random(top, draw).interventions("mean", "pre")) for draw in range(draws)
+    ]
+    rows: list[Row] = []
+    for task in tasks_of(subject):
+        for condition in conditions:
+            subject.tell(f"knowledge: {task}, {condition.name}")
+            single = condition.name in ("baseline", "top1", "random-0")
+            rows += answer_rows(subject, task, options, condition, units=single)
+        rows += _random_mean(rows, task, draws)
+        for name in ("top1", *(["random"] if draws else [])):
+            rows += _degradation(rows, task, name)
+    for name in ("baseline", "top1", *(["random"] if draws else [])):
+        rows += _categories(rows, name, tasks_of(subject))
+    return rows
+
+
+def value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
+    """The value of one row without unit."""
+    for each in rows:
+        if each["condition"] == condition and each["metric"] == metric and not each["unit_id"]:
+            number: float | None = each["value"]
+            return number
+    return None
+
+
+def _random_mean(rows: list[Row], task: str, draws: int) -> list[Row]:
+    """Mean accuracy over the draws of the control."""
+    if not draws:
+        return []
+    accuracies = [value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]
+    return [row(f"{task}_accuracy", statistics.mean(accuracies), draws, condition="random")]
+
+
+def _degradation(rows: list[Row], task: str, condition: str) -> list[Row]:
+    before, chance, after = (
+        value(rows, name, f"{task}_{metric}") or 0.0
+        for name, metric in (("baseline", "accuracy"), ("baseline", "chance"), (condition, "accuracy"))
+    )
+    n = next(each["n"] for each in rows if each["metric"] == f"{task}_accuracy" and each["condition"] == "baseline")
+    degradations = []
+    for metric, base, reason in (
+        ("degradation", before, "no right answer before"),
+        ("degradation_over_chance", before - chance, "not above chance before"),
+    ):
+        share = (before - after) / base if base > 0 else None
+        degradations.append(row(f"{task}_{metric}", share, n, condition=condition, reason="" if base > 0 else reason))
+    return degradations
+
+
+def _categories(rows: list[Row], condition: str, tasks: list[str]) -> list[Row]:
+    metrics = ["accuracy"] if condition == "baseline" else ["accuracy", "degradation", "degradation_over_chance"]
+    means = []
+    for category, members in CATEGORIES.items():
+        for metric in metrics:
+            each = [value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
+            if len(each) < len(members) or None in each:
+                means.append(
+                    row(
+                        f"{category}_{metric}", None, 0, condition=condition, reason="not all of its tasks have a value"
+                    )
+                )
+                continue
+            mean = sum(part for part in each if part is not None) / len(each)
+            means.append(row(f"{category}_{metric}", mean, len(each), condition=condition))
+    return means

@@ -1,0 +1,72 @@
+"""Experiment 6: what the model loses when one layer's MLP, attention or both write nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from keyquery.measure.evaluation import Condition
+from keyquery.measure.rows import Row
+from keyquery.measure.scores import absent_rows, effect_rows
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.interventions import Intervention
+
+SETTINGS: dict[str, Any] = {
+    "fill": "zero",
+    "layer": 1,
+    "sweep": "every layer, at most 40 items of a task",
+    "decode": "mlp, attention and both act in decode steps as well; both_bos acts on position 0, which is in the "
+    "prefill only",
+}
+LAYER = 1
+SWEPT_ITEMS = 40
+PARTS: dict[str, tuple[Intervention, ...]] = {
+    "mlp": (Intervention("mlp", "zero"),),
+    "attention": (Intervention("attention", "zero"),),
+    "both": (Intervention("attention", "zero"), Intervention("mlp", "zero")),
+    "both_bos": (
+        Intervention("attention", "zero", positions=(0,)),
+        Intervention("mlp", "zero", positions=(0,)),
+    ),
+}
+NO_BOS = "the tokenizer puts no beginning token in front"
+
+
+def ablation(part: str, layer: int, name: str) -> Condition:
+    """Zero output of a part ("mlp", "attention", "both", "both_bos") of one layer."""
+    interventions = tuple(dataclasses.replace(each, layers=(layer,)) for each in PARTS[part])
+    return Condition(name, interventions, decode=part != "both_bos")
+
+
+def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_items: int = SWEPT_ITEMS) -> list[Row]:
+    """Rows of the experiment.
+
+    Conditions `baseline`, `mlp`, `attention`, `both`, `both_bos` at `layer`, with all items; `sweep_baseline`,
+    `sweep_mlp` and so on at every layer, with at most `swept_items` items of a task. Metrics as of `effect_rows`.
+    A model without that layer, or without a beginning token, has rows with n = 0 and the reason for what it lacks.
+    """
+    texts = subject.texts(options)
+    few = dataclasses.replace(options, items=min(options.items, swept_items))
+    rows = effect_rows(subject, texts, options)
+    for part in PARTS:
+        missing = _reason(subject, part, layer)
+        if missing:
+            rows += absent_rows(subject, part, missing, layer=layer)
+        else:
+            rows += effect_rows(subject, texts, options, ablation(part, layer, part), layer=layer)
+    rows += effect_rows(subject, texts, few, Condition("sweep_baseline"))
+    for each in range(subject.layers):
+        for part in PARTS:
+            subject.tell(f"layer_ablation: {part} of layer {each} of {subject.layers - 1}")
+            name, missing = f"sweep_{part}", _reason(subject, part, each)
+            if missing:
+                rows += absent_rows(subject, name, missing, layer=each)
+            else:
+                rows += effect_rows(subject, texts, few, ablation(part, each, name), layer=each)
+    return rows
+
+
+def _reason(subject: Subject, part: str, layer: int) -> str:
+    if layer >= subject.layers:
+        return f"the model has {subject.layers} layer{'s' * (subject.layers > 1)}, none of number {layer}"
+    return NO_BOS if part == "both_bos" and not subject.has_bos else ""

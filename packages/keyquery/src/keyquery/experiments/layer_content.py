@@ -1,0 +1,88 @@
+"""Experiment 8: how much attention and MLP add to the residual stream, layer by layer, and whose the update is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.rows import Row
+from keyquery.measure.subject import Options, Subject
+from keyquery.measure.surveys import surveys as surveyed
+from keyquery.models.surveys.record import TOKENS, TextSurvey
+
+UNEXPLAINED = 0.02  # above what rounding to bfloat16 leaves of a sum
+SCALED = "what attention and MLP give is not what is added to the residual stream (scaled or gated)"
+ADDED = ("attention_norm", "mlp_norm", "cosine_attention", "cosine_mlp")
+PROJECTED = ("q_norm", "k_norm", "v_norm")
+SETTINGS: dict[str, Any] = {"unexplained": UNEXPLAINED}
+NOTHING = {
+    "contribution_mean_of_ratios": "neither attention nor MLP adds anything",
+    "contribution_ratio_of_means": "neither attention nor MLP adds anything",
+    "cosine_attention": "attention or the update is zero",
+    "cosine_mlp": "the MLP's output or the update is zero",
+}
+
+
+def contributions(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.float64]]:
+    """Attention's share a / (a + m) of norms, two ways by name, each of shape (texts, L, 3) with tokens as `TOKENS`.
+
+    NaN where nothing is added, or where what the parts give is not what is added.
+    """
+    ratios = np.stack([survey.share for survey in surveys])
+    a, m = (np.stack([getattr(survey, name) for survey in surveys]) for name in ("attention_norm", "mlp_norm"))
+    means = np.divide(a, a + m, out=np.full(a.shape, np.nan), where=a + m > 0)
+    whole = _explained(surveys)[..., None]
+    return {
+        "contribution_mean_of_ratios": np.where(whole, ratios, np.nan),
+        "contribution_ratio_of_means": np.where(whole, means, np.nan),
+    }
+
+
+def _explained(surveys: Sequence[TextSurvey]) -> NDArray[np.bool_]:
+    """Where attention and MLP make up the update, shape (texts, L)."""
+    return np.stack([survey.unexplained for survey in surveys]) <= UNEXPLAINED
+
+
+def why_missing(surveys: Sequence[TextSurvey], metric: str, place: int) -> str:
+    """Why a metric of a layer (by its place) has no value."""
+    return NOTHING.get(metric, "undefined") if _explained(surveys)[:, place].any() else SCALED
+
+
+def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
+    """Norms, shares and cosines by layer over texts; the two shares by text over layers.
+
+    Norms are means over tokens: all of them, the first, or the content (positions from 1 on), as the condition says.
+    Cosines are with the residual update (attention plus MLP). `q_norm`, `k_norm` and `v_norm` are of a token's whole
+    projection, all heads together. `unexplained` is the part of the update that is neither.
+
+    Raises
+    ------
+    DataError
+        When surveys cannot be put together.
+    """
+    layers = together(surveys)[0].layers.tolist()
+    shares, whole = contributions(surveys), _explained(surveys)[..., None]
+    values = {name: np.stack([getattr(survey, name) for survey in surveys]) for name in (*ADDED, *PROJECTED)}
+    values |= {name: np.where(whole, values[name], np.nan) for name in ADDED} | shares
+    table: list[Row] = []
+    for place, layer in enumerate(layers):
+        for kind, tokens in enumerate(TOKENS):
+            for name, each in values.items():
+                reason = why_missing(surveys, name, place)
+                table += over_texts(name, each[:, place, kind], reason, condition=tokens, layer=layer)
+        table += over_texts("unexplained", [survey.unexplained[place] for survey in surveys], layer=layer)
+    for name, each in shares.items():
+        for kind, tokens in enumerate(TOKENS):
+            means = each[:, :, kind].mean(axis=1)  # undefined as soon as one layer is
+            reason = "undefined in at least one layer"
+            table += per_text(name, surveys, means, len(layers), reason, condition=tokens)
+    return table
+
+
+def measure(subject: Subject, options: Options) -> list[Row]:
+    """Content of layers over a subject's texts."""
+    return rows(surveyed(subject, options))

@@ -1,0 +1,112 @@
+"""Experiment 1: dimensions of queries, keys and values that are far larger than the rest, and how unequal all are.
+
+M[h, d] is the L2 norm over the sequence of dimension d of head h; it is massive when it is more than lambda times the
+mean of M over the layer's heads and dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import Options, Subject
+from keyquery.measure.surveys import surveys as surveyed
+from keyquery.models.surveys.record import TextSurvey
+
+LAMBDAS = (3.0, 4.0, 5.0, 8.0)
+TENSORS = ("q", "k", "v")
+SETTINGS: dict[str, Any] = {"lambdas": LAMBDAS, "where": "pre"}
+
+
+def massive(norms: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
+    """Which dimensions are massive.
+
+    Parameters
+    ----------
+    norms : ndarray, shape (..., H, d)
+        M of one layer, or of several, each compared with its own mean.
+    threshold : float
+        Lambda; the norm must be above lambda times the mean.
+    """
+    exact = norms.astype(np.float64)
+    return np.asarray(exact > threshold * exact.mean(axis=(-2, -1), keepdims=True))
+
+
+def gini(values: NDArray[Any]) -> float:
+    """Gini coefficient of values >= 0 in float64: 0 when all are equal, 1 - 1/n when one holds everything.
+
+    G = sum_i (2 i - n - 1) x_(i) / (n sum x), x_(i) ascending; NaN when all are zero.
+    """
+    ranked = np.sort(values.astype(np.float64), axis=None)
+    count, total = len(ranked), ranked.sum()
+    if total <= 0:
+        return float("nan")
+    return float(((2 * np.arange(1, count + 1) - count - 1) * ranked).sum() / (count * total))
+
+
+def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> list[Row]:
+    """Counts by lambda, Gini and largest ratio: by layer over texts, and by text over layers.
+
+    Metrics end in the tensor. `massive_q` is a layer's count, `massive_total_q` the model's, `massive_every_text_q`
+    how many dimensions are massive in all texts, `massive_ratio_q` the mean of M over the layer's mean M of the
+    massive ones (n: how many, over texts). `largest_ratio_q` is the largest M over the mean, by text the largest of
+    all layers. The condition says whether queries and keys are before or after the rotary embedding.
+
+    Raises
+    ------
+    DataError
+        When surveys cannot be put together.
+    """
+    where = together(surveys)[0].where
+    layers = surveys[0].layers.tolist()
+    table: list[Row] = []
+    for tensor in TENSORS:
+        norms = np.stack([getattr(survey, f"norms_{tensor}") for survey in surveys]).astype(np.float64)
+        means = norms.mean(axis=(-2, -1), keepdims=True)
+        ratios = np.divide(norms, means, out=np.zeros_like(norms), where=means > 0)  # (texts, L, H, d)
+        for threshold in lambdas:
+            large = massive(norms, threshold)
+            table += _counts(surveys, tensor, f"{where} lambda={threshold:g}", large, ratios)
+        inequality = np.array([[gini(layer) for layer in text] for text in norms])
+        largest = ratios.max(axis=(-2, -1))
+        for place, layer in enumerate(layers):
+            at: dict[str, Any] = {"condition": where, "layer": layer, "reason": f"all {tensor} are zero"}
+            table += over_texts(f"gini_{tensor}", inequality[:, place], **at)
+            table += over_texts(f"largest_ratio_{tensor}", largest[:, place], **at)
+        table += per_text(f"gini_{tensor}", surveys, inequality.mean(axis=1), len(layers), condition=where)
+        table += per_text(f"largest_ratio_{tensor}", surveys, largest.max(axis=1), len(layers), condition=where)
+    return table
+
+
+def _counts(
+    surveys: Sequence[TextSurvey], tensor: str, condition: str, large: NDArray[np.bool_], ratios: NDArray[np.float64]
+) -> list[Row]:
+    counts = large.sum(axis=(-2, -1))  # (texts, L)
+    table: list[Row] = []
+    for place, layer in enumerate(surveys[0].layers.tolist()):
+        table += over_texts(f"massive_{tensor}", counts[:, place], condition=condition, layer=layer)
+    totals = counts.sum(axis=1)
+    table += over_texts(f"massive_total_{tensor}", totals, condition=condition)
+    table += per_text(f"massive_total_{tensor}", surveys, totals, counts.shape[1], condition=condition)
+    everywhere = int(large.all(axis=0).sum())
+    table.append(row(f"massive_every_text_{tensor}", everywhere, len(surveys), condition=condition))
+    chosen = ratios[large]
+    none = "" if len(chosen) else f"no dimension of {tensor} passes lambda in any text"
+    mean = float(chosen.mean()) if len(chosen) else None
+    table.append(row(f"massive_ratio_{tensor}", mean, len(chosen), condition=condition, reason=none))
+    return table
+
+
+def measure(
+    subject: Subject,
+    options: Options,
+    lambdas: Sequence[float] = LAMBDAS,
+    where: Literal["pre", "post"] = "pre",
+) -> list[Row]:
+    """Massive values of a subject's texts."""
+    return rows(surveyed(subject, options, where=where), lambdas)

@@ -1,0 +1,183 @@
+"""Experiment 4: attention sinks, the first token's norm, and the layer whose output makes it a spike.
+
+The sink score of a head is the mean over query rows of its attention to position 0; even attention over T tokens gives
+H_T / T by itself (H_T the harmonic number), which is set beside every score.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keyquery.experiments import _bos_interventions as bos_interventions
+from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import Options, Subject
+from keyquery.measure.surveys import surveys as surveyed
+from keyquery.models.surveys.record import ENTROPY_TOKENS, VARIANTS, TextSurvey
+
+TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+SPIKE_RATIO = 2.0
+ROWS = {"rows=all": ("first", "null"), "rows=later": ("first_later", "null_later")}
+SPIKES = ("first ratio above 2", "largest ratio", "largest norm jump")
+NO_SPIKE = {
+    SPIKES[0]: "the first token's norm is nowhere above 2 times the mean of the others",
+    SPIKES[1]: "the first token's norm is nowhere above the mean of the others",
+    SPIKES[2]: "no layer raises the first token's norm",
+}
+NO_RANK = "the states are zero or of rank one, so there is no log of the rank to divide by"
+LEFT_OUT = "the survey left it out"
+SETTINGS: dict[str, Any] = {
+    "taus": TAUS,
+    "spike_ratio": SPIKE_RATIO,
+    "interventions": bos_interventions.SETTINGS,
+}
+
+
+def spike_layers(surveys: Sequence[TextSurvey]) -> dict[str, int | None]:
+    """The layer whose output makes the first token a spike, by three definitions, from means over texts.
+
+    "first ratio above 2": the first layer after which the first token's norm is more than twice the mean of the
+    others; "largest ratio": the layer after which it is largest against that mean, where it is above it at all;
+    "largest norm jump": the layer that raises it most. None where no layer does.
+    """
+    ratio = np.mean([survey.residual_ratio for survey in together(surveys)], axis=0)
+    norm = np.mean([survey.residual_first for survey in surveys], axis=0)
+    return _spikes(ratio, norm, surveys[0].layers)
+
+
+def _spikes(ratio: NDArray[np.float64], norm: NDArray[np.float64], layers: NDArray[np.int64]) -> dict[str, int | None]:
+    after = np.where(np.isfinite(ratio[1:]), ratio[1:], 0.0)
+    jump = np.diff(norm)
+    above = np.flatnonzero(after > SPIKE_RATIO)
+    spikes = {
+        SPIKES[0]: int(above[0]) if len(above) else None,
+        SPIKES[1]: int(after.argmax()) if after.max() > 1 else None,
+        SPIKES[2]: int(jump.argmax()) if jump.max() > 0 else None,
+    }
+    return {name: None if place is None else int(layers[place]) for name, place in spikes.items()}
+
+
+def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> list[Row]:
+    """Sink scores and rates, first-token norms, spike layers and the entropy of hidden states.
+
+    `sink_score` by head, of all query rows or those from position 1 on, as the condition says; `sink_rate` is the share
+    of heads with a score of tau or more, by layer, over the model, and by text. `uniform_null` is what even attention
+    scores, by layer (a window changes it) and, for the length of each text without a window, under `T=...`;
+    `sink_excess` the layer's mean score less that. `spike_layer` has a layer as its value; the layer column of
+    `first_norm` and its kin is the layer after which the residual stream is measured, empty for the embeddings.
+
+    Raises
+    ------
+    DataError
+        When surveys cannot be put together.
+    """
+    layers = together(surveys)[0].layers.tolist()
+    bos = [float(survey.first_is_bos) for survey in surveys]
+    rows = [row("first_is_bos", float(np.mean(bos)), len(bos))]
+    for condition, (field, null) in ROWS.items():
+        scores = np.stack([getattr(survey, field) for survey in surveys])  # (texts, L, H)
+        nulls = np.stack([getattr(survey, null) for survey in surveys])
+        for place, layer in enumerate(layers):
+            at: dict[str, Any] = {"condition": condition, "layer": layer}
+            for head in range(scores.shape[2]):
+                rows += over_texts("sink_score", scores[:, place, head], head=head, **at)
+            means = scores[:, place].mean(axis=1)
+            rows += over_texts("sink_score", means, **at)
+            rows += over_texts("uniform_null", nulls[:, place], **at)
+            rows += over_texts("sink_excess", means - nulls[:, place], **at)
+        rows += per_text("sink_score", surveys, scores.mean(axis=(1, 2)), scores[0].size, condition=condition)
+        rows += _rates(surveys, condition, scores, taus)
+    return rows + _nulls(surveys) + _first_token(surveys) + _spike_rows(surveys) + _entropy(surveys)
+
+
+def _rates(surveys: Sequence[TextSurvey], rows: str, scores: NDArray[np.float64], taus: Sequence[float]) -> list[Row]:
+    table: list[Row] = []
+    for tau in taus:
+        sinks = scores >= tau
+        condition = f"{rows} tau={tau:g}"
+        for place, layer in enumerate(surveys[0].layers.tolist()):
+            table += over_texts("sink_rate", sinks[:, place].mean(axis=1), condition=condition, layer=layer)
+        rates = sinks.mean(axis=(1, 2))
+        table += over_texts("sink_rate", rates, condition=condition)
+        table += per_text("sink_rate", surveys, rates, sinks[0].size, condition=condition)
+    return table
+
+
+def _nulls(surveys: Sequence[TextSurvey]) -> list[Row]:
+    """H_T / T of each length of text."""
+    lengths: dict[int, int] = defaultdict(int)
+    for survey in surveys:
+        lengths[survey.tokens] += 1
+    return [
+        row("uniform_null", float((1 / np.arange(1, tokens + 1)).sum() / tokens), count, condition=f"T={tokens}")
+        for tokens, count in sorted(lengths.items())
+    ]
+
+
+def _first_token(surveys: Sequence[TextSurvey]) -> list[Row]:
+    rows: list[Row] = []
+    fields = {
+        "first_norm": "residual_first",
+        "content_norm": "residual_mean",
+        "content_norm_median": "residual_median",
+        "first_ratio": "residual_ratio",
+    }
+    for name, field in fields.items():
+        values = np.stack([getattr(survey, field) for survey in surveys])
+        for place, at in enumerate(_states(surveys)):
+            rows += over_texts(name, values[:, place], "all other tokens are zero", **at)
+    return rows
+
+
+def _states(surveys: Sequence[TextSurvey]) -> list[dict[str, Any]]:
+    """Where the residual stream is measured: before the first layer and after each."""
+    return [{"condition": "embeddings"}, *({"layer": layer} for layer in surveys[0].layers.tolist())]
+
+
+def _spike_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
+    rows: list[Row] = []
+    ratios = np.mean([survey.residual_ratio for survey in surveys], axis=0)[1:]
+    at_layer = dict(zip(surveys[0].layers.tolist(), ratios.tolist(), strict=True))
+    for name, layer in spike_layers(surveys).items():
+        none = NO_SPIKE[name] if layer is None else ""
+        rows.append(row("spike_layer", layer, len(surveys), condition=name, reason=none))
+        ratio = None if layer is None else at_layer[layer]
+        reason = none or ("" if ratio is not None and np.isfinite(ratio) else "all other tokens are zero")
+        rows.append(row("spike_ratio", ratio, len(surveys), condition=name, reason=reason))
+    for survey in surveys:
+        for name, layer in _spikes(survey.residual_ratio, survey.residual_first, survey.layers).items():
+            none = NO_SPIKE[name] if layer is None else ""
+            rows.append(row("spike_layer", layer, 1, condition=name, unit_id=survey.text, reason=none))
+    return rows
+
+
+def _entropy(surveys: Sequence[TextSurvey]) -> list[Row]:
+    """Entropy of hidden states: the condition names variant and tokens."""
+    values = np.stack([survey.hidden_entropy for survey in surveys])  # (texts, L + 1, 2, 3)
+    ranks = np.stack([survey.hidden_rank for survey in surveys])
+    rows: list[Row] = []
+    for place, at in enumerate(_states(surveys)):
+        before = f"{at['condition']} " if "condition" in at else ""
+        for kind, tokens in enumerate(ENTROPY_TOKENS):
+            reason = NO_RANK if ranks[:, :, kind].any() else LEFT_OUT
+            for column, variant in enumerate(VARIANTS):
+                there = {**at, "condition": f"{before}{variant} {tokens}"}
+                rows += over_texts("hidden_entropy", values[:, place, kind, column], reason, **there)
+    return rows
+
+
+def measure(
+    subject: Subject,
+    options: Options,
+    taus: Sequence[float] = TAUS,
+    *,
+    swept_items: int = bos_interventions.SWEPT_ITEMS,
+) -> list[Row]:
+    """Sinks of a subject's texts, and what ablations at the beginning token and disrupted dimensions do to it."""
+    rows = survey_rows(surveyed(subject, options), taus)
+    return rows + bos_interventions.sink_rows(subject, options, swept_items=swept_items)

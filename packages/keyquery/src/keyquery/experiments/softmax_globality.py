@@ -1,0 +1,46 @@
+"""Pairs against the whole softmax: does the heaviest key change more often in heads whose pairs are more plastic?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from keyquery.measure.heads.captured import findings
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import Options, Subject
+from keyquery.measure.surveys import surveys
+
+SETTINGS: dict[str, Any] = {
+    "top_changes": "share of queries from the second on whose heaviest key is another than the query's before",
+    "estimator": "aligned_full",
+    "pairs": "earlier",
+}
+
+
+def measure(subject: Subject, options: Options) -> list[Row]:
+    """Measure, for each head: how often its heaviest key changes, how often it is the first token, and its plasticity.
+
+    Plasticity is over the capture of the same kind of text; the study correlates the two over heads.
+    """
+    seen = surveys(subject, options)
+    rows: list[Row] = []
+    for place, layer in enumerate(seen[0].layers.tolist()):
+        for head in range(seen[0].heads):
+            changes = float(np.mean([each.top_changes[place, head] for each in seen]))
+            first = float(np.mean([each.top_first[place, head] for each in seen]))
+            rows.append(row("top_changes", changes, len(seen), layer=int(layer), head=head))
+            rows.append(row("top_first", first, len(seen), layer=int(layer), head=head))
+    for each in findings(subject, options):
+        for metric in ("ap_overall", "ap_last_20"):
+            rows.append(
+                row(
+                    metric,
+                    each.metrics.get(metric),
+                    each.queries,
+                    layer=each.layer,
+                    head=each.head,
+                    reason=each.reasons.get(metric, ""),
+                )
+            )
+    return rows

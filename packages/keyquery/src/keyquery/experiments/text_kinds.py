@@ -1,0 +1,51 @@
+"""Does plasticity depend on the text? The same heads over two kinds of text; source 001 leaves this open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from boundpaper.errors import DataError
+from keyquery.measure.heads.captured import BUCKETS, DOCUMENTS, findings
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import Options, Subject
+
+METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "r_k_a", "bias_strength")
+SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS, "estimator": "aligned_full", "pairs": "earlier"}
+
+
+def measure(subject: Subject, options: Options) -> list[Row]:
+    """Measure each head's metrics over each kind of text of the book, and their means over heads.
+
+    The condition is the kind of text; the means have layer and head empty. A head without a value has its reason.
+
+    Raises
+    ------
+    DataError
+        When texts come from outside, of one kind only, or the book has one kind.
+    """
+    kinds = tuple(subject.book.kinds())
+    if options.place is not None or len(kinds) < 2:
+        raise DataError("text_kinds compares the kinds of text that are written here; leave --texts out")
+    rows: list[Row] = []
+    for kind in kinds:
+        heads = findings(subject, options, kind)
+        for metric in METRICS:
+            values = [each.metrics[metric] for each in heads if metric in each.metrics]
+            mean = float(np.mean(values)) if values else None
+            reason = "" if values else next(each.reasons[metric] for each in heads)
+            rows.append(row(metric, mean, len(values), condition=kind, reason=reason))
+            rows += [
+                row(
+                    metric,
+                    each.metrics.get(metric),
+                    each.queries,
+                    condition=kind,
+                    layer=each.layer,
+                    head=each.head,
+                    reason=each.reasons.get(metric, ""),
+                )
+                for each in heads
+            ]
+    return rows

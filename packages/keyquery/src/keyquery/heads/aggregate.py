@@ -1,0 +1,167 @@
+"""Means over a model's heads, how heads differ, and what resampling of key heads says of the means."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from keyquery.heads.head import Float64Array, IntArray
+from keyquery.heads.missing import Row
+
+DRAWS = 2000
+CONFIDENCE = 0.95
+LEAST_BOOTSTRAPPED = 20  # key heads: over fewer a percentile interval covers less than it says
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverHeads:
+    """Heads of a model, column by column (query bins, deciles, metrics); missing values are left out and counted.
+
+    Parameters
+    ----------
+    mean : Row
+        Mean over the heads that have a value, with their number.
+    low, high : Row
+        Percentile interval of the mean from resampled clusters, with the number of draws that gave a value; below
+        `LEAST_BOOTSTRAPPED` clusters Student's over clusters, with their number. It covers the choice of heads, not of
+        documents.
+    sd : Row
+        Standard deviation over heads (divisor n - 1).
+    bimodality : Row
+        Bimodality coefficient, (skewness^2 + 1) / kurtosis with small-sample corrections: 5/9 for a uniform
+        distribution, more for two separate groups of heads.
+    clusters : int
+        Resampled units.
+    """
+
+    mean: Row
+    low: Row
+    high: Row
+    sd: Row
+    bimodality: Row
+    clusters: int
+
+
+def over_heads(
+    values: Float64Array,
+    clusters: Sequence[Hashable],
+    draws: int = DRAWS,
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
+) -> OverHeads:
+    """Average columns over heads.
+
+    Parameters
+    ----------
+    values : ndarray, shape (heads, columns)
+        One row per head; NaN where a head has no value.
+    clusters : sequence, length heads
+        Resampling unit of each head, (layer, key head): heads that share their keys are not independent.
+    draws, seed : int
+        Resamples and seed.
+    confidence : float
+        Level of the interval.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a value is infinite, there is no head, or draws or level are out of range.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or not len(table) or len(clusters) != len(table):
+        raise ValueError(
+            f"values of shape {table.shape} with {len(clusters)} clusters; give (heads, columns), one each"
+        )
+    if np.isinf(table).any():
+        raise ValueError("a head's value is infinite; a missing value is NaN")
+    if draws < 1 or not 0 < confidence < 1:
+        raise ValueError(f"{draws} draws at level {confidence}; give at least one draw and a level between 0 and 1")
+    present = np.isfinite(table)
+    count = present.sum(axis=0)
+    mean = np.divide(np.where(present, table, 0.0).sum(axis=0), count, out=np.full(count.size, np.nan), where=count > 0)
+    names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
+    member = np.array([names[name] for name in clusters])
+    low, high = _interval(table, present, member, len(names), draws, seed, confidence)
+    columns = [table[present[:, column], column] for column in range(table.shape[1])]
+    return OverHeads(
+        mean=_row(mean, count, "no head has a value"),
+        low=low,
+        high=high,
+        sd=_row(
+            np.array([column.std(ddof=1) if column.size > 1 else np.nan for column in columns]),
+            count,
+            "fewer than two heads have a value",
+        ),
+        bimodality=_row(
+            np.array([bimodality(column) for column in columns]), count, "fewer than four heads, or all of them alike"
+        ),
+        clusters=len(names),
+    )
+
+
+def bimodality(values: Float64Array) -> float:
+    """Give the bimodality coefficient of a sample; NaN for fewer than four values, or equal ones."""
+    n = values.size
+    if n < 4 or np.ptp(values) <= 1e-12 * np.abs(values).max():
+        return float("nan")
+    skewness = float(stats.skew(values, bias=False))
+    kurtosis = float(stats.kurtosis(values, bias=False))
+    return (skewness**2 + 1) / (kurtosis + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
+
+
+def _interval(
+    table: Float64Array,
+    present: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+    member: IntArray,
+    units: int,
+    draws: int,
+    seed: int,
+    confidence: float,
+) -> tuple[Row, Row]:
+    """Resample clusters with replacement; every draw is the mean over the heads of the clusters drawn."""
+    sums, sizes = np.zeros((units, table.shape[1])), np.zeros((units, table.shape[1]))
+    np.add.at(sums, member, np.where(present, table, 0.0))
+    np.add.at(sizes, member, present.astype(np.float64))
+    # scaled uniforms, as their stream has stayed the same over numpy versions where that of `integers` has not
+    index = (np.random.default_rng(seed).random((draws, units)) * units).astype(np.int64)
+    flat = (index + units * np.arange(draws)[:, None]).ravel()
+    times = np.bincount(flat, minlength=draws * units).reshape(draws, units).astype(np.float64)
+    drawn = times @ sizes
+    means = np.divide(times @ sums, drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
+    used = np.count_nonzero(drawn > 0, axis=0)
+    enough = np.count_nonzero(sizes > 0, axis=0) > 1
+    tail = (1 - confidence) / 2
+    ends = np.full((2, table.shape[1]), np.nan)
+    for column in np.flatnonzero(enough):
+        ends[:, column] = np.quantile(means[drawn[:, column] > 0, column], [tail, 1 - tail])
+    having = np.count_nonzero(sizes > 0, axis=0)
+    few = enough & (having < LEAST_BOOTSTRAPPED)
+    ends[:, few] = _student(sums[:, few], sizes[:, few], confidence)
+    used = np.where(few, having, used)
+    reason = "fewer than two key heads have a value"
+    return _row(ends[0], used, reason), _row(ends[1], used, reason)
+
+
+def _student(sums: Float64Array, sizes: Float64Array, confidence: float) -> Float64Array:
+    """Student's interval of a mean over heads that come in clusters, linearised (Cochran 1977, section 6.3).
+
+    Parameters
+    ----------
+    sums, sizes : ndarray, shape (clusters, columns)
+        Sum and number of the values in each cluster.
+
+    Returns
+    -------
+    ndarray, shape (2, columns)
+        Low and high ends.
+    """
+    count = np.count_nonzero(sizes > 0, axis=0)
+    mean = sums.sum(axis=0) / sizes.sum(axis=0)
+    spread = ((sums - mean * sizes) ** 2).sum(axis=0) * count / (count - 1)
+    half = stats.t.isf((1 - confidence) / 2, count - 1) * np.sqrt(spread) / sizes.sum(axis=0)
+    return np.stack([mean - half, mean + half])
+
+
+def _row(values: Float64Array, counts: IntArray, reason: str) -> Row:
+    return Row(values, counts.astype(np.int64), tuple("" if np.isfinite(value) else reason for value in values))

@@ -1,0 +1,398 @@
+"""Sums over the pairs of keys that compete for a bin's queries: all pairs by Gram matrices, or a sample one by one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.linalg import blas
+
+from keyquery.heads import kernel
+from keyquery.heads.head import BoolArray, Float32Array, Float64Array, FloatArray, IntArray
+from keyquery.heads.laws import Binned, Law
+from keyquery.heads.moments import Precision, centred
+from keyquery.heads.pairs import CHUNK, Keys, drawn_pairs
+
+# A variance up to this many times |w|^2 tr(Sigma) / d counts as none.
+NEGLIGIBLE = 1e-12
+
+# Variances below these shares of the Gram matrix' diagonal are computed from differences instead. At the share the
+# rounding of the product moves a pair's plasticity by less than 1e-6 (single) or 1e-12 (double).
+SHARES = {"single": 0.05, "double": 1e-3}
+
+# With more such pairs than this, single precision saves no time and loses digits: the head is done again in double.
+DOUBTFUL = 0.02
+
+# Scores held at once by the distribution-free estimator, unless one document alone has more.
+SCORES = 1_000_000
+
+# Queries and listed pairs whose scores are counted at once: they stay in the second level of cache.
+ASKED, LISTED = 256, 512
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sums:
+    """Sums over pairs.
+
+    Parameters
+    ----------
+    count, spread, mean_gap : ndarray, shape (bins, across)
+        By query bin and inter-key distance: number of pairs, and sums of sqrt(v) and |m| over them.
+    map_count, map_plasticity : ndarray, shape (across, along)
+        By inter-key distance and query-to-midpoint distance, over all bins: number of pairs, and sum of plasticity.
+    plasticity : ndarray, shape (bins,)
+        Sum of plasticity by query bin.
+    same_key, no_variance : ndarray of int, shape (bins,)
+        Pairs left out: equal keys, and no variance of the queries along their difference.
+    error : ndarray, shape (bins,)
+        Monte-Carlo standard error of the bin's mean plasticity; 0 where all pairs were evaluated.
+    precision : str
+        Precision of the products.
+    """
+
+    count: Float64Array
+    spread: Float64Array
+    mean_gap: Float64Array
+    map_count: Float64Array
+    map_plasticity: Float64Array
+    plasticity: Float64Array
+    same_key: IntArray
+    no_variance: IntArray
+    error: Float64Array
+    precision: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values:
+    """Sampled pairs of one bin, by pair.
+
+    Parameters
+    ----------
+    plasticity, mean_gap, variance : ndarray, shape (pairs,)
+        Plasticity, m and v.
+    same_key, no_variance : ndarray of bool, shape (pairs,)
+        Pairs to leave out; their values mean nothing.
+    """
+
+    plasticity: Float64Array
+    mean_gap: Float64Array
+    variance: Float64Array
+    same_key: BoolArray
+    no_variance: BoolArray
+
+
+def all_pairs(
+    keys: Keys,
+    counts: IntArray,
+    laws: dict[int, Law],
+    queries: Binned,
+    context: int,
+    cells: tuple[int, int],
+    precision: Precision,
+    counted: bool = False,
+) -> Sums:
+    """Evaluate every eligible pair.
+
+    Parameters
+    ----------
+    keys : Keys
+        Keys in groups.
+    counts : ndarray of int, shape (bins, groups)
+        Eligible leading keys of each group.
+    laws : dict of int to Law
+        Law of each bin that has enough queries; bins that share one law share its Gram matrices.
+    queries : Binned
+        Queries by bin.
+    context : int
+        Tokens.
+    cells : (int, int)
+        Cells by inter-key and by query-to-midpoint distance.
+    precision : {"single", "double"}
+        Precision of the products; single falls back to double for a head that it does not suit.
+    counted : bool
+        Count the queries that prefer a key instead of taking plasticity from the law; in double precision.
+    """
+    bins = counts.shape[0]
+    across, along = cells
+    sides = np.zeros((bins, across + 1, 3))
+    grid = np.zeros((across + 1, along, 2))
+    profile = np.zeros(bins)
+    excluded = np.zeros((bins, 2), dtype=np.int64)
+    single = precision == "single" and not counted
+    runs = _runs(laws)
+    means = np.array([law.alpha for law, _ in runs] + [law.beta for law, _ in runs if law.beta.any()])
+    drifts = len(runs) + np.cumsum([law.beta.any() for law, _ in runs]) - 1
+    kind = np.float32 if single else np.float64
+    direct, formed = 0, 0
+    size = max(1, min(CHUNK, SCORES // max(1, int(queries.counts.max(initial=1))))) if counted else CHUNK
+    for first, last in keys.chunks(size) if runs else ():
+        start, stop = keys.starts[first], keys.starts[last]
+        sizes = np.diff(keys.starts[first : last + 1])
+        rank = np.arange(stop - start) - np.repeat(keys.starts[first:last] - start, sizes)
+        vectors, positions = keys.vectors[start:stop], keys.positions[start:stop].astype(np.float64)
+        rows, copy = np.empty(vectors.shape, kind), np.empty(vectors.shape, kind)
+        norms, scores, still = np.empty(len(rows)), np.empty((len(means), len(rows))), np.zeros(len(rows))
+        kernel.centre(vectors, keys.shift, means, rows, norms, scores)
+        for column, (law, members) in enumerate(runs):
+            here = counts[members, first:last]
+            most = here[-1]
+            if most.max(initial=0) < 2:
+                continue
+            chosen = np.flatnonzero(rank < np.repeat(most, sizes))
+            eligible = np.take(rows, chosen, axis=0, out=copy[: chosen.size], mode="clip")
+            given = queries.of(int(members[0])) if counted else vectors[:0]
+            # before the product, which overwrites the keys
+            rough = _rough_scores(eligible, given) if counted else np.empty((0, 0), np.float32)
+            added = kernel.accumulate(
+                _factored(eligible, law),
+                scores[column, chosen],
+                scores[drifts[column], chosen] if law.beta.any() else still[: chosen.size],
+                positions[chosen],
+                norms[chosen],
+                vectors,
+                chosen,
+                rough,
+                given,
+                np.cumsum(most) - most,
+                here,
+                members,
+                queries.taus[members],
+                queries.taus[members] + 0.25 / queries.counts[members],
+                float(context),
+                SHARES["single" if single else "double"],
+                NEGLIGIBLE * law.mean_variance,
+                slack(keys.shift.size),
+                sides,
+                grid,
+                profile,
+                excluded,
+            )
+            direct, formed = direct + added[0], formed + added[1]
+    if single and direct > DOUBTFUL * formed:
+        return all_pairs(keys, counts, laws, queries, context, cells, "double")
+    for _, members in runs:
+        # what a bin adds to the bins before it under the same law
+        sides[members, :, : kernel.MEAN_GAP] = sides[members, :, : kernel.MEAN_GAP].cumsum(axis=0)
+    return Sums(
+        count=sides[:, :across, kernel.COUNT],
+        spread=sides[:, :across, kernel.SPREAD],
+        mean_gap=sides[:, :across, kernel.MEAN_GAP],
+        map_count=grid[:across, :, kernel.PAIRS],
+        map_plasticity=grid[:across, :, kernel.PLASTICITY],
+        plasticity=profile,
+        same_key=excluded[:, kernel.SAME_KEY],
+        no_variance=excluded[:, kernel.NO_VARIANCE],
+        error=np.zeros(bins),
+        precision="single" if single else "double",
+    )
+
+
+def listed_pairs(
+    keys: Keys,
+    later: IntArray,
+    earlier: IntArray,
+    law: Law,
+    queries: Binned,
+    place: int,
+    counted: bool = False,
+    precision: Precision = "double",
+) -> Values:
+    """Evaluate listed pairs for one bin from the differences of their keys.
+
+    Parameters
+    ----------
+    keys : Keys
+        Keys in groups.
+    later, earlier : ndarray of int, shape (pairs,)
+        Rows of the two keys.
+    law : Law
+        Law of the bin's queries.
+    queries : Binned
+        Queries by bin.
+    place : int
+        The bin.
+    counted : bool
+        Count the queries that prefer a key instead of taking plasticity from the law.
+    precision : {"single", "double"}
+        Precision of the product of differences and factor.
+    """
+    difference = np.subtract(keys.vectors[later], keys.vectors[earlier], dtype=np.float64)
+    gap = difference @ (law.alpha + law.beta * queries.taus[place])
+    length = np.einsum("ij,ij->i", difference, difference)
+    kind = np.float32 if precision == "single" else np.float64
+    spread = _factored(difference.astype(kind), law)
+    variance = np.einsum("ij,ij->i", spread, spread).astype(np.float64)
+    same = length == 0.0
+    flat = ~same & (variance <= NEGLIGIBLE * law.mean_variance * length)
+    if counted:
+        plasticity, _ = counted_pairs(keys, later, earlier, queries, place)
+    else:
+        plasticity = np.empty(later.size)
+        kernel.plasticities(gap, np.where(same | flat, 1.0, variance), plasticity)
+    return Values(plasticity=plasticity, mean_gap=gap, variance=variance, same_key=same, no_variance=flat)
+
+
+def counted_pairs(
+    keys: Keys, later: IntArray, earlier: IntArray, queries: Binned, place: int
+) -> tuple[Float64Array, BoolArray]:
+    """Count for listed pairs how often the bin's queries prefer a key; and tell pairs along which they do not vary.
+
+    Parameters
+    ----------
+    keys : Keys
+        Keys in groups.
+    later, earlier : ndarray of int, shape (pairs,)
+        Rows of the two keys.
+    queries : Binned
+        Queries by bin.
+    place : int
+        The bin.
+
+    Returns
+    -------
+    plasticity : ndarray, shape (pairs,)
+        4 p (1 - p) n / (n - 1).
+    without : ndarray of bool, shape (pairs,)
+        The keys are equal, or the variance of the queries along their difference is none.
+    """
+    given = queries.of(place)
+    n, near = len(given), slack(given.shape[1])
+    lengths = np.sqrt(np.einsum("ij,ij->i", given, given, dtype=np.float64))
+    longest = float(lengths.max()) or 1.0
+    margins = (lengths / longest).astype(np.float32)
+    # no score overflows or fades: queries are measured by the longest, here or, as a rule, in the keys' differences
+    usual = 1e-9 < longest < 1e9
+    rough = (given if usual else given / np.float64(longest)).astype(np.float32, copy=False)
+    unit = longest if usual else 1.0
+    plasticity, without = np.empty(later.size), np.zeros(later.size, dtype=np.bool_)
+    for start in range(0, later.size, LISTED):
+        one, other = keys.vectors[later[start : start + LISTED]], keys.vectors[earlier[start : start + LISTED]]
+        difference = np.subtract(one, other, dtype=np.float64)
+        apart = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+        farthest = float(apart.max()) or 1.0
+        directions, slacks = (difference / (farthest * unit)).astype(np.float32), near * apart / farthest
+        twice = np.zeros(len(apart), dtype=np.int64)
+        # two scores that differ by more than their rounding vary; the few others are looked at in double precision
+        least, most = np.full(len(apart), np.inf, np.float32), np.full(len(apart), -np.inf, np.float32)
+        for first in range(0, n, ASKED):
+            some = slice(first, first + ASKED)
+            scores = directions @ rough[some].T
+            kernel.tally(scores, margins[some], slacks, one, other, given[some], twice)
+            ends = scores[:, [0, -1]]
+            least, most = np.minimum(least, ends.min(axis=1)), np.maximum(most, ends.max(axis=1))
+        p = 0.5 * twice / n
+        plasticity[start : start + LISTED] = 4.0 * p * (1.0 - p) * n / (n - 1.0)
+        for row in np.flatnonzero(most - least <= 4.0 * slacks + kernel.FAINT):
+            without[start + row] = apart[row] == 0.0 or _still(difference[row], given)
+    return plasticity, without
+
+
+def slack(dimension: int) -> float:
+    """Give how far rounding moves a score in single precision at most, over the lengths of query and key."""
+    return (dimension + 4) * 2.0**-24
+
+
+def _still(difference: Float64Array, queries: FloatArray) -> bool:
+    """Tell whether the variance of the queries along a difference of keys is none."""
+    rows, _ = centred(queries)
+    along = rows @ difference
+    return bool(along @ along <= NEGLIGIBLE * float(np.sum(rows**2)) / rows.shape[1] * float(difference @ difference))
+
+
+def sampled_pairs(
+    keys: Keys,
+    counts: IntArray,
+    laws: dict[int, Law],
+    queries: Binned,
+    context: int,
+    cells: tuple[int, int],
+    cap: int,
+    seed: int,
+    counted: bool = False,
+) -> Sums:
+    """Evaluate at most `cap` pairs of each bin, drawn without replacement, and scale the sums up to all pairs.
+
+    Parameters are those of `all_pairs`, with the cap and the seed of the draw.
+    """
+    bins = counts.shape[0]
+    across, along = cells
+    sides, grid, profile = np.zeros((3, bins, across)), np.zeros((2, across * along)), np.zeros(bins)
+    same, flat = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
+    error = np.zeros(bins)
+    for place, law in laws.items():
+        later, earlier, total = drawn_pairs(keys, counts[place], cap, np.random.default_rng([seed, place]))
+        if total == 0:
+            continue
+        values = listed_pairs(keys, later, earlier, law, queries, place, counted)
+        same[place], flat[place] = np.count_nonzero(values.same_key), np.count_nonzero(values.no_variance)
+        use = ~(values.same_key | values.no_variance)
+        kept = int(np.count_nonzero(use))
+        if kept == 0:
+            continue
+        one, other = keys.positions[later[use]], keys.positions[earlier[use]]
+        # a little later than the mean position, whose multiples of 1 / n then fall into their cell exactly
+        tau = queries.taus[place] + 0.25 / queries.counts[place]
+        behind = (tau - 0.5 * (one + other)) * (along / context)
+        far = (one - other) * across // context
+        share = total / later.size
+        measured = (np.ones(kept), np.sqrt(values.variance[use]), np.abs(values.mean_gap[use]))
+        for column, weights in enumerate(measured):
+            sides[column, place] = np.bincount(far, weights, across) * share
+        for column, weights in enumerate((measured[0], values.plasticity[use])):
+            grid[column] += np.bincount(far * along + behind.astype(np.int64), weights, across * along) * share
+        profile[place] = values.plasticity[use].sum() * share
+        if later.size < total and kept > 1:
+            rest = 1.0 - later.size / total
+            error[place] = np.sqrt(values.plasticity[use].var(ddof=1) / kept * rest)
+    return Sums(
+        count=sides[kernel.COUNT],
+        spread=sides[kernel.SPREAD],
+        mean_gap=sides[kernel.MEAN_GAP],
+        map_count=grid[kernel.PAIRS].reshape(across, along),
+        map_plasticity=grid[kernel.PLASTICITY].reshape(across, along),
+        plasticity=profile,
+        same_key=same,
+        no_variance=flat,
+        error=error,
+        precision="double",
+    )
+
+
+def joined(parts: Sequence[Sums]) -> Sums:
+    """Give the sums over all pairs of several parts, of which no two hold pairs of one bin; at least one part."""
+    arrays = [field.name for field in fields(Sums) if field.name != "precision"]
+    least = "single" if all(part.precision == "single" for part in parts) else "double"
+    return Sums(**{name: sum(getattr(part, name) for part in parts) for name in arrays}, precision=least)
+
+
+def _runs(laws: dict[int, Law]) -> list[tuple[Law, IntArray]]:
+    """Gather the bins that share one law."""
+    by_law: dict[int, tuple[Law, list[int]]] = {}
+    for place, law in laws.items():
+        by_law.setdefault(id(law), (law, []))[1].append(place)
+    return [(law, np.array(members, dtype=np.int64)) for law, members in by_law.values()]
+
+
+def _factored(rows: FloatArray, law: Law) -> FloatArray:
+    """Multiply keys by the factor of the queries' covariance, in their precision: Gram matrices become covariances.
+
+    `rows` is overwritten where that saves a copy.
+    """
+    factor = law.factor.astype(rows.dtype, copy=False)
+    if factor.ndim == 1:
+        return np.multiply(rows, factor, out=rows)
+    if not law.lower:
+        return np.asarray(rows @ factor)
+    multiply = blas.strmm if rows.dtype == np.float32 else blas.dtrmm
+    # Fortran sees the transposes: (K L)' = L' K' in place, with half the products of K @ L
+    return np.asarray(multiply(1.0, factor.T, rows.T, lower=0, overwrite_b=1).T)
+
+
+def _directions(queries: FloatArray) -> Float32Array:
+    """Give queries of length one in single precision: the sign of a score is the same, and its rounding has a bound."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", queries, queries, dtype=np.float64))
+    return np.divide(queries, np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
+
+
+def _rough_scores(rows: Float64Array, queries: FloatArray) -> Float32Array:
+    """Score shifted keys in single precision, shape (keys, queries)."""
+    return rows.astype(np.float32) @ _directions(queries).T

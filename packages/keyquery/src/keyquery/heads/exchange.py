@@ -1,0 +1,286 @@
+"""Exchange of positions: which of two keys wins, and whether that is for what they hold or for where they stand.
+
+For a query at position c and two keys of one document, k_n the nearer one at t_n and k_f the farther one at t_f < t_n,
+the score decides by D = q.(k_n - k_f). Over the queries of a bin, turned to c, D has mean m and variance v. The rotary
+embedding shows what each key would be where the other one stands,
+
+    k_n' = R(t_f - t_n) k_n,    k_f' = R(t_n - t_f) k_f,
+
+so that the same question can be put with the positions exchanged: m' and v' are those of q.(k_n' - k_f'). If a score
+were content plus position, m would be their sum and m' their difference, hence
+
+    position part (m - m') / 2,    content part (m + m') / 2,
+
+the first above zero where position favours the nearer key. Without rotation nothing changes: the position part is 0 by
+construction, and position can act only through what drifts in the keys themselves, which the linear share measures.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, owens_t
+
+from keyquery.heads.competition import NEGLIGIBLE
+from keyquery.heads.head import BoolArray, Float64Array, Head, IntArray
+from keyquery.heads.laws import UNKNOWN
+from keyquery.heads.pairs import drawn_pairs
+from keyquery.heads.plasticity import PlasticityOptions, Prepared, prepared
+from keyquery.rotary import centres
+
+PAIRS_PER_BIN = 1000
+ONE = 1e-12  # a correlation so near to 1 counts as 1: the two scores are the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExchangedPairs:
+    """Pairs of keys before and after their positions are exchanged; all arrays have shape (pairs,).
+
+    Parameters
+    ----------
+    bin : ndarray of int
+        Query bin.
+    centre : ndarray of int
+        Position of its queries, tokens.
+    nearer, farther : ndarray of int
+        Positions of the two keys, tokens; the nearer one is the later.
+    gap, variance : ndarray
+        m and v: mean and variance over queries of q.(nearer key - farther key), in units of scores.
+    gap_exchanged, variance_exchanged : ndarray
+        m' and v', with each key at the other's position.
+    covariance : ndarray
+        Covariance over queries of the two differences.
+    """
+
+    bin: IntArray
+    centre: IntArray
+    nearer: IntArray
+    farther: IntArray
+    gap: Float64Array
+    variance: Float64Array
+    gap_exchanged: Float64Array
+    variance_exchanged: Float64Array
+    covariance: Float64Array
+
+    @cached_property
+    def apart(self) -> IntArray:
+        """Distance between the two keys, tokens."""
+        return self.nearer - self.farther
+
+    @cached_property
+    def away(self) -> Float64Array:
+        """Distance from the query to the middle of the two keys, tokens."""
+        return np.asarray(self.centre - 0.5 * (self.nearer + self.farther))
+
+    @cached_property
+    def nearer_wins(self) -> Float64Array:
+        """Probability p = Phi(m / sqrt v) that a query prefers the nearer key."""
+        return np.asarray(ndtr(self.gap / np.sqrt(self.variance)))
+
+    @cached_property
+    def same_wins(self) -> Float64Array:
+        """Probability p' that a query prefers the same key when it stands at the farther place."""
+        return np.asarray(ndtr(self.gap_exchanged / np.sqrt(self.variance_exchanged)))
+
+    @cached_property
+    def plasticity(self) -> Float64Array:
+        """4 p (1 - p); half of it is the probability that another query has another winner."""
+        return 4.0 * self.nearer_wins * (1.0 - self.nearer_wins)
+
+    @cached_property
+    def sway(self) -> Float64Array:
+        """Probability that one and the same query has another winner when the positions are exchanged."""
+        return opposite_signs(
+            self.gap / np.sqrt(self.variance),
+            self.gap_exchanged / np.sqrt(self.variance_exchanged),
+            self.covariance / np.sqrt(self.variance * self.variance_exchanged),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """Means over pairs of keys of what exchanging their positions does; None in each where there is no pair.
+
+    Parameters
+    ----------
+    pairs : int
+        Pairs.
+    plasticity : float or None
+        4 p (1 - p), p the probability that the nearer key wins.
+    sway : float or None
+        Probability that the same query has another winner after the exchange; compare with plasticity / 2, the
+        probability that another query has another winner.
+    probability_change : float or None
+        |p - p'|, what the exchange changes of the share of queries that a key wins.
+    nearer_wins : float or None
+        p.
+    position_part : float or None
+        (m - m') / 2 over sqrt v; above zero where position favours the nearer key.
+    content_part : float or None
+        |m + m'| / 2 over sqrt v.
+    gap, spread : float or None
+        |m| and sqrt v, in units of scores.
+    linear_share : float or None
+        Part of the sum of m^2 that a line through the origin on the distance of the keys explains (least squares); 0 to
+        1. It asks the same of every model, with rotation and without.
+    linear_slope : float or None
+        Slope of that line, in scores a token; above zero where the nearer key gains with the distance.
+    """
+
+    pairs: int
+    plasticity: float | None = None
+    sway: float | None = None
+    probability_change: float | None = None
+    nearer_wins: float | None = None
+    position_part: float | None = None
+    content_part: float | None = None
+    gap: float | None = None
+    spread: float | None = None
+    linear_share: float | None = None
+    linear_slope: float | None = None
+
+
+def exchanged_pairs(
+    head: Head,
+    options: PlasticityOptions | None = None,
+    pairs_per_bin: int = PAIRS_PER_BIN,
+    given: Prepared | None = None,
+    *,
+    across_documents: bool = False,
+) -> ExchangedPairs:
+    """Draw pairs of keys of every query bin and exchange their positions.
+
+    Parameters
+    ----------
+    head : Head
+        The head, with its rotation.
+    options : PlasticityOptions, optional
+        Pairs, bins, least queries and seed; the estimator is `aligned_full` and the cap is not used.
+    pairs_per_bin : int
+        Pairs drawn from each bin, without replacement.
+    given : Prepared, optional
+        What `prepared` made of the same head for `aligned_full`.
+    across_documents : bool
+        A null: pairs whose farther keys stand at the same or at neighbouring positions exchange these keys, turned to
+        the position that they come to, so that the two keys of a pair are of different documents; pairs that would not
+        be are left out.
+
+    Raises
+    ------
+    ValueError
+        If the head's rotation is not known.
+    """
+    if head.rotary is None:
+        raise ValueError(UNKNOWN)
+    chosen = replace(options or PlasticityOptions(), estimator="aligned_full", cap=None)
+    known = given or prepared(head, chosen)
+    shared = known.shared
+    middles = centres(head.context, shared.queries.counts.size)
+    parts: list[tuple[NDArray[Any], ...]] = []
+    for place, law in known.laws.items():
+        generator = np.random.default_rng([chosen.seed, place])
+        keys, counts = shared.competing(place)
+        later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
+        nearer, farther = keys.positions[later], keys.positions[earlier]
+        near, far = (keys.vectors[rows].astype(np.float64) for rows in (later, earlier))
+        if across_documents:
+            order = np.lexsort((generator.random(earlier.size), farther))[: earlier.size // 2 * 2]
+            other = order.reshape(-1, 2)[:, ::-1].ravel()
+            order, other = (rows[keys.groups[later[order]] != keys.groups[earlier[other]]] for rows in (order, other))
+            far = head.rotary.turned(far[other], farther[order] - farther[other]).astype(np.float64, copy=False)
+            near, nearer, farther = near[order], nearer[order], farther[order]
+        difference = near - far
+        # without rotation the two are the same arrays of numbers, so that the exchange changes nothing, exactly
+        exchanged = head.rotary.turned(near, farther - nearer) - head.rotary.turned(far, nearer - farther)
+        # a law of queries turned to one position has no drift
+        moved, moved_exchanged = difference @ law.factor, exchanged @ law.factor
+        variance = np.einsum("ij,ij->i", moved, moved)
+        variance_exchanged = np.einsum("ij,ij->i", moved_exchanged, moved_exchanged)
+        least = NEGLIGIBLE * law.mean_variance
+        use = (variance > least * np.einsum("ij,ij->i", difference, difference)) & (
+            variance_exchanged > least * np.einsum("ij,ij->i", exchanged, exchanged)
+        )
+        parts.append(
+            (
+                np.full(int(use.sum()), place, dtype=np.int64),
+                np.full(int(use.sum()), middles[place], dtype=np.int64),
+                nearer[use],
+                farther[use],
+                (difference @ law.alpha)[use],
+                variance[use],
+                (exchanged @ law.alpha)[use],
+                variance_exchanged[use],
+                np.einsum("ij,ij->i", moved, moved_exchanged)[use],
+            )
+        )
+    return ExchangedPairs(
+        bin=_integers(parts, 0),
+        centre=_integers(parts, 1),
+        nearer=_integers(parts, 2),
+        farther=_integers(parts, 3),
+        gap=_numbers(parts, 4),
+        variance=_numbers(parts, 5),
+        gap_exchanged=_numbers(parts, 6),
+        variance_exchanged=_numbers(parts, 7),
+        covariance=_numbers(parts, 8),
+    )
+
+
+def _integers(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> IntArray:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *(part[column] for part in parts)])
+
+
+def _numbers(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> Float64Array:
+    return np.concatenate([np.zeros(0), *(part[column] for part in parts)])
+
+
+def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange:
+    """Average over pairs, or over those that are chosen by a mask of shape (pairs,)."""
+    mask = np.ones(pairs.gap.size, dtype=np.bool_) if chosen is None else chosen
+    count = int(np.count_nonzero(mask))
+    if count == 0:
+        return Exchange(pairs=0)
+    gap, other = pairs.gap[mask], pairs.gap_exchanged[mask]
+    spread = np.sqrt(pairs.variance[mask])
+    apart = pairs.apart[mask].astype(np.float64)
+    along, size, squares = float(gap @ apart), float(gap @ gap), float(apart @ apart)
+    return Exchange(
+        pairs=count,
+        plasticity=float(pairs.plasticity[mask].mean()),
+        sway=float(pairs.sway[mask].mean()),
+        probability_change=float(np.abs(pairs.nearer_wins - pairs.same_wins)[mask].mean()),
+        nearer_wins=float(pairs.nearer_wins[mask].mean()),
+        position_part=float((0.5 * (gap - other) / spread).mean()),
+        content_part=float((0.5 * np.abs(gap + other) / spread).mean()),
+        gap=float(np.abs(gap).mean()),
+        spread=float(spread.mean()),
+        linear_share=along**2 / (size * squares) if size > 0 and squares > 0 else None,
+        linear_slope=along / squares if squares > 0 else None,
+    )
+
+
+def opposite_signs(first: Float64Array, second: Float64Array, correlation: Float64Array) -> Float64Array:
+    """Give the probability that two normal variables have opposite signs, shape (n,).
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (n,)
+        Their means over their standard deviations, a and b.
+    correlation : ndarray, shape (n,)
+        Their correlation r. Phi(a) + Phi(b) - 2 Phi2(a, b; r), by Owen's T (Owen 1956).
+    """
+    r = np.clip(correlation, -1.0, 1.0)
+    # where one variable is the other, or its negative, a root of 0 would leave no digits
+    alike = np.abs(ndtr(first) - ndtr(np.sign(r) * second))
+    alike = np.where(r < 0, 1.0 - alike, alike)
+    joined = 1.0 - np.abs(r) <= ONE
+    # a mean of 0 takes the limit from above, from which T and the constant below come out alike
+    a, b = (np.where(each == 0, np.finfo(np.float64).tiny, each) for each in (first, second))
+    root = np.sqrt(np.where(joined, 1.0, (1.0 - r) * (1.0 + r)))
+    with np.errstate(over="ignore"):
+        one, other = (b - r * a) / (a * root), (a - r * b) / (b * root)
+    apart = 2.0 * (owens_t(a, one) + owens_t(b, other)) + (a * b < 0)
+    return np.asarray(np.where(joined, alike, np.clip(apart, 0.0, 1.0)))

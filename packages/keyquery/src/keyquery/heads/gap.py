@@ -1,0 +1,102 @@
+"""How far an estimator of plasticity is from counting queries."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from keyquery.heads.competition import counted_pairs, listed_pairs
+from keyquery.heads.head import Float64Array, Head
+from keyquery.heads.laws import ALIGNED, Estimator, binned
+from keyquery.heads.missing import Scalar
+from keyquery.heads.pairs import drawn_pairs
+from keyquery.heads.plasticity import PlasticityOptions, Prepared, laws_of, prepared
+
+MODELS: tuple[Estimator, ...] = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
+PAIRS_PER_BIN = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """Distance of an estimator to `empirical`, on the same pairs.
+
+    Parameters
+    ----------
+    estimator : str
+        The estimator.
+    by_pair : Scalar
+        Mean absolute difference over pairs, with their number: mostly the noise of counting, about 1/sqrt(n) for n
+        queries in a bin.
+    by_bin : Scalar
+        Mean absolute difference of bin means, with the number of bins: noise averages out, and bias stays.
+    """
+
+    estimator: Estimator
+    by_pair: Scalar
+    by_bin: Scalar
+
+
+def gaps_to_empirical(
+    head: Head,
+    options: PlasticityOptions | None = None,
+    estimators: tuple[Estimator, ...] | None = None,
+    pairs_per_bin: int = PAIRS_PER_BIN,
+    given: Prepared | None = None,
+) -> tuple[Gap, ...]:
+    """Compare estimators with the distribution-free one, which counts the queries that each of them describes.
+
+    Those of queries turned to one position are held against a count of turned queries.
+
+    Parameters
+    ----------
+    head : Head
+        The head.
+    options : Options, optional
+        Pairs, bins, least queries, seed and precision; its cap is not used.
+    estimators : tuple of str, optional
+        Which to compare; by default `MODELS`, those that a rotation makes only where the head's is known.
+    pairs_per_bin : int
+        Pairs drawn from each bin, without replacement.
+    given : Prepared, optional
+        What `plasticity` was given for the same head and options, so that nothing is done twice.
+    """
+    wanted = estimators or tuple(name for name in MODELS if head.rotary is not None or name not in ALIGNED)
+    chosen = options or PlasticityOptions(estimator=wanted[0])
+    known = given or prepared(head, replace(chosen, cap=None))
+    precision = chosen.precision if head.keys.dtype == np.float32 else "double"
+    apart: dict[Estimator, list[Float64Array]] = {estimator: [] for estimator in wanted}
+    for aligned in (True, False):
+        names = [name for name in wanted if (name in ALIGNED) == aligned]
+        if not names:
+            continue
+        shared = known.shared
+        if aligned != (known.estimator in ALIGNED):
+            shared = replace(shared, queries=binned(head, shared.queries.counts.size, aligned))
+        laws = {
+            name: known.laws if name == known.estimator else laws_of(head, shared, name, precision=chosen.precision)
+            for name in names
+        }
+        for place in known.laws:
+            generator = np.random.default_rng([chosen.seed, place])
+            keys, counts = shared.competing(place)
+            later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
+            counted, without = counted_pairs(keys, later, earlier, shared.queries, place)
+            for name in names:
+                law = laws[name][place]
+                model = listed_pairs(keys, later, earlier, law, shared.queries, place, precision=precision)
+                use = ~(without | model.same_key | model.no_variance)
+                if use.any():
+                    apart[name].append((model.plasticity - counted)[use])
+    return tuple(_gap(estimator, bins) for estimator, bins in apart.items())
+
+
+def _gap(estimator: Estimator, bins: list[Float64Array]) -> Gap:
+    if not bins:
+        nothing = Scalar(None, 0, "no query bin has a pair")
+        return Gap(estimator=estimator, by_pair=nothing, by_bin=nothing)
+    pairs = np.concatenate(bins)
+    means = np.array([np.mean(part) for part in bins])
+    return Gap(
+        estimator=estimator,
+        by_pair=Scalar(float(np.abs(pairs).mean()), pairs.size),
+        by_bin=Scalar(float(np.abs(means).mean()), means.size),
+    )

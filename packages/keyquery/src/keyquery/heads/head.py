@@ -1,0 +1,125 @@
+"""One attention head's captured queries and keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from keyquery.rotary import Rotary
+
+FloatArray = npt.NDArray[np.floating]
+Float32Array = npt.NDArray[np.float32]
+Float64Array = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """Queries and keys of one head after the rotary embedding, with the places they come from.
+
+    Parameters
+    ----------
+    queries, keys : ndarray of float32 or float64, shapes (n_q, d) and (n_k, d)
+        Vectors; scores are q.k, unscaled.
+    query_positions, key_positions : ndarray of int, shapes (n_q,) and (n_k,)
+        Token positions, 0 <= t < context.
+    query_documents, key_documents : ndarray of int, shapes (n_q,) and (n_k,)
+        The document of each vector; only keys of one document compete.
+    context : int
+        Length of the captured context in tokens.
+    buckets : int
+        Equal buckets of the context that the capture drew its tokens from.
+    rotary : Rotary, optional
+        How positions turn queries and keys, `NO_ROTATION` where they do not; None where that is not known, which
+        leaves the estimators of queries as they were captured.
+    window : int, optional
+        Tokens that a query sees: its own and those before it, or, with `chunks`, those of its chunk up to its own;
+        None where it sees all that come before. Keys outside do not compete.
+    chunks : bool
+        The context is cut into chunks of `window` tokens, in place of a window that slides.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a vector is not finite, a position lies outside the context, a window is empty, the
+        rotation turns more dimensions than there are, or there are fewer than three queries or three keys, or all at
+        one position.
+    """
+
+    queries: FloatArray
+    query_positions: IntArray
+    query_documents: IntArray
+    keys: FloatArray
+    key_positions: IntArray
+    key_documents: IntArray
+    context: int
+    buckets: int = 16
+    rotary: Rotary | None = None
+    window: int | None = None
+    chunks: bool = False
+
+    def __post_init__(self) -> None:
+        if self.window is not None and self.window < 1:
+            raise ValueError(f"a window of {self.window} tokens; give at least its own")
+        if self.chunks and self.window is None:
+            raise ValueError("chunks without a window; give the tokens of a chunk as window")
+        if self.context < 1 or not 1 <= self.buckets <= self.context:
+            raise ValueError(
+                f"{self.buckets} buckets of a context of {self.context} tokens; give 1 <= buckets <= context"
+            )
+        for name, vectors, positions, documents in (
+            ("queries", self.queries, self.query_positions, self.query_documents),
+            ("keys", self.keys, self.key_positions, self.key_documents),
+        ):
+            _check(name, vectors, positions, documents, self.context)
+        if self.queries.shape[1] != self.keys.shape[1]:
+            raise ValueError(
+                f"queries have {self.queries.shape[1]} dimensions, keys {self.keys.shape[1]}; give equal ones"
+            )
+        if self.rotary is not None and self.rotary.end > self.dimension:
+            raise ValueError(f"a rotation up to dimension {self.rotary.end} of vectors of {self.dimension} dimensions")
+
+    @property
+    def turns(self) -> bool:
+        """Whether positions turn its vectors, as far as is known."""
+        return self.rotary is not None and not self.rotary.still
+
+    @property
+    def dimension(self) -> int:
+        """Dimensions of a vector."""
+        return int(self.queries.shape[1])
+
+    def query_bins(self, bins: int) -> IntArray:
+        """Give the bin of each query among equal bins of the context, shape (n_q,)."""
+        return np.asarray(self.query_positions, dtype=np.int64) * bins // self.context
+
+    def key_buckets(self) -> IntArray:
+        """Give the capture's bucket of each key, shape (n_k,)."""
+        return np.asarray(self.key_positions, dtype=np.int64) * self.buckets // self.context
+
+
+def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntArray, context: int) -> None:
+    if vectors.ndim != 2 or vectors.shape[1] < 2 or not np.issubdtype(vectors.dtype, np.floating):
+        raise ValueError(f"{name} have shape {vectors.shape} and type {vectors.dtype}; give floats, (n, d) with d >= 2")
+    if positions.shape != vectors.shape[:1] or documents.shape != vectors.shape[:1]:
+        raise ValueError(
+            f"{len(vectors)} {name}, but positions {positions.shape} and documents {documents.shape}; give one of each"
+        )
+    if not (np.issubdtype(positions.dtype, np.integer) and np.issubdtype(documents.dtype, np.integer)):
+        raise ValueError(f"{name}: positions are {positions.dtype}, documents {documents.dtype}; give integers")
+    if len(vectors) < 3 or positions.min() == positions.max():
+        raise ValueError(f"{len(vectors)} {name}; give at least three, at different positions")
+    if positions.min() < 0 or positions.max() >= context:
+        raise ValueError(
+            f"{name}: positions {positions.min()} to {positions.max()}, context {context}; give the capture's context"
+        )
+    # the extremes of an array with NaN are NaN, and it takes no array of truths to find them
+    if not (np.isfinite(vectors.min()) and np.isfinite(vectors.max())):
+        raise ValueError(
+            f"{name}: {np.count_nonzero(~np.isfinite(vectors))} values are not finite; capture in a wider dtype"
+        )

@@ -1,0 +1,559 @@
+"""Compiled loops over pairs of keys: variance from a Gram matrix, plasticity from a polynomial, sums by cell.
+
+Pairs are written to buffers of fixed size, document by document or, of a long one, tile by tile of its triangle. What
+is in them is evaluated in vectorised passes for every query bin and added to the cells: memory does not grow with the
+number of pairs. All of it is in one file, since machine code is kept between runs by the file that it was made from.
+"""
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+import numba
+import numpy as np
+
+from keyquery.heads.head import FloatArray, IntArray
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Pairs evaluated at once: what is written stays in the first level of cache.
+TILE = 512
+
+# Rows and columns of a Gram matrix formed at once; pairs that wait for their evaluation, up to one such tile more.
+BLOCK, WIDTH = 32, 256
+CAPACITY = BLOCK * WIDTH
+
+# Up to so many rows plain loops are faster than a call of BLAS.
+SHORT = 24
+
+# Loops run over whole vectors, past the last pair: a scalar rest would cost short documents most of their time.
+LANES = 16
+
+# The two keys of every pair of a short document, in the order (1, 0), (2, 0), (2, 1), ...
+LATER, EARLIER = np.tril_indices(SHORT, -1)
+
+# Columns of the sums by bin and inter-key distance, and of the map by both distances.
+COUNT, SPREAD, MEAN_GAP = range(3)
+PAIRS, PLASTICITY = range(2)
+
+# Columns of what is left out: the two keys are equal; the queries do not vary along their difference.
+SAME_KEY, NO_VARIANCE = range(2)
+
+# Queries counted at once: up to so many, single precision counts exactly.
+COUNTED = 1 << 20
+
+# A score in single precision whose unit is its largest may be wrong by so much however short query and key are.
+FAINT = 1e-30
+
+# (1 - erf(x)^2)^(1/4) as a polynomial in y = x^2 / (x^2 + 12), interpolated at Chebyshev nodes on 0 <= x^2 <= 27.5 with
+# the value 1 at y = 0 held. Its fourth power is within 2.5e-13 of 1 - erf(x)^2 for every x, when y is cut at CUT:
+# beyond, the function itself is below 2.5e-13.
+SCALE = 12.0
+CUT = 27.5 / (27.5 + SCALE)
+C1, C2, C3 = -3.81971863420375, 4.852654771053402, -2.4896359424506174
+C4, C5, C6 = -0.6515265731662523, 4.391482820702783, 1.1746727577431046
+C7, C8, C9 = -10.196520090486558, -11.830140649483583, 45.36336978122573
+C10, C11, C12 = -99.7371309325298, 525.0069349065074, -1860.1322780248563
+C13, C14, C15 = 3807.2071503860293, -4843.752223347535, 3900.2404805165643
+C16, C17, C18 = -1886.6440999621896, 460.4283466026294, -30.311486334857978
+
+
+def compiled(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function of arrays and scalars; keep its type, and its machine code between runs."""
+    # contraction to fused multiply-add only: no reordering of sums, infinities and NaN keep their meaning
+    make = numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)
+    return cast(Callable[P, R], make(function))
+
+
+def summed(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile as `compiled`, and let sums be reordered: a sum over dimensions is then vectorised."""
+    make = numba.njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, nogil=True)
+    return cast(Callable[P, R], make(function))
+
+
+@compiled
+def plasticity_of(mean_gap: float, variance: float) -> float:
+    """Give 1 - erf(m / sqrt(2 v))^2 for a mean difference m and a variance v > 0, to 2.5e-13 absolute."""
+    square = mean_gap * mean_gap
+    # x^2 = m^2 / 2v, so x^2 / (x^2 + 12) needs neither the root nor a second division
+    y = min(square / (square + 2.0 * SCALE * variance), CUT)
+    p = C18 * y + C17
+    p = p * y + C16
+    p = p * y + C15
+    p = p * y + C14
+    p = p * y + C13
+    p = p * y + C12
+    p = p * y + C11
+    p = p * y + C10
+    p = p * y + C9
+    p = p * y + C8
+    p = p * y + C7
+    p = p * y + C6
+    p = p * y + C5
+    p = p * y + C4
+    p = p * y + C3
+    p = p * y + C2
+    p = p * y + C1
+    p = p * y + 1.0
+    p *= p
+    return p * p
+
+
+@compiled
+def plasticities(mean_gaps: FloatArray, variances: FloatArray, out: FloatArray) -> None:
+    """Write the plasticity of each pair into `out`."""
+    for k in range(mean_gaps.size):
+        out[k] = plasticity_of(mean_gaps[k], variances[k])
+
+
+@summed
+def product(first: FloatArray, second: FloatArray) -> float:
+    """Give the inner product of two rows in their own precision."""
+    # from a zero of their precision: beginning with the first product would leave an odd number of terms to vectors
+    total = first[0] - first[0]
+    for k in range(first.size):
+        total += first[k] * second[k]
+    return float(total)
+
+
+@summed
+def squared_distance(first: FloatArray, second: FloatArray) -> float:
+    """Give the squared distance of two rows without the cancellation of a Gram matrix."""
+    total = 0.0
+    for k in range(first.size):
+        step = np.float64(first[k]) - np.float64(second[k])
+        total += step * step
+    return total
+
+
+@summed
+def clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[int, int]:
+    """Count the queries whose scores say that the first key is preferred, and those that may say so.
+
+    Scores are in single precision; what differs by `slack` or less is not clear.
+    """
+    sure, perhaps = 0, 0
+    margin = np.float32(slack)
+    for start in range(0, first.size, COUNTED):
+        some, most = np.float32(0.0), np.float32(0.0)
+        for k in range(start, min(start + COUNTED, first.size)):
+            gap = first[k] - second[k]
+            some += np.float32(1.0) if gap > margin else np.float32(0.0)
+            most += np.float32(1.0) if gap >= -margin else np.float32(0.0)
+        sure += int(some)
+        perhaps += int(most)
+    return sure, perhaps
+
+
+@summed
+def score(query: FloatArray, key: FloatArray) -> float:
+    """Give the inner product of a query and a key as captured, in double precision."""
+    total = 0.0
+    for k in range(query.size):
+        total += np.float64(query[k]) * np.float64(key[k])  # `float` would leave them in single precision
+    return total
+
+
+@compiled
+def preference(
+    first: FloatArray, second: FloatArray, slack: float, one: FloatArray, other: FloatArray, queries: FloatArray
+) -> float:
+    """Give the plasticity of a pair as counted over queries, 4 p (1 - p) n / (n - 1); a tie counts as half.
+
+    Parameters
+    ----------
+    first, second : ndarray of float32, shape (n,)
+        Scores of the two keys with each query, up to a positive factor of the query and a term that they share.
+    slack : float
+        How far rounding moves a difference of two scores at most: nearer ones are computed again, in double precision.
+    one, other : ndarray, shape (d,)
+        The two keys as captured.
+    queries : ndarray, shape (n, d)
+        The queries as captured.
+    """
+    sure, perhaps = clear(first, second, slack)
+    twice = 2 * sure
+    if sure != perhaps:
+        margin = np.float32(slack)
+        for k in range(first.size):
+            if abs(first[k] - second[k]) <= margin:
+                here, there = score(queries[k], one), score(queries[k], other)
+                twice += (here > there) + (here >= there)
+    p = 0.5 * twice / first.size
+    return 4.0 * p * (1.0 - p) * first.size / (first.size - 1.0)
+
+
+@compiled
+def formed_short(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, out: FloatArray, count: int) -> int:
+    """Write the variances of the pairs of a short document, and count those that are to be computed directly."""
+    for p in range(count):
+        out[p] = product(rows[LATER[p]], rows[EARLIER[p]])
+    doubtful = 0
+    for p in range(count):
+        i, j = LATER[p], EARLIER[p]
+        spread = diagonal[i] + diagonal[j] - 2.0 * out[p]
+        out[p] = spread
+        doubtful += spread <= limits[i] + limits[j]
+    return doubtful
+
+
+@compiled
+def formed_line(
+    line: FloatArray, diagonal: FloatArray, limits: FloatArray, own: float, limit: float, out: FloatArray
+) -> int:
+    """Write the variances of a key with some earlier ones from a line of the Gram matrix; as `formed_short`."""
+    doubtful = 0
+    for j in range(out.size):
+        spread = own + diagonal[j] - 2.0 * line[j]
+        out[j] = spread
+        doubtful += spread <= limit + limits[j]
+    return doubtful
+
+
+@compiled
+def direct_variance(
+    one: FloatArray, other: FloatArray, key: FloatArray, another: FloatArray, negligible: float
+) -> tuple[float, int]:
+    """Give the variance of a pair from the difference of its keys, and why it is left out, or -1."""
+    variance, length = squared_distance(one, other), squared_distance(key, another)
+    if length == 0.0:
+        return variance, SAME_KEY
+    return variance, NO_VARIANCE if variance <= negligible * length else -1
+
+
+@summed
+def clear_scores(scores: FloatArray, margins: FloatArray, slack: float) -> tuple[int, int]:
+    """Count the scores that are clearly above zero, and those that may be; as `clear`, with a margin for each query."""
+    some, most = np.float32(0.0), np.float32(0.0)
+    share = np.float32(slack)
+    for k in range(scores.size):
+        margin = share * margins[k] + np.float32(FAINT)
+        some += np.float32(1.0) if scores[k] > margin else np.float32(0.0)
+        most += np.float32(1.0) if scores[k] >= -margin else np.float32(0.0)
+    return int(some), int(most)
+
+
+@compiled
+def tally(
+    scores: FloatArray,
+    margins: FloatArray,
+    slacks: FloatArray,
+    one: FloatArray,
+    other: FloatArray,
+    queries: FloatArray,
+    twice: IntArray,
+) -> None:
+    """Add to each listed pair twice the number of some queries that prefer its first key; a tie counts as half.
+
+    Parameters
+    ----------
+    scores : ndarray of float32, shape (pairs, n)
+        Scores of the keys' differences with the queries, in a unit in which none is above one by much.
+    margins : ndarray of float32, shape (n,)
+        Lengths of the queries over the longest.
+    slacks : ndarray, shape (pairs,)
+        How far rounding moves the score of a query of margin one: what lies nearer to zero is computed again.
+    one, other : ndarray, shape (pairs, d)
+        The keys as captured.
+    queries : ndarray, shape (n, d)
+        The queries as captured; at most `COUNTED`.
+    twice : ndarray of int, shape (pairs,), changed
+        The counts.
+    """
+    for pair in range(len(scores)):
+        line, slack = scores[pair], slacks[pair]
+        sure, perhaps = clear_scores(line, margins, slack)
+        twice[pair] += 2 * sure
+        if sure != perhaps:
+            share = np.float32(slack)
+            for k in range(line.size):
+                if abs(line[k]) <= share * margins[k] + np.float32(FAINT):
+                    here, there = score(queries[k], one[pair]), score(queries[k], other[pair])
+                    twice[pair] += (here > there) + (here >= there)
+
+
+@summed
+def total(values: FloatArray) -> float:
+    """Give the sum of an array."""
+    subtotal = 0.0
+    for k in range(values.size):
+        subtotal += values[k]
+    return subtotal
+
+
+@compiled
+def centre(
+    vectors: FloatArray, shift: FloatArray, means: FloatArray, rows: FloatArray, norms: FloatArray, scores: FloatArray
+) -> None:
+    """Write keys less a point near their mean, their squared lengths, and their scores with means of queries.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, d)
+        Keys as captured.
+    shift : ndarray, shape (d,)
+        The point.
+    means : ndarray, shape (k, d)
+        Means of queries, or their slopes.
+    rows : ndarray, shape (n, d), changed
+        Keys less the point, in the precision of the products.
+    norms, scores : ndarray, shapes (n,) and (k, n), changed
+        Squared lengths, and scores, in double precision.
+    """
+    key = np.empty(shift.size)
+    for i in range(len(vectors)):
+        vector, row = vectors[i], rows[i]
+        for k in range(key.size):
+            key[k] = vector[k] - shift[k]
+        for k in range(key.size):
+            row[k] = key[k]
+        norms[i] = product(key, key)
+        for m in range(len(means)):
+            scores[m, i] = product(key, means[m])
+
+
+@compiled
+def evaluate(
+    variances: FloatArray,
+    bases: FloatArray,
+    slopes: FloatArray,
+    middles: FloatArray,
+    distances: IntArray,
+    shares: FloatArray,
+    ends: IntArray,
+    left_out: IntArray,
+    reasons: IntArray,
+    counted: bool,
+    bins: IntArray,
+    taus: FloatArray,
+    shifts: FloatArray,
+    sides: FloatArray,
+    cells: FloatArray,
+    profile: FloatArray,
+    excluded: IntArray,
+    context: float,
+    gaps: FloatArray,
+    values: FloatArray,
+    places: IntArray,
+) -> None:
+    """Add the pairs in the buffers to the sums of some query bins: to bin b those before ends[b]."""
+    along = cells.shape[1]
+    by_midpoint = along / context
+    flat = cells.reshape(-1, 2)
+    fresh = 0
+    for b in range(taus.size):
+        end, tau, shift, side = ends[b], taus[b], shifts[b], sides[bins[b]]
+        for k in range(fresh, end):
+            # spread and number of a pair are the same in every later bin
+            sums = side[distances[k]]
+            sums[COUNT] += 1.0
+            sums[SPREAD] += np.sqrt(variances[k])
+        fresh = max(fresh, end)
+        dropped = 0
+        for k in range(left_out.size):
+            if left_out[k] < end:
+                excluded[bins[b], reasons[k]] += 1
+                dropped += 1
+        subtotal = 0.0
+        for first in range(0, end, TILE):
+            last = min(first + TILE, end)
+            whole = (last - first + LANES - 1) // LANES * LANES
+            here, there, wide = bases[first:], slopes[first:], variances[first:]
+            for k in range(whole):
+                gap = here[k] + tau * there[k]
+                values[k] = plasticity_of(gap, wide[k])
+                gaps[k] = abs(gap)
+            if counted:
+                values[: last - first] = shares[first:last]
+            far, middle = distances[first:], middles[first:]
+            for k in range(whole):
+                places[k] = along * far[k] + int((shift - middle[k]) * by_midpoint)
+            subtotal += total(values[: last - first])
+            for k in range(last - first):
+                cell = flat[places[k]]
+                cell[PAIRS] += 1.0
+                cell[PLASTICITY] += values[k]
+                side[far[k], MEAN_GAP] += gaps[k]
+        profile[bins[b]] += subtotal - dropped  # what is left out counts as one
+
+
+@compiled
+def accumulate(
+    factored: FloatArray,
+    base: FloatArray,
+    slope: FloatArray,
+    positions: FloatArray,
+    norms: FloatArray,
+    keys: FloatArray,
+    captured: IntArray,
+    scores: FloatArray,
+    queries: FloatArray,
+    starts: IntArray,
+    counts: IntArray,
+    bins: IntArray,
+    taus: FloatArray,
+    shifts: FloatArray,
+    context: float,
+    share: float,
+    negligible: float,
+    slack: float,
+    sides: FloatArray,
+    cells: FloatArray,
+    profile: FloatArray,
+    excluded: IntArray,
+) -> tuple[int, int]:
+    """Add every eligible pair of keys of some groups to the sums of some query bins.
+
+    Parameters
+    ----------
+    factored : ndarray, shape (n, r)
+        Keys times a factor of the queries' covariance (Sigma = L L'), one group after the other.
+    base, slope : ndarray, shape (n,)
+        Mean score of each key in a bin is base + tau * slope.
+    positions, norms : ndarray, shape (n,)
+        Position and squared length of each key.
+    keys, captured : ndarray, shape (m, d) and ndarray of int, shape (n,)
+        Keys as captured, and which of them each row is: equal ones are told by them.
+    scores, queries : ndarray of float32, shape (n, q), and ndarray, shape (q, d)
+        Scores of each key with each query of the bin, and the queries: plasticity is then counted, for a single bin.
+        Without rows it is computed. See `preference`.
+    starts, counts : ndarray of int, shapes (groups,) and (bins, groups)
+        First row of each group, and how many of its leading rows are eligible in a bin: never fewer in a later one.
+    bins, taus, shifts : ndarray, shape (bins,)
+        Which bins these are, the mean position of their queries, and the same a little later, for the cells.
+    context : float
+        Tokens.
+    share : float
+        Variances up to this share of the two squared lengths in the Gram matrix are computed directly.
+    negligible : float
+        A variance up to this many times |w|^2 counts as none.
+    slack : float
+        That of `preference` over the sum of the two keys' lengths.
+    sides : ndarray, shape (all bins, across + 1, 3), changed
+        Sums by inter-key distance; number and spread are of the pairs that are in no earlier one of these bins.
+    cells : ndarray, shape (across + 1, along, 2), changed
+        Sums over all bins by both distances. Here as above, the last row takes what is left out.
+    profile : ndarray, shape (all bins,), changed
+        Sums of plasticity.
+    excluded : ndarray of int, shape (all bins, 2), changed
+        Pairs left out.
+
+    Returns
+    -------
+    direct, formed : int
+        Variances computed directly, and all that were formed.
+    """
+    across = cells.shape[0] - 1
+    longest = 0
+    for g in range(starts.size):
+        longest = max(longest, counts[-1, g])
+    gram = np.empty(CAPACITY, factored.dtype)
+    diagonal, limits = np.empty(longest), np.empty(longest)
+    size = min(2 * CAPACITY, longest * (longest - 1) // 2) + LANES
+    variances, bases, slopes, middles = np.ones(size), np.zeros(size), np.zeros(size), np.zeros(size)
+    distances, shares = np.zeros(size, np.int64), np.zeros(size)
+    left_out, reasons, ends = np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(taus.size, np.int64)
+    gaps, values, cell_of = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
+    counted = len(scores) > 0
+    # half a unit of the numerator off the edges: whole distances fall into their cell exactly, without a division
+    by_distance, half = across / context, 0.5 / context
+    direct, formed = 0, 0
+    for g in range(starts.size):
+        start, n = starts[g], counts[-1, g]
+        if n < 2:
+            continue
+        place, mean, drift = positions[start : start + n], base[start : start + n], slope[start : start + n]
+        rows, lengths, own = factored[start : start + n], norms[start : start + n], captured[start : start + n]
+        for i in range(n):
+            diagonal[i] = product(rows[i], rows[i])
+            limits[i] = share * diagonal[i] + 2.0 * negligible * lengths[i]
+        fill, dropped = 0, 0
+        ends[:] = 0
+        for top in range(0, n, BLOCK):
+            bottom = min(top + BLOCK, n)
+            for left in range(0, bottom - 1, WIDTH):
+                right = min(left + WIDTH, bottom)
+                tile = gram[: (bottom - top) * (right - left)].reshape(bottom - top, right - left)
+                began, doubtful = fill, 0
+                if n > SHORT:
+                    np.dot(rows[top:bottom], rows[left:right].T, tile)
+                else:
+                    doubtful = formed_short(rows, diagonal, limits, variances, n * (n - 1) // 2)
+                    for p in range(n * (n - 1) // 2):
+                        bases[p] = mean[LATER[p]] - mean[EARLIER[p]]
+                        slopes[p] = drift[LATER[p]] - drift[EARLIER[p]]
+                    for p in range(n * (n - 1) // 2):
+                        middles[p] = 0.5 * (place[LATER[p]] + place[EARLIER[p]])
+                        distances[p] = int((place[LATER[p]] - place[EARLIER[p]]) * by_distance + half)
+                for i in range(max(top, left + 1), bottom):
+                    m = min(i, right) - left
+                    if n > SHORT:
+                        stop = left + m
+                        variance, gap, change = variances[fill:], bases[fill:], slopes[fill:]
+                        middle, distance = middles[fill:], distances[fill:]
+                        mean_i, drift_i, place_i = mean[i], drift[i], place[i]
+                        means, drifts, places = mean[left:stop], drift[left:stop], place[left:stop]
+                        doubtful += formed_line(
+                            tile[i - top], diagonal[left:stop], limits[left:stop], diagonal[i], limits[i], variance[:m]
+                        )
+                        # loops apart, as one over all these arrays has too many to prove distinct and stays scalar
+                        for j in range(m):
+                            gap[j] = mean_i - means[j]
+                        for j in range(m):
+                            change[j] = drift_i - drifts[j]
+                        for j in range(m):
+                            middle[j] = 0.5 * (place_i + places[j])
+                        for j in range(m):
+                            distance[j] = int((place_i - places[j]) * by_distance + half)
+                    fill += m
+                    for b in range(taus.size - 1, -1, -1):
+                        if counts[b, g] <= i:
+                            break
+                        ends[b] = fill
+                direct, formed = direct + doubtful, formed + fill - began
+                if doubtful > 0 or counted:
+                    p = began
+                    for i in range(max(top, left + 1), bottom):
+                        for j in range(left, min(i, right)):
+                            reason = -1
+                            if variances[p] <= limits[i] + limits[j]:
+                                variances[p], reason = direct_variance(
+                                    rows[i], rows[j], keys[own[i]], keys[own[j]], negligible
+                                )
+                            if reason >= 0:
+                                left_out[dropped], reasons[dropped] = p, reason
+                                dropped += 1
+                                variances[p], bases[p], slopes[p], distances[p], shares[p] = 1.0, 0.0, 0.0, across, 1.0
+                            elif counted:
+                                far = slack * (np.sqrt(lengths[i]) + np.sqrt(lengths[j]))
+                                shares[p] = preference(
+                                    scores[start + i], scores[start + j], far, keys[own[i]], keys[own[j]], queries
+                                )
+                            p += 1
+                if fill > 0 and (n > WIDTH or fill >= CAPACITY or bottom == n):
+                    evaluate(
+                        variances,
+                        bases,
+                        slopes,
+                        middles,
+                        distances,
+                        shares,
+                        ends,
+                        left_out[:dropped],
+                        reasons[:dropped],
+                        counted,
+                        bins,
+                        taus,
+                        shifts,
+                        sides,
+                        cells,
+                        profile,
+                        excluded,
+                        context,
+                        gaps,
+                        values,
+                        cell_of,
+                    )
+                    fill, dropped = 0, 0
+                    ends[:] = 0
+    return direct, formed

@@ -1,0 +1,205 @@
+"""How the estimators describe the queries of a bin: a mean that may drift with position, and a covariance."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.linalg import lapack
+
+from keyquery.heads.head import Float64Array, FloatArray, Head, IntArray
+from keyquery.heads.moments import Moments, Precision, centred, class_moments, mean_and_products
+from keyquery.rotary import centres
+
+Estimator = Literal["aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical"]
+ESTIMATORS: tuple[str, ...] = get_args(Estimator)
+POOLED = ("pooled_full", "pooled_diag")
+ALIGNED = ("aligned_full",)  # of queries turned to the centre of their bin
+
+# Above this share of variance along the drift, the residual covariance is formed from residuals: subtracting would
+# lose the digits that matter.
+STEEP = 0.9999
+
+# Products in single precision do not suit queries of which some dimension has less than this share of its variance for
+# itself: the rest follows from position and other dimensions.
+OWN = 1e-3
+
+UNKNOWN = (
+    "the rotation of this head is not known, so its queries cannot be turned to one position; give its `rotary` "
+    "(NO_ROTATION where nothing turns), or an estimator of queries as captured, such as bucket_full"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """Mean alpha + beta t and covariance F F' of queries.
+
+    Parameters
+    ----------
+    alpha, beta : ndarray, shape (d,)
+        Mean at position zero, and its slope per token.
+    factor : ndarray, shape (d, r), or (d,) for a diagonal one
+        F.
+    lower : bool
+        The factor is square and lower triangular.
+    mean_variance : float
+        tr(F F') / d: the scale against which a variance is none.
+    """
+
+    alpha: Float64Array
+    beta: Float64Array
+    factor: Float64Array
+    lower: bool
+    mean_variance: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binned:
+    """Queries by equal bins of the context.
+
+    Parameters
+    ----------
+    queries : ndarray, shape (n, d)
+        Queries as captured, or turned to the centres of their bins.
+    order : ndarray of int, shape (n,)
+        Queries by bin.
+    edges : ndarray of int, shape (bins + 1,)
+        First place of each bin in the order, and n.
+    counts : ndarray of int, shape (bins,)
+        Queries of each bin.
+    taus : ndarray, shape (bins,)
+        Their mean position in tokens; NaN for an empty bin.
+    """
+
+    queries: FloatArray
+    order: IntArray
+    edges: IntArray
+    counts: IntArray
+    taus: Float64Array
+
+    def of(self, place: int) -> FloatArray:
+        """Give the queries of one bin, shape (queries, d)."""
+        return self.queries[self.order[self.edges[place] : self.edges[place + 1]]]
+
+
+def binned(head: Head, bins: int, aligned: bool = False) -> Binned:
+    """Sort a head's queries into bins, turned to the centre of each by the head's own rotation where `aligned` is true.
+
+    Raises
+    ------
+    ValueError
+        If they are to be turned and the head's rotation is not known.
+    """
+    bin_of = head.query_bins(bins)
+    queries = head.queries
+    if aligned:
+        if head.rotary is None:
+            raise ValueError(UNKNOWN)
+        queries = head.rotary.turned(queries, centres(head.context, bins)[bin_of] - head.query_positions)
+    counts = np.bincount(bin_of, minlength=bins).astype(np.int64)
+    sums = np.bincount(bin_of, weights=head.query_positions.astype(np.float64), minlength=bins)
+    return Binned(
+        queries=queries,
+        order=np.argsort(bin_of, kind="stable"),
+        edges=np.r_[0, np.cumsum(counts)],
+        counts=counts,
+        taus=np.divide(sums, counts, out=np.full(bins, np.nan), where=counts > 0),
+    )
+
+
+def pooled_law(head: Head, estimator: str, moments: Moments | None = None, precision: Precision = "double") -> Law:
+    """Fit one law to all queries: a mean linear in position, and the covariance of what is left.
+
+    Parameters
+    ----------
+    head : Head
+        The head.
+    estimator : {"pooled_full", "pooled_diag"}
+        Full residual covariance (divisor n - 2), or its diagonal (n - 1) in the basis that a Householder reflection
+        makes of the first axis and the direction of beta.
+    moments : Moments, optional
+        Moments of the queries, where they are known.
+    precision : {"single", "double"}
+        Precision of the products that moments are made of; single where it suits.
+    """
+    known = class_moments(head.queries, head.query_positions, precision) if moments is None else moments
+    beta = known.slope
+    alpha = known.mean - beta * known.position_mean
+    along = known.covariance @ beta
+    if float(beta @ beta) ** 2 * known.position_variance > STEEP * float(beta @ along):
+        rows, _ = centred(head.queries)
+        rows -= np.outer(head.query_positions - known.position_mean, beta)
+        residual = rows.T @ rows
+    else:
+        residual = known.n * (known.covariance - known.position_variance * np.outer(beta, beta))
+    if estimator == "pooled_full":
+        law = full_law(alpha, beta, residual / (known.n - 2))
+        if precision == "single" and not _own(law, np.diag(known.covariance)):
+            return pooled_law(head, estimator)
+        return law
+    basis = householder(beta)
+    variances = np.maximum(np.einsum("ij,ik,kj->j", basis, residual, basis, optimize=True), 0.0) / (known.n - 1)
+    factor = basis * np.sqrt(variances)
+    return Law(alpha=alpha, beta=beta, factor=factor, lower=False, mean_variance=float(variances.mean()))
+
+
+def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "double") -> Law:
+    """Describe the queries of one bin by their mean and covariance (divisor n - 1), full or diagonal.
+
+    Parameters
+    ----------
+    queries : ndarray, shape (n, d)
+        At least two queries.
+    estimator : {"aligned_full", "bucket_full", "bucket_diag", "empirical"}
+        `bucket_diag` keeps the variances of the original dimensions; the others have mean and
+        full covariance of the queries that are given.
+    precision : {"single", "double"}
+        Precision of the products of a full covariance; single where it suits.
+    """
+    n, d = queries.shape
+    still = np.zeros(d)
+    if n > d and estimator != "bucket_diag":
+        mean, products = mean_and_products(queries, precision)
+        law = full_law(mean, still, products / (n - 1))
+        if precision == "single" and not _own(law, np.diag(products) / (n - 1)):
+            return bucket_law(queries, estimator)
+        return law
+    rows, mean = centred(queries)
+    if estimator == "bucket_diag":
+        variances = np.einsum("ij,ij->j", rows, rows) / (n - 1)
+        factor = np.sqrt(variances)
+        return Law(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(variances.mean()))
+    # the deviations are a factor themselves, and a singular covariance has no other that is as good
+    factor = rows.T * (1.0 / math.sqrt(n - 1))
+    return Law(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(np.sum(factor**2)) / d)
+
+
+def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> Law:
+    """Factor a covariance: Cholesky, or its eigenvectors where it is singular."""
+    scale = float(np.trace(covariance)) / alpha.size
+    # the upper factor of LAPACK, column by column, is the lower one row by row
+    upper, failed = lapack.dpotrf(covariance, lower=0, clean=1)
+    factor = upper.T
+    if failed:
+        values, vectors = np.linalg.eigh(covariance)
+        factor = vectors * np.sqrt(np.maximum(values, 0.0))
+    return Law(alpha=alpha, beta=beta, factor=factor, lower=not failed, mean_variance=scale)
+
+
+def _own(law: Law, variances: Float64Array) -> bool:
+    """Tell whether each dimension has a share of its variance that position and the dimensions before do not give."""
+    return law.lower and bool((np.diag(law.factor) ** 2 >= OWN * variances).all())
+
+
+def householder(direction: Float64Array) -> Float64Array:
+    """Give the reflection whose first column is the direction, shape (d, d); the identity for a zero direction."""
+    size = float(np.linalg.norm(direction))
+    basis = np.eye(direction.size)
+    if size == 0.0:
+        return basis
+    mirror = -direction / size
+    # 1 - x_1 without cancellation: the rest of a unit vector tells it
+    rest = float(mirror[1:] @ mirror[1:])
+    mirror[0] = rest / (1.0 - mirror[0]) if mirror[0] < 0 else 1.0 + mirror[0]
+    length = float(mirror @ mirror)
+    return basis if length == 0.0 else basis - 2.0 * np.outer(mirror, mirror) / length

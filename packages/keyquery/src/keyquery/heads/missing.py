@@ -1,0 +1,82 @@
+"""Values that may be missing, each with its count and its reason."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keyquery.heads.head import BoolArray, Float64Array, IntArray
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """One value, or the reason why there is none.
+
+    Parameters
+    ----------
+    value : float or None
+        The value.
+    count : int
+        What it is the mean of (query bins, deciles, heads).
+    reason : str
+        Empty when there is a value.
+    """
+
+    value: float | None
+    count: int
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.value is None) != bool(self.reason):
+            raise ValueError(
+                f"value {self.value} with reason {self.reason!r}; a missing value has a reason, others none"
+            )
+        if self.value is not None and not np.isfinite(self.value):
+            raise ValueError(f"value {self.value}; a missing value is None with a reason")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of values, one per bin; NaN marks a missing one and nothing else.
+
+    Parameters
+    ----------
+    values : ndarray, shape (bins,)
+        Values.
+    counts : ndarray of int, shape (bins,)
+        What each is the mean of; also for missing ones.
+    reasons : tuple of str, length bins
+        Empty where there is a value.
+    """
+
+    values: Float64Array
+    counts: IntArray
+    reasons: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.values.shape == self.counts.shape == (len(self.reasons),):
+            raise ValueError("values, counts and reasons differ in length")
+        missing = np.array([bool(reason) for reason in self.reasons], dtype=np.bool_)
+        if np.isinf(self.values).any() or not np.array_equal(np.isnan(self.values), missing):
+            raise ValueError("a value without a number needs a reason, and only such a value")
+
+    @property
+    def present(self) -> BoolArray:
+        """Where there is a value, shape (bins,)."""
+        return np.isfinite(self.values)
+
+
+def weighted(row: Row, weights: Float64Array, chosen: BoolArray, nothing: str) -> Scalar:
+    """Give the weighted mean of the chosen values that are present; `nothing` is the reason when there is none."""
+    use = chosen & row.present & (weights > 0)
+    if not use.any():
+        return Scalar(None, 0, nothing)
+    return Scalar(float(np.average(row.values[use], weights=weights[use])), int(np.count_nonzero(use)))
+
+
+def row_of(scalars: list[Scalar]) -> Row:
+    """Line values up in a row."""
+    return Row(
+        np.array([np.nan if scalar.value is None else scalar.value for scalar in scalars]),
+        np.array([scalar.count for scalar in scalars], dtype=np.int64),
+        tuple(scalar.reason for scalar in scalars),
+    )

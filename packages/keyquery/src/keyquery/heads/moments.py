@@ -1,0 +1,169 @@
+"""First and second moments of queries and keys, and their linear drift with position."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from keyquery.heads.head import Float64Array, FloatArray, Head, IntArray
+
+Precision = Literal["single", "double"]
+PRECISIONS: tuple[str, ...] = get_args(Precision)
+
+# Rows worked on at once, so that their copy fits the second level of cache and, in single precision, sums of products
+# stay short; rows that give the first guess of the mean.
+CHUNK = 512
+NEAR = 512
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moments:
+    """Moments of one class of vectors x at positions t, all with divisor n.
+
+    Parameters
+    ----------
+    n : int
+        Vectors.
+    mean : ndarray, shape (d,)
+        Mean vector.
+    covariance : ndarray, shape (d, d)
+        Covariance of x.
+    position_mean, position_variance : float
+        Mean (tokens) and variance (tokens squared) of t.
+    position_covariance : ndarray, shape (d,)
+        Covariance of x with t.
+    """
+
+    n: int
+    mean: Float64Array
+    covariance: Float64Array
+    position_mean: float
+    position_variance: float
+    position_covariance: Float64Array
+
+    @property
+    def slope(self) -> Float64Array:
+        """OLS slope of each dimension on position, per token, shape (d,)."""
+        return self.position_covariance / self.position_variance
+
+    @property
+    def linear_share(self) -> float:
+        """Share of the variance that is linear in position: |cov(x, t)|^2 / (var t * tr cov x); 0 without variance."""
+        total = self.position_variance * float(np.trace(self.covariance))
+        return float(self.position_covariance @ self.position_covariance) / total if total > 0 else 0.0
+
+    def variance_along(self, direction: Float64Array) -> float:
+        """Give the variance of the projection on a unit vector, never below zero."""
+        return max(0.0, float(direction @ self.covariance @ direction))
+
+    def correlation_along(self, direction: Float64Array) -> float:
+        """Give the Pearson correlation of the projection on a unit vector with position; 0 where nothing varies."""
+        scale = np.sqrt(self.variance_along(direction) * self.position_variance)
+        # relative to the whole spread, as the variance of a null direction is rounding, not zero
+        if scale <= 1e-14 * np.sqrt(float(np.trace(self.covariance)) * self.position_variance):
+            return 0.0
+        return float(np.clip(direction @ self.position_covariance / scale, -1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class HeadMoments:
+    """Moments of a head's queries, of its keys, and of both pooled."""
+
+    queries: Moments
+    keys: Moments
+    pool: Moments
+
+
+def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision = "double") -> Moments:
+    """Compute moments in one pass over deviations from a point near the mean.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, d)
+        Queries or keys.
+    positions : ndarray of int, shape (n,)
+        Their positions.
+    precision : {"single", "double"}
+        Precision of the products; their sums over blocks of rows are in double. Vectors in double precision are not
+        reduced: they are done in double.
+    """
+    n = len(vectors)
+    times = np.asarray(positions, dtype=np.float64)
+    middle = float(times.mean())
+    times = times - middle
+    scale = float(np.abs(times).max()) or 1.0
+    near, squares, sums = _sums(vectors, times / scale, precision)
+    off = sums[0] / n
+    return Moments(
+        n=n,
+        mean=near + off,
+        covariance=squares / n - np.outer(off, off),
+        position_mean=middle,
+        position_variance=float(times @ times) / n,
+        position_covariance=sums[1] * (scale / n),
+    )
+
+
+def mean_and_products(vectors: FloatArray, precision: Precision = "double") -> tuple[Float64Array, Float64Array]:
+    """Give the mean, shape (d,), and the sums of products of deviations from it, shape (d, d); as `class_moments`."""
+    near, squares, sums = _sums(vectors, None, precision)
+    off = sums[0] / len(vectors)
+    return near + off, squares - len(vectors) * np.outer(off, off)
+
+
+def _sums(
+    vectors: FloatArray, times: Float64Array | None, precision: Precision
+) -> tuple[Float64Array, Float64Array, Float64Array]:
+    """A point near the mean, and of deviations from it: sums of products, plain sums and sums with `times`."""
+    n, d = vectors.shape
+    kind = np.float32 if precision == "single" and vectors.dtype == np.float32 else np.float64
+    # the mean of rows from everywhere: what is left of the mean is then small beside the spread, and taking its
+    # square off the products at the end loses no digits
+    near = vectors[:: max(1, n // NEAR)].mean(axis=0, dtype=np.float64).astype(kind)
+    weights = np.ones((1 if times is None else 2, n), kind)
+    if times is not None:
+        weights[1] = times
+    squares, sums = np.zeros((d, d)), np.zeros((len(weights), d))
+    buffer = np.empty((min(CHUNK, n), d), kind)
+    for start in range(0, n, CHUNK):
+        rows = np.subtract(vectors[start : start + CHUNK], near, out=buffer[: min(CHUNK, n - start)])
+        squares += rows.T @ rows
+        sums += weights[:, start : start + CHUNK] @ rows
+    return near.astype(np.float64), squares, sums
+
+
+def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
+    """Give deviations from the mean, shape (n, d), and the mean, shape (d,), in float64 and in memory of their own."""
+    rows = vectors.astype(np.float64)
+    # a product with ones sums along rows several times faster than `mean` does
+    mean = np.ones(len(rows)) @ rows / len(rows)
+    rows -= mean
+    return rows, mean
+
+
+def head_moments(head: Head, precision: Precision = "double", keys: Moments | None = None) -> HeadMoments:
+    """Compute the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`.
+
+    Those of the keys may be given, where several heads read the same.
+    """
+    queries = class_moments(head.queries, head.query_positions, precision)
+    keys = keys or class_moments(head.keys, head.key_positions, precision)
+    return HeadMoments(queries, keys, pooled(queries, keys))
+
+
+def pooled(first: Moments, second: Moments) -> Moments:
+    """Combine two classes into one: within-class moments plus those of the two means."""
+    n = first.n + second.n
+    one, other = first.n / n, second.n / n
+    between = first.mean - second.mean
+    apart = first.position_mean - second.position_mean
+    return Moments(
+        n=n,
+        mean=one * first.mean + other * second.mean,
+        covariance=one * first.covariance + other * second.covariance + one * other * np.outer(between, between),
+        position_mean=one * first.position_mean + other * second.position_mean,
+        position_variance=one * first.position_variance + other * second.position_variance + one * other * apart**2,
+        position_covariance=one * first.position_covariance
+        + other * second.position_covariance
+        + one * other * apart * between,
+    )

@@ -1,0 +1,196 @@
+"""Which keys compete: groups of keys, how many of each are eligible for a query bin, and a sample of their pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from keyquery.heads.head import Float64Array, FloatArray, Head, IntArray
+
+PairMode = Literal["earlier", "earlier_bucket", "same_bucket"]
+PAIR_MODES: tuple[str, ...] = get_args(PairMode)
+
+# Keys worked on at once, unless one document has more: their float64 copy fits the second level of cache.
+CHUNK = 2048
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """Keys in groups whose members compete, by position within a group.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, d)
+        Keys as captured.
+    shift : ndarray, shape (d,)
+        A point near their mean: subtracted before products, so that Gram matrices keep their digits.
+    positions : ndarray of int, shape (n,)
+        Tokens.
+    groups : ndarray of int, shape (n,)
+        Group of each key, from zero, in order.
+    starts : ndarray of int, shape (groups + 1,)
+        First key of each group, and n.
+    """
+
+    vectors: FloatArray
+    shift: Float64Array
+    positions: IntArray
+    groups: IntArray
+    starts: IntArray
+
+    def eligible(self, limits: Float64Array) -> IntArray:
+        """Count the leading keys of each group before a limit, shape (bins, groups).
+
+        Parameters
+        ----------
+        limits : ndarray, shape (bins,)
+            A key is eligible for a bin when its position is below the bin's limit (tokens).
+        """
+        # one ascending line of (group, position), so that a single binary search serves every group
+        span = int(self.positions.max(initial=0)) + 1
+        line = self.groups * span + self.positions
+        first = np.arange(self.starts.size - 1, dtype=np.int64) * span
+        ends = np.clip(np.ceil(limits), 0, span).astype(np.int64)
+        return np.searchsorted(line, first + ends[:, None]) - self.starts[:-1]
+
+    def between(self, first: float, limit: float) -> Keys:
+        """Give the keys at positions from `first` on and below `limit` (tokens), without groups that one of them is in.
+
+        Parameters
+        ----------
+        first, limit : float
+            Bounds on positions.
+        """
+        rows = np.flatnonzero((self.positions >= first) & (self.positions < limit))
+        rows = rows[np.bincount(self.groups[rows], minlength=self.starts.size - 1)[self.groups[rows]] > 1]
+        _, groups, sizes = np.unique(self.groups[rows], return_inverse=True, return_counts=True)
+        return Keys(
+            vectors=self.vectors[rows],
+            shift=self.shift,
+            positions=self.positions[rows],
+            groups=groups,
+            starts=np.r_[0, np.cumsum(sizes)].astype(np.int64),
+        )
+
+    def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, int]]:
+        """Cut the groups into runs of about `size` keys: first group, and the group after the last."""
+        group = 0
+        while group < self.starts.size - 1:
+            after = int(np.searchsorted(self.starts, self.starts[group] + size, side="right")) - 1
+            after = max(after, group + 1)
+            yield group, after
+            group = after
+
+
+def competing(
+    vectors: FloatArray, positions: IntArray, documents: IntArray, context: int, buckets: int, mode: PairMode
+) -> Keys:
+    """Group keys by document, or by document and bucket for `same_bucket`; groups of one key are left out.
+
+    Parameters
+    ----------
+    vectors, positions, documents : ndarray, shapes (n, d), (n,) and (n,)
+        Keys of a head, see `Head`.
+    context, buckets : int
+        Tokens, and equal buckets of them.
+    mode : str
+        Which pairs compete.
+    """
+    documents, positions = np.asarray(documents, dtype=np.int64), np.asarray(positions, dtype=np.int64)
+    labels = documents - documents.min()
+    if mode == "same_bucket":
+        labels = labels * buckets + positions * buckets // context
+    order = np.argsort(labels * context + positions, kind="stable")
+    ordered = labels[order]
+    first = np.r_[True, ordered[1:] != ordered[:-1]]
+    group = np.cumsum(first) - 1
+    company = np.bincount(group)[group] > 1
+    if not company.all():
+        order, ordered = order[company], ordered[company]
+        first = np.r_[True, ordered[1:] != ordered[:-1]] if ordered.size else np.zeros(0, dtype=np.bool_)
+        group = np.cumsum(first) - 1
+    in_order = order.size == documents.size and bool((order[1:] > order[:-1]).all())
+    return Keys(
+        vectors=vectors if in_order else vectors[order],
+        shift=vectors.mean(axis=0).astype(np.float64),
+        positions=positions[order],
+        groups=group,
+        starts=np.r_[np.flatnonzero(first), order.size].astype(np.int64),
+    )
+
+
+def limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64Array:
+    """Give the position before which keys are eligible for each query bin, shape (bins,); 0 for bins without queries.
+
+    `earlier` is before the mean position of the bin's queries; the others are before the capture's bucket in which the
+    query bin begins.
+    """
+    if mode == "earlier":
+        return np.where(np.isfinite(taus), taus, 0.0)
+    bucket = np.arange(bins, dtype=np.int64) * head.buckets // bins
+    return np.ceil(bucket * head.context / head.buckets)
+
+
+def first_seen(head: Head, taus: Float64Array) -> Float64Array | None:
+    """Give the first position that a query at the mean position of each bin sees, shape (bins,); None: all see all.
+
+    Parameters
+    ----------
+    head : Head
+        Its window or chunks say what a query sees.
+    taus : ndarray, shape (bins,)
+        Mean positions of the bins' queries in tokens; NaN for a bin without queries.
+    """
+    if head.window is None or head.window >= head.context:
+        return None
+    known = np.where(np.isfinite(taus), taus, 0.0)
+    first = np.floor(known / head.window) * head.window if head.chunks else np.floor(known - head.window) + 1
+    return np.asarray(np.maximum(first, 0.0))
+
+
+def pair_counts(counts: IntArray) -> IntArray:
+    """Give the number of pairs among each count of keys."""
+    return counts * (counts - 1) // 2
+
+
+def drawn_pairs(
+    keys: Keys, counts: IntArray, cap: int | None, generator: np.random.Generator
+) -> tuple[IntArray, IntArray, int]:
+    """Draw pairs of a query bin without replacement, or list all when there are at most `cap`.
+
+    Parameters
+    ----------
+    keys : Keys
+        Keys in groups.
+    counts : ndarray of int, shape (groups,)
+        Eligible keys of each group.
+    cap : int or None
+        Most pairs to draw.
+    generator : Generator
+        Source of the draw.
+
+    Returns
+    -------
+    later, earlier : ndarray of int, shape (pairs,)
+        Rows of the two keys.
+    total : int
+        Pairs there are.
+    """
+    ends = np.cumsum(pair_counts(counts))
+    total = int(ends[-1]) if ends.size else 0
+    if cap is None or total <= cap:
+        index = np.arange(total, dtype=np.int64)
+    else:
+        index = np.sort(generator.choice(total, cap, replace=False, shuffle=False)).astype(np.int64)
+    group = np.searchsorted(ends, index, side="right")
+    within = index - np.r_[0, ends][group]
+    # pair k of a group is (i, j) with k = i (i - 1) / 2 + j and j < i
+    i = ((1 + np.sqrt(1 + 8 * within.astype(np.float64))) / 2).astype(np.int64)
+    i -= i * (i - 1) // 2 > within
+    i += i * (i + 1) // 2 <= within
+    j = within - i * (i - 1) // 2
+    start = keys.starts[group]
+    return start + i, start + j, total

@@ -1,0 +1,307 @@
+"""Attention plasticity of a head: how often the content of a query, not its position, decides between two keys."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keyquery.heads import laws as describe
+from keyquery.heads.competition import Sums, all_pairs, joined, sampled_pairs
+from keyquery.heads.head import Float64Array, Head, IntArray
+from keyquery.heads.laws import ALIGNED, ESTIMATORS, POOLED, Binned, Estimator, Law
+from keyquery.heads.missing import Row
+from keyquery.heads.moments import PRECISIONS, Moments, Precision
+from keyquery.heads.pairs import PAIR_MODES, Keys, PairMode, competing, first_seen, limits, pair_counts
+from keyquery.heads.rotation import SEPARATIONS, Separation
+
+MIN_QUERIES = 30
+CELLS = (16, 16)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlasticityOptions:
+    """How a head is analysed.
+
+    Parameters
+    ----------
+    estimator : str
+        `aligned_full` (mean and full covariance of the bin's queries, each turned to the bin's centre c by the head's
+        own rotation, R(c - t) q_t, so that a bin shows content at one position whatever its width), `bucket_full` (the
+        same of the queries as captured: where a rotation turns them within the bin, its spread counts as content, and
+        the wider the bin, the higher plasticity), `pooled_full` (mean linear in position and
+        residual covariance of all queries), `pooled_diag` and `bucket_diag` (diagonal covariance; they depend on the
+        basis), or `empirical` (counted over the queries of the bin; unbiased, so it can exceed 1 by 1 / (n - 1)).
+    pairs : str
+        `earlier` (both keys before the mean position of the bin's queries), `earlier_bucket` (both in buckets before
+        the one in which the bin begins), `same_bucket` (both in one such bucket); always of one document.
+    bins : int, optional
+        Query bins over the context; default: the capture's buckets.
+    min_queries : int
+        A bin with fewer is missing; at least 2.
+    cap : int, optional
+        Most pairs per bin; default: all.
+    seed : int
+        Seed of the draw under a cap.
+    cells : (int, int)
+        Cells of the map by inter-key and by query-to-midpoint distance, both over the context.
+    precision : str
+        Precision of the products, "single" (within 1e-6 of double; what it does not suit is done again) or "double".
+        Means, plasticity and sums are double always.
+    separation : str
+        The second axis of the planar rotation, see `rotation`; plasticity does not depend on it.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown or out of range.
+    """
+
+    estimator: Estimator = "aligned_full"
+    pairs: PairMode = "earlier"
+    bins: int | None = None
+    min_queries: int = MIN_QUERIES
+    cap: int | None = None
+    seed: int = 0
+    cells: tuple[int, int] = CELLS
+    precision: Precision = "single"
+    separation: Separation = "distance"
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("estimator", self.estimator, ESTIMATORS),
+            ("pairs", self.pairs, PAIR_MODES),
+            ("precision", self.precision, PRECISIONS),
+            ("separation", self.separation, SEPARATIONS),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} {value!r}; give one of {', '.join(known)}")
+        if self.min_queries < 2:
+            raise ValueError(f"min_queries is {self.min_queries}; a covariance needs at least 2")
+        if min(self.cells) < 1 or (self.bins is not None and self.bins < 1):
+            raise ValueError(f"{self.bins} bins, {self.cells} cells; give at least one of each")
+        if self.cap is not None and self.cap < 2:
+            raise ValueError(f"a cap of {self.cap} pairs; a standard error needs at least 2")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plasticity:
+    """Plasticity of a head by query bin, and where it comes from.
+
+    Parameters
+    ----------
+    options : Options
+        How it was estimated.
+    context : int
+        Tokens.
+    queries : ndarray of int, shape (bins,)
+        Queries of each bin.
+    taus : ndarray, shape (bins,)
+        Their mean position in tokens; NaN for a bin without queries.
+    profile : Row
+        Mean plasticity over pairs, with the number of pairs evaluated.
+    error : ndarray, shape (bins,)
+        Monte-Carlo standard error of the profile; 0 where all pairs were evaluated, NaN where the profile is missing.
+    eligible, same_key, no_variance : ndarray of int, shape (bins,)
+        Pairs there are; evaluated pairs left out because the keys are equal, or because the queries do not vary along
+        their difference.
+    sums : Sums
+        Sums by bin and cell, from which the maps are made.
+    """
+
+    options: PlasticityOptions
+    context: int
+    queries: IntArray
+    taus: Float64Array
+    profile: Row
+    error: Float64Array
+    eligible: IntArray
+    same_key: IntArray
+    no_variance: IntArray
+    sums: Sums
+
+    @property
+    def precision(self) -> str:
+        """Precision of the products that were used."""
+        return self.sums.precision
+
+    def by_distance(self) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Give mean |m|, mean sqrt(v) and pairs by bin and inter-key distance, shapes (bins, across).
+
+        The positional and the content side of the competition, in units of scores; NaN in cells without pairs.
+        """
+        sums = self.sums
+        return means(sums.mean_gap, sums.count), means(sums.spread, sums.count), sums.count
+
+    def by_distances(self) -> tuple[Float64Array, Float64Array]:
+        """Give mean plasticity and pairs by inter-key and query-to-midpoint distance, shapes (across, along).
+
+        All bins together, every pair alike; NaN in cells without pairs.
+        """
+        return means(self.sums.map_plasticity, self.sums.map_count), self.sums.map_count
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the estimators of a head share.
+
+    Parameters
+    ----------
+    keys : Keys
+        Keys in groups.
+    counts : ndarray of int, shape (bins, groups)
+        Eligible keys of each group: its leading ones, without those that lie before what a query sees.
+    queries : Binned
+        Queries by bin.
+    enough : tuple of int
+        Bins with enough queries.
+    seen : ndarray, shape (bins, 2), or None
+        Bounds on the positions of each bin's eligible keys, in tokens; None where a query sees all before it.
+    """
+
+    keys: Keys
+    counts: IntArray
+    queries: Binned
+    enough: tuple[int, ...]
+    seen: Float64Array | None = None
+
+    def competing(self, place: int) -> tuple[Keys, IntArray]:
+        """Give the keys that compete for a bin's queries, and how many leading ones of each group are eligible."""
+        if self.seen is None:
+            return self.keys, self.counts[place]
+        keys = self.keys.between(*self.seen[place])
+        return keys, np.diff(keys.starts)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A head made ready for an estimator: its keys and queries in order, and the law of every bin."""
+
+    estimator: Estimator
+    shared: Setting
+    laws: dict[int, Law]
+
+
+def prepared(
+    head: Head, options: PlasticityOptions, queries: Moments | None = None, keys: Keys | None = None
+) -> Prepared:
+    """Make a head ready for `plasticity`, whose parameters these are; `keys` are its keys in groups, where known."""
+    shared = setting(head, options, keys)
+    return Prepared(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
+
+
+def plasticity(
+    head: Head, options: PlasticityOptions | None = None, queries: Moments | None = None, given: Prepared | None = None
+) -> Plasticity:
+    """Estimate the attention plasticity of a head.
+
+    For keys k1, k2 and queries of a bin (at its centre, with `aligned_full`), m and v are the mean and the variance of
+    q.(k1 - k2); the plasticity of the pair is 4 p (1 - p) = 1 - erf(m / sqrt(2 v))^2 with p = Phi(m / sqrt v).
+
+    Parameters
+    ----------
+    head : Head
+        The head.
+    options : Options, optional
+        How.
+    queries : Moments, optional
+        Moments of the queries, where they are known; used by the pooled estimators.
+    given : Prepared, optional
+        What `prepared` made of the same, where it is needed elsewhere too.
+
+    Raises
+    ------
+    ValueError
+        With `aligned_full`, if the head's rotation is not known.
+    """
+    chosen = options or PlasticityOptions()
+    known = given or prepared(head, chosen, queries)
+    shared, laws = known.shared, known.laws
+    if shared.seen is None:
+        return _result(head, chosen, shared, _sums(head, chosen, shared, shared.keys, shared.counts, laws))
+    parts = []
+    for place, law in laws.items():  # each bin has keys of its own
+        keys, eligible = shared.competing(place)
+        counts = np.zeros((len(shared.counts), eligible.size), dtype=np.int64)
+        counts[place] = eligible
+        parts.append(_sums(head, chosen, shared, keys, counts, {place: law}))
+    nothing = _sums(head, chosen, shared, shared.keys, np.zeros_like(shared.counts), {})
+    return _result(head, chosen, shared, joined(parts or [nothing]))
+
+
+def _sums(
+    head: Head, options: PlasticityOptions, shared: Setting, keys: Keys, counts: IntArray, laws: dict[int, Law]
+) -> Sums:
+    """Evaluate the pairs of the eligible keys under the laws of some bins: all of them, or a sample."""
+    counted = options.estimator == "empirical"
+    if options.cap is None:
+        return all_pairs(keys, counts, laws, shared.queries, head.context, options.cells, options.precision, counted)
+    return sampled_pairs(
+        keys, counts, laws, shared.queries, head.context, options.cells, options.cap, options.seed, counted
+    )
+
+
+def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> Setting:
+    """Sort queries into bins, and keys into groups where they are not given so."""
+    bins = options.bins or head.buckets
+    queries = describe.binned(head, bins, options.estimator in ALIGNED)
+    groups = keys or competing(
+        head.keys, head.key_positions, head.key_documents, head.context, head.buckets, options.pairs
+    )
+    enough = tuple(int(place) for place in np.flatnonzero(queries.counts >= options.min_queries))
+    ends = limits(head, options.pairs, bins, queries.taus)
+    counts, first = groups.eligible(ends), first_seen(head, queries.taus)
+    if first is None:
+        return Setting(groups, counts, queries, enough)
+    counts = np.maximum(counts - groups.eligible(first), 0)
+    return Setting(groups, counts, queries, enough, np.column_stack([first, ends]))
+
+
+def laws_of(
+    head: Head,
+    shared: Setting,
+    estimator: Estimator,
+    queries: Moments | None = None,
+    precision: Precision = "single",
+) -> dict[int, Law]:
+    """Describe the queries of every bin that has enough of them and a pair to decide between."""
+    wanted = [place for place in shared.enough if pair_counts(shared.counts[place]).any()]
+    if not wanted:
+        return {}
+    if estimator in POOLED:
+        law = describe.pooled_law(head, estimator, queries, precision)
+        return dict.fromkeys(wanted, law)
+    return {place: describe.bucket_law(shared.queries.of(place), estimator, precision) for place in wanted}
+
+
+def means(sums: Float64Array, count: Float64Array) -> Float64Array:
+    """Divide sums by counts; NaN where the count is zero."""
+    return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
+
+
+def _result(head: Head, options: PlasticityOptions, shared: Setting, sums: Sums) -> Plasticity:
+    eligible = pair_counts(shared.counts).sum(axis=1)
+    evaluated = eligible if options.cap is None else np.minimum(eligible, options.cap)
+    tested = np.isin(np.arange(eligible.size), shared.enough)
+    kept = np.where(tested, evaluated - sums.same_key - sums.no_variance, 0)
+    reasons = []
+    for place, n in enumerate(shared.queries.counts):
+        if not tested[place]:
+            reasons.append(f"{n} queries, {options.min_queries} needed")
+        elif eligible[place] == 0:
+            reasons.append("no eligible pair of keys")
+        elif kept[place] == 0:
+            reasons.append(f"all {evaluated[place]} pairs left out")
+        else:
+            reasons.append("")
+    values = means(sums.plasticity, sums.count.sum(axis=1))
+    return Plasticity(
+        options=options,
+        context=head.context,
+        queries=shared.queries.counts,
+        taus=shared.queries.taus,
+        profile=Row(values, kept, tuple(reasons)),
+        error=np.where(np.isfinite(values), sums.error, np.nan),
+        eligible=eligible,
+        same_key=sums.same_key,
+        no_variance=sums.no_variance,
+        sums=sums,
+    )

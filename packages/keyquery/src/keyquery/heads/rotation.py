@@ -1,0 +1,146 @@
+"""Planar rotation: the axis along which queries and keys drift, and the axis that keeps them apart."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from scipy import linalg
+
+from keyquery.heads.head import Float64Array
+from keyquery.heads.moments import HeadMoments
+
+Separation = Literal["distance", "centroid"]
+SEPARATIONS: tuple[str, ...] = get_args(Separation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rotation:
+    """The plane (a, b) of a head.
+
+    Parameters
+    ----------
+    a, b : ndarray, shape (d,)
+        Unit vectors: drift over the pool, and separation orthogonal to it. a points to later queries; b to queries.
+    alpha_q, alpha_k : float
+        OLS slopes of the projections on a, per token.
+    mu_q_a, mu_k_a, mu_q_b, mu_k_b : float
+        Mean projections, not centred.
+    r_q_a, r_k_a, r_q_b, r_k_b : float
+        Correlations of the projections with position within queries and within keys.
+    bias_strength, bias_window : float
+        mu_q_a * alpha_k per token, and the same over the whole context; across contexts compare the latter.
+    separation_strength : float
+        Share of the mean squared query-key distance that lies along b.
+    var_frac_a, var_frac_b, plane_var_fraction : float
+        Shares of the pool's variance, and their sum.
+    content_var_b : float
+        Variance along b within queries and within keys, their mean.
+    residual_pos_r : float
+        Correlation of the projection on b with position over the pool: zero but for rounding, a check of a.
+    query_position_mean, key_position_mean : float
+        Mean positions, tokens.
+    """
+
+    a: Float64Array
+    b: Float64Array
+    alpha_q: float
+    alpha_k: float
+    mu_q_a: float
+    mu_k_a: float
+    mu_q_b: float
+    mu_k_b: float
+    r_q_a: float
+    r_k_a: float
+    r_q_b: float
+    r_k_b: float
+    bias_strength: float
+    bias_window: float
+    separation_strength: float
+    var_frac_a: float
+    var_frac_b: float
+    plane_var_fraction: float
+    content_var_b: float
+    residual_pos_r: float
+    query_position_mean: float
+    key_position_mean: float
+
+
+def rotation(moments: HeadMoments, context: int, separation: Separation = "distance") -> Rotation:
+    """Find the drift axis and the separation axis of a head.
+
+    Parameters
+    ----------
+    moments : HeadMoments
+        Moments of the head.
+    context : int
+        Captured context in tokens.
+    separation : {"distance", "centroid"}
+        b as the direction orthogonal to a with the largest mean squared distance E[(q-k)(q-k)'] over all pairs of a
+        query and a key, or the difference of the two means without its part along a.
+
+    Raises
+    ------
+    ValueError
+        If `separation` is unknown, nothing drifts with position, or (`centroid`) the means differ only along a.
+    """
+    if separation not in SEPARATIONS:
+        raise ValueError(f"separation {separation!r}; give one of {', '.join(SEPARATIONS)}")
+    queries, keys, pool = moments.queries, moments.keys, moments.pool
+    drift = pool.position_covariance
+    total = float(np.trace(pool.covariance))
+    if float(drift @ drift) <= 1e-28 * total * pool.position_variance:
+        raise ValueError("neither queries nor keys drift with position: the head has no drift axis")
+    a = drift / np.linalg.norm(drift)
+    if a @ queries.position_covariance < 0:
+        a = -a
+    between = queries.mean - keys.mean
+    # all pairs of a query and a key, without pairing: variances add up and the means keep their distance
+    distance = queries.covariance + keys.covariance + np.outer(between, between)
+    b = _separation_axis(a, between, distance, separation)
+    alpha_q, alpha_k = float(a @ queries.slope), float(a @ keys.slope)
+    mu_q_a = float(a @ queries.mean)
+    var_frac_a, var_frac_b = pool.variance_along(a) / total, pool.variance_along(b) / total
+    return Rotation(
+        a=a,
+        b=b,
+        alpha_q=alpha_q,
+        alpha_k=alpha_k,
+        mu_q_a=mu_q_a,
+        mu_k_a=float(a @ keys.mean),
+        mu_q_b=float(b @ queries.mean),
+        mu_k_b=float(b @ keys.mean),
+        r_q_a=queries.correlation_along(a),
+        r_k_a=keys.correlation_along(a),
+        r_q_b=queries.correlation_along(b),
+        r_k_b=keys.correlation_along(b),
+        bias_strength=mu_q_a * alpha_k,
+        bias_window=mu_q_a * alpha_k * context,
+        separation_strength=float(b @ distance @ b) / float(np.trace(distance)),
+        var_frac_a=var_frac_a,
+        var_frac_b=var_frac_b,
+        plane_var_fraction=var_frac_a + var_frac_b,
+        content_var_b=0.5 * (queries.variance_along(b) + keys.variance_along(b)),
+        residual_pos_r=pool.correlation_along(b),
+        query_position_mean=queries.position_mean,
+        key_position_mean=keys.position_mean,
+    )
+
+
+def _separation_axis(a: Float64Array, between: Float64Array, distance: Float64Array, kind: str) -> Float64Array:
+    """Give the unit vector b, orthogonal to a, pointing from keys to queries."""
+    if kind == "centroid":
+        b = between - (between @ a) * a
+        if np.linalg.norm(b) <= 1e-12 * np.sqrt(float(np.trace(distance))):
+            raise ValueError("the means of queries and keys differ only along a; use separation='distance'")
+    else:
+        away = np.eye(a.size) - np.outer(a, a)
+        size = a.size
+        _, vectors = linalg.eigh(away @ distance @ away, subset_by_index=(size - 1, size - 1))
+        b = vectors[:, 0]
+    # once more, so that orthogonality holds to rounding
+    b = b - (b @ a) * a
+    b = b / np.linalg.norm(b)
+    reference = float(b @ between)
+    if reference == 0.0:
+        reference = float(b[np.argmax(np.abs(b))])
+    return np.asarray(-b if reference < 0 else b, dtype=np.float64)

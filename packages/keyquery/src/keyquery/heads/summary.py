@@ -1,0 +1,81 @@
+"""A head's plasticity profile in the numbers that models are compared by."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from keyquery.heads.head import Float64Array
+from keyquery.heads.missing import Row, Scalar, row_of, weighted
+from keyquery.heads.plasticity import Plasticity
+
+DECILES = 10
+
+# Ends of the length bins in tokens; the first begins at zero.
+LENGTHS = (8192, 16384, 32768, 65536, 131072)
+LENGTH_NAMES = ("0-8K", "8-16K", "16-32K", "32-64K", "64-128K")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Aggregates of a profile; query bins weigh as many queries as they have.
+
+    Parameters
+    ----------
+    ap_overall : Scalar
+        Mean over query bins.
+    deciles : Row
+        Mean of the bins whose mean position lies in each tenth of the context, shape (10,).
+    ap_first_20, ap_last_20 : Scalar
+        Mean of the first and of the last two deciles: of those that have a value, see `count`.
+    ap_drop : Scalar
+        First minus last.
+    lengths : Row
+        Mean of the bins whose mean position lies in each of `LENGTH_NAMES`, shape (5,).
+    """
+
+    ap_overall: Scalar
+    deciles: Row
+    ap_first_20: Scalar
+    ap_last_20: Scalar
+    ap_drop: Scalar
+    lengths: Row
+
+
+def summarise(found: Plasticity) -> Summary:
+    """Aggregate a head's plasticity."""
+    deciles = _within(found, found.context * np.arange(DECILES + 1) / DECILES)
+    first, last = _plain_mean(deciles, (0, 1)), _plain_mean(deciles, (8, 9))
+    if first.value is None or last.value is None:
+        drop = Scalar(None, 0, first.reason or last.reason)
+    else:
+        drop = Scalar(first.value - last.value, first.count + last.count)
+    weights = found.queries.astype(np.float64)
+    return Summary(
+        ap_overall=weighted(found.profile, weights, weights > 0, "no query bin has a value"),
+        deciles=deciles,
+        ap_first_20=first,
+        ap_last_20=last,
+        ap_drop=drop,
+        lengths=_within(found, np.array((0, *LENGTHS), dtype=np.float64)),
+    )
+
+
+def _within(found: Plasticity, edges: Float64Array) -> Row:
+    """Average the query bins whose mean position lies in each range of positions."""
+    weights = found.queries.astype(np.float64)
+    scalars = []
+    for low, high in pairwise(edges):
+        inside = (found.taus >= low) & (found.taus < high)
+        missing = sorted(
+            {reason for reason, here in zip(found.profile.reasons, inside, strict=True) if here and reason}
+        )
+        nothing = "; ".join(missing) if inside.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
+        scalars.append(weighted(found.profile, weights, inside, nothing))
+    return row_of(scalars)
+
+
+def _plain_mean(row: Row, places: tuple[int, ...]) -> Scalar:
+    chosen = np.isin(np.arange(row.values.size), places)
+    names = ", ".join(str(place) for place in places)
+    return weighted(row, np.ones(row.values.size), chosen, f"deciles {names} have no value")

@@ -1,0 +1,144 @@
+"""The key of a job: a hash of its function's name and of the content of its arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from boundpaper.errors import SpecError
+
+DIGITS = 20  # hexadecimal: 80 bits, so that folders keep readable names and no two jobs meet
+
+
+def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str = "") -> str:
+    """Hash what decides a job's output: equal content gives the equal key, in any process and on any machine.
+
+    Parameters
+    ----------
+    function : Callable
+        A function of a module; its dotted name counts, its code does not.
+    arguments : mapping
+        Its keyword arguments: numbers, text, bytes, None, paths (as written; the file is not read), enums, arrays,
+        functions of modules, and dataclasses, sequences, mappings and sets of these.
+    version : str
+        Whatever else the output depends on, such as a fingerprint of a file that an argument names.
+
+    Returns
+    -------
+    str
+        20 hexadecimal digits.
+
+    Raises
+    ------
+    SpecError
+        When the function cannot be imported by name, or an argument has no content to hash.
+    """
+    state: list[bytes] = []
+    _text(state, "job", dotted(function))
+    _text(state, "version", version)
+    for name in sorted(arguments):
+        _text(state, "argument", name)
+        _feed(state, arguments[name], name)
+    return hashlib.blake2b(b"".join(state), digest_size=DIGITS // 2).hexdigest()
+
+
+def dotted(function: Callable[..., Any]) -> str:
+    """The name that another process imports a function or class by.
+
+    Raises
+    ------
+    SpecError
+        When it has none: a lambda, a function inside a function, or one of the program's main file.
+    """
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__qualname__", None)
+    if not module or not name:
+        raise SpecError(f"{function!r} has no name that another process could import: give a function of a module")
+    if "<" in name or module == "__main__":
+        raise SpecError(f"{module}.{name} cannot be imported by another process: move it to the top of a module")
+    return f"{module}.{name}"
+
+
+def _feed(state: list[bytes], value: Any, where: str) -> None:
+    """Append the type and the content of a value; `where` names it in errors."""
+    match value:
+        case enum.Enum():  # before the numbers: an IntEnum is an int
+            _text(state, "enum", f"{dotted(type(value))}.{value.name}")
+        case None | bool():
+            _text(state, "constant", str(value))
+        case int():
+            _text(state, "int", str(int(value)))
+        case float():
+            _text(state, "float", float(value).hex())
+        case str():
+            _text(state, "str", value)
+        case bytes():
+            _bytes(state, "bytes", value)
+        case os.PathLike():
+            _text(state, "path", os.fsdecode(value))
+        case list() | tuple():
+            # JSON and pickle round trips turn one into the other; no function here tells them apart
+            _text(state, "sequence", str(len(value)))
+            for index, item in enumerate(value):
+                _feed(state, item, f"{where}[{index}]")
+        case Mapping():
+            _unordered(
+                state, "mapping", [[(name, where), (each, f"{where}[{name!r}]")] for name, each in value.items()]
+            )
+        case AbstractSet():
+            _unordered(state, "set", [[(each, where)] for each in value])
+        case functools.partial():
+            _text(state, "partial", dotted(value.func))
+            _feed(state, value.args, where)
+            _feed(state, value.keywords, where)
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            _text(state, "dataclass", dotted(type(value)))
+            for field in dataclasses.fields(value):
+                _text(state, "field", field.name)
+                _feed(state, getattr(value, field.name), f"{where}.{field.name}")
+        case _ if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
+            _text(state, "callable", dotted(value))
+        case _:
+            _array(state, value, where)
+
+
+def _array(state: list[bytes], value: Any, where: str) -> None:
+    numpy = sys.modules.get("numpy")  # an array can only come from a numpy that is loaded
+    if numpy is not None and isinstance(value, numpy.generic):
+        _feed(state, value.item(), where)
+    elif numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
+        _text(state, "array", f"{value.dtype.str} {value.shape}")
+        _bytes(state, "data", value.tobytes())
+    else:
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        raise SpecError(
+            f"the job's argument {where} is a {kind}, whose content has no key: give plain values, arrays, "
+            "dataclasses of these, or the path of a file"
+        )
+
+
+def _unordered(state: list[bytes], kind: str, items: list[list[tuple[Any, str]]]) -> None:
+    _text(state, kind, str(len(items)))
+    encoded = []
+    for item in items:
+        part: list[bytes] = []
+        for value, where in item:
+            _feed(part, value, where)
+        encoded.append(b"".join(part))
+    state.extend(sorted(encoded))
+
+
+def _text(state: list[bytes], kind: str, text: str) -> None:
+    _bytes(state, kind, text.encode("utf-8", errors="surrogateescape"))
+
+
+def _bytes(state: list[bytes], kind: str, content: bytes) -> None:
+    # the length keeps ("ab", "c") and ("a", "bc") apart
+    state.append(f"{kind} {len(content)}:".encode() + content)

@@ -1,0 +1,87 @@
+"""Executors by name, and what they have beyond `concurrent.futures.Executor`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from boundpaper.errors import ThesisError
+from boundpaper.near import nearest
+from keyquery.jobs.resources import Resources
+
+EXECUTORS = ("local", "slurm")
+
+
+class JobExecutor(Executor):
+    """An executor that can submit calls together and end what runs.
+
+    As a context manager it waits for its calls when the block ends well, and ends them when it does not.
+    """
+
+    def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
+        """Submit one call for each tuple of positional arguments; as one array where the cluster has such."""
+        return [self.submit(function, *call) for call in calls]
+
+    @abstractmethod
+    def end(self) -> None:
+        """Cancel what waits and end what runs; return when it has ended."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.shutdown(wait=True)
+        else:
+            self.end()
+
+
+def open_executor(
+    name: str,
+    folder: Path,
+    *,
+    workers: int | Literal["gpu"] | None = None,
+    resources: Resources | None = None,
+) -> JobExecutor:
+    """Make an executor by its name; use it in a `with` statement.
+
+    Parameters
+    ----------
+    name : {"local", "slurm"}
+        Processes of this machine, or Slurm.
+    folder : Path
+        Where Slurm's scripts and raw logs go; on a cluster it must be on a shared file system.
+    workers : int, "gpu" or None
+        Jobs at a time. `local`: 1 when None, so that a job has the machine, and with "gpu" one for each GPU.
+        `slurm`: as many as the cluster gives when None.
+    resources : Resources or None
+        What a job asks for.
+
+    Raises
+    ------
+    ThesisError
+        When the name is unknown, or a limit is given that the executor cannot keep.
+    MissingDependency
+        When submitit or Slurm's programs are not installed.
+    """
+    from keyquery.jobs.local import LocalExecutor
+    from keyquery.jobs.slurm import SlurmExecutor
+
+    asked = resources or Resources()
+    if workers is not None and workers != "gpu" and workers < 1:
+        raise ThesisError(f"{workers} jobs at a time: give 1 or more")
+    if name == "local":
+        if extra := asked.only_slurm():
+            raise ThesisError(
+                f"the executor local keeps no {' and no '.join(extra)} limit: leave it out, or take slurm"
+            )
+        return LocalExecutor(1 if workers is None else workers, gpus=asked.gpus, cpus=asked.cpus)
+    if name == "slurm":
+        if workers == "gpu":
+            raise ThesisError('workers "gpu" means the GPUs of this machine; for slurm give the GPUs of each job')
+        return SlurmExecutor(folder / "slurm", asked, workers)
+    hint = nearest(name, EXECUTORS).rstrip()
+    raise ThesisError(f"unknown executor {name!r}: it is {' or '.join(EXECUTORS)}{'; ' if hint else ''}{hint}")

@@ -1,0 +1,68 @@
+"""Jobs that failed, as one error that lists them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import indent
+
+from boundpaper.errors import ThesisError
+
+
+class JobDied(ThesisError):
+    """A job ended without an answer: killed, crashed, out of its limits, or cancelled from outside."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A job that failed.
+
+    Parameters
+    ----------
+    name : str
+        The job.
+    reason : str
+        What went wrong.
+    log : Path
+        Its log; the file may be missing when the job did not come as far.
+    tail : str
+        The log's last lines; empty where the reason says all.
+    """
+
+    name: str
+    reason: str
+    log: Path
+    tail: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.reason}"]
+        if self.log.is_file():
+            lines.append(f"  log: {self.log}")
+        if self.tail:
+            lines.append(indent(self.tail, "  | "))
+        return "\n".join(lines)
+
+
+class JobsFailed(ThesisError):
+    """Some jobs failed; the others ran to their ends, and their results are kept.
+
+    Parameters
+    ----------
+    failures : sequence of Failure
+        Those that failed.
+    total : int
+        Of how many.
+    """
+
+    def __init__(self, failures: Sequence[Failure], total: int) -> None:
+        self.failures, self.total = tuple(failures), total
+        listed = "\n".join(indent(str(failure), "  ") for failure in failures)
+        jobs = "job" if total == 1 else "jobs"
+        super().__init__(
+            f"{len(failures)} of {total} {jobs} failed:\n{listed}\n"
+            "What is finished is kept: the same command runs only what is missing."
+        )
+
+    def __reduce__(self) -> tuple[type[JobsFailed], tuple[Sequence[Failure], int]]:
+        return type(self), (self.failures, self.total)

@@ -1,0 +1,148 @@
+"""The folder of a job: what it was asked, its log, its result, how far it is, and the lock that keeps runs apart."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pickle
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.store.files import write
+from keyquery.jobs.seal import opened, sealed
+
+TAIL_BYTES = 16_384
+
+
+@dataclass(frozen=True)
+class JobFolder:
+    """The folder of one job.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, named by the job's key; made when something is written.
+    """
+
+    path: Path
+
+    @property
+    def log(self) -> Path:
+        """All that the job printed, attempt after attempt."""
+        return self.path / "log.txt"
+
+    @property
+    def result(self) -> Path:
+        """The pickled return value; the job is finished when this file is there."""
+        return self.path / "result.pkl"
+
+    @property
+    def note(self) -> Path:
+        """How far the job said it is."""
+        return self.path / "progress.txt"
+
+    def describe(self, name: str, function: str, arguments: Mapping[str, Any], version: str) -> None:
+        """Write for a reader what the job was asked: the key says nothing to people."""
+        shown = {key: repr(value) for key, value in arguments.items()}
+        content = {"name": name, "function": function, "arguments": shown, "version": version}
+        write(self.path / "job.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+
+    def finished(self) -> bool:
+        """Whether the job left a result."""
+        return self.result.is_file()
+
+    def save(self, value: Any) -> None:
+        """Keep the return value; the job is finished from here on.
+
+        Raises
+        ------
+        DataError
+            When the value cannot be pickled.
+        ThesisError
+            When the disk is full.
+        """
+        try:
+            content = pickle.dumps(value)
+        except Exception as error:  # whatever a value's own __reduce__ raises
+            raise DataError(f"the job returned a {type(value).__qualname__} that cannot be kept: {error}") from error
+        write(self.result, sealed(content))
+
+    def load(self) -> Any:
+        """The return value of a finished job of this user's; another's is not read, since reading would run it.
+
+        Raises
+        ------
+        DataError
+            When the file cannot be read, as after a change of the code that wrote it.
+        """
+        try:
+            return pickle.loads(opened(self.result.read_bytes()))
+        except Exception as error:  # a foreign or torn pickle raises nearly anything
+            raise DataError(f"{self.result}: cannot be read ({type(error).__name__}: {error}); remove it") from error
+
+    def report(self) -> str:
+        """How far the job said it is; empty when it said nothing."""
+        try:
+            return self.note.read_text(encoding="utf-8").strip()
+        except OSError:
+            return ""
+
+    def tail(self, lines: int = 10) -> str:
+        """The last lines of the log; of a line that was redrawn with carriage returns, what stood last."""
+        return tail(self.log, lines)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the job, so that a run that was left in a queue and the one that repeats it do not do it together."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with open(self.path / "lock", "a+", encoding="utf-8") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                stream.seek(0)
+                print(f"waiting: {stream.read().strip() or 'another process'} is at the same job", flush=True)
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            except OSError as error:  # some cluster file systems are mounted without locks
+                print(f"no locks here ({error.strerror}): a second run of this job would not wait", flush=True)
+            stream.seek(0)
+            stream.truncate()
+            stream.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+            stream.flush()
+            yield
+
+    def begin_log(self) -> int:
+        """Open the log for a new attempt; return its file descriptor."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.note.unlink(missing_ok=True)
+        descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        now = time.strftime("%Y-%m-%d %H:%M:%S")
+        os.write(descriptor, f"--- {now} on {socket.gethostname()}, process {os.getpid()}\n".encode())
+        return descriptor
+
+
+def tail(path: Path, lines: int) -> str:
+    """The last lines of a text file, at most 16 KiB of them; empty when there is no such file."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
+            text = stream.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    return last_lines(text, lines)
+
+
+def last_lines(text: str, lines: int) -> str:
+    """The last non-empty lines of a text that may redraw its lines with carriage returns.
+
+    After a crash of the interpreter, the first lines of its report, which name the crash and the innermost calls.
+    """
+    drawn = [last for line in text.split("\n") if (last := line.rstrip("\r").rsplit("\r", 1)[-1].rstrip())]
+    crash = max((at for at, line in enumerate(drawn) if line.startswith("Fatal Python error:")), default=len(drawn))
+    return "\n".join(drawn[max(0, min(crash, len(drawn) - lines)) :][:lines])

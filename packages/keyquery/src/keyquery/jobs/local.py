@@ -1,0 +1,215 @@
+"""Jobs as processes of this machine: a fresh interpreter for each, so that its memory and its GPU are free after it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Literal, ParamSpec, TypeVar
+
+from boundpaper.errors import ThesisError
+from keyquery.jobs.child import LENGTH
+from keyquery.jobs.executors import JobExecutor
+from keyquery.jobs.failure import JobDied
+from keyquery.jobs.folder import last_lines
+
+P = ParamSpec("P")
+T = TypeVar("T")
+CHILD = Path(__file__).with_name("child.py")
+GRACE = 0.5  # seconds between SIGTERM and SIGKILL
+
+
+class LocalExecutor(JobExecutor):
+    """Runs every call in a process of its own, some at a time.
+
+    A process that dies fails its own call only. Processes end with this one, however it ends.
+
+    Parameters
+    ----------
+    workers : int or "gpu"
+        Processes at a time; "gpu" for one on each GPU.
+    gpus : int or None
+        GPUs that a process sees. None: all of them where one process runs at a time, else one each, in turn.
+    cpus : int or None
+        Threads of numerical libraries in a process. None: theirs to choose where one process runs at a time, else an
+        equal share of the cores. In that case an `OMP_NUM_THREADS` of the environment is kept.
+
+    Raises
+    ------
+    ThesisError
+        When this machine has fewer GPUs than asked for.
+    """
+
+    def __init__(self, workers: int | Literal["gpu"] = 1, gpus: int | None = None, cpus: int | None = None) -> None:
+        self._count, environments = _environments(workers, gpus, cpus)
+        self._slots: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
+        for environment in environments:
+            self._slots.put(environment)
+        self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="job")
+        self._lock = threading.Lock()
+        self._live: set[subprocess.Popen[bytes]] = set()
+        self._ended = False
+
+    @property
+    def workers(self) -> int:
+        """Processes at a time."""
+        return self._count
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Call a function in a process; what it prints is dropped, unless the process dies.
+
+        Raises
+        ------
+        ThesisError
+            When the function or an argument cannot be pickled.
+        """
+        try:
+            call = pickle.dumps((fn, args, kwargs))
+        except Exception as error:  # whatever an argument's own __reduce__ raises
+            raise ThesisError(f"the job {fn!r} cannot be sent to another process: {error}") from error
+        future: Future[T] = self._threads.submit(self._call, call)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more calls; with `wait`, return when all have ended."""
+        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+    def end(self) -> None:
+        """Cancel what waits and end what runs: SIGTERM to each process group, and SIGKILL half a second later."""
+        with self._lock:
+            self._ended = True
+            live = list(self._live)
+        try:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            _signal(live, signal.SIGTERM)
+            deadline = time.monotonic() + GRACE
+            while self._live and time.monotonic() < deadline:
+                time.sleep(0.02)
+        finally:  # also when a second Ctrl-C comes in between
+            _signal(live, signal.SIGKILL)
+        self._threads.shutdown(wait=True)
+
+    def _call(self, call: bytes) -> Any:
+        environment = self._slots.get()
+        try:
+            return self._process(call, {**os.environ, **environment})
+        finally:
+            self._slots.put(environment)
+
+    def _process(self, call: bytes, environment: dict[str, str]) -> Any:
+        with tempfile.TemporaryFile() as outcome, tempfile.TemporaryFile() as output:
+            with self._lock:
+                if self._ended:
+                    raise JobDied("not started: the command was being ended")
+                process = subprocess.Popen(
+                    [sys.executable, "-P", str(CHILD)],
+                    stdin=subprocess.PIPE,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=environment,
+                    pass_fds=[outcome.fileno()],
+                    start_new_session=True,  # Ctrl-C reaches this process alone, and this one ends its children
+                )
+                self._live.add(process)
+            assert process.stdin is not None
+            try:
+                with suppress(BrokenPipeError):  # a child that died at once: its exit status tells
+                    _send(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
+                    _send(process.stdin, call)
+                    process.stdin.flush()
+                status = process.wait()
+            finally:
+                _signal([process], signal.SIGKILL)  # whatever its group still holds goes with it
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+                with self._lock:
+                    self._live.discard(process)
+            return self._answer(status, outcome, output)
+
+    def _answer(self, status: int, outcome: IO[bytes], output: IO[bytes]) -> Any:
+        if self._ended:
+            raise JobDied("ended before it finished")
+        if status != 0:
+            output.seek(0)
+            said = last_lines(output.read().decode("utf-8", errors="replace"), 8)
+            raise JobDied(_how(status) + (f"\n{said}" if said else ""))
+        outcome.seek(0)
+        good, value = pickle.loads(outcome.read())
+        if good:
+            return value
+        raise value if isinstance(value, BaseException) else JobDied(value)
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs that CUDA programs of this process would see, as they are written in `CUDA_VISIBLE_DEVICES`."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        return [name.strip() for name in given.split(",") if name.strip() not in ("", "-1")]
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return []
+    listed = subprocess.run(
+        [program, "--query-gpu=index", "--format=csv,noheader"], capture_output=True, text=True, check=False
+    )
+    return (
+        [line.strip() for line in listed.stdout.splitlines() if line.strip().isdigit()] if not listed.returncode else []
+    )
+
+
+def _environments(
+    workers: int | Literal["gpu"], gpus: int | None, cpus: int | None
+) -> tuple[int, list[dict[str, str]]]:
+    """How many processes, and what each slot adds to the environment: its GPUs and its threads."""
+    have = visible_gpus() if workers == "gpu" or gpus or (gpus is None and workers != 1) else []
+    each = gpus
+    if workers == "gpu":
+        each = gpus or 1
+        count = len(have) // each
+        if count == 0:
+            raise ThesisError(f"one job on each GPU: this machine shows {len(have)} GPUs, and a job needs {each}")
+    else:
+        count = workers
+        if gpus and count * gpus > len(have):
+            raise ThesisError(f"{count} jobs of {gpus} GPUs at a time: this machine shows {len(have)}; ask for fewer")
+    environments: list[dict[str, str]] = [{} for _ in range(count)]
+    for index, environment in enumerate(environments):
+        if each is not None:
+            environment["CUDA_VISIBLE_DEVICES"] = ",".join(have[index * each : (index + 1) * each])
+        elif have and count > 1:
+            environment["CUDA_VISIBLE_DEVICES"] = have[index % len(have)]
+        threads = cpus or (max(1, (os.cpu_count() or 1) // count) if count > 1 else None)
+        if threads is not None and (cpus or "OMP_NUM_THREADS" not in os.environ):
+            environment["OMP_NUM_THREADS"] = str(threads)
+    return count, environments
+
+
+def _send(stream: IO[bytes], part: bytes) -> None:
+    stream.write(LENGTH.pack(len(part)) + part)
+
+
+def _how(status: int) -> str:
+    if status >= 0:
+        return f"its process exited with status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    hint = " (out of memory? `dmesg` tells)" if -status == signal.SIGKILL else ""
+    return f"its process was ended by {name}{hint}"
+
+
+def _signal(processes: list[subprocess.Popen[bytes]], number: int) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
+            os.killpg(process.pid, number)

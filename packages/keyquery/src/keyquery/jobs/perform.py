@@ -1,0 +1,119 @@
+"""What runs in a job's own process: the function, with its output in the job's log and its result in the folder."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import ThesisError
+from boundpaper.store.files import write
+from keyquery.jobs.folder import JobFolder
+
+REPORT_SECONDS = 0.5  # at least, between two notes of how far a job is
+
+
+@dataclass(frozen=True)
+class Broken:
+    """How a job's function failed, as text: an exception may not survive the way to another process.
+
+    Parameters
+    ----------
+    kind : str
+        The exception's class.
+    message : str
+        Its text.
+    explained : bool
+        Whether the text is all that a user needs, as with errors of this project.
+    """
+
+    kind: str
+    message: str
+    explained: bool
+
+
+_current: JobFolder | None = None
+_reported = 0.0
+
+
+def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Broken | None:
+    """Run a job in this process; it must be one of the job's own, since its standard streams go to the log.
+
+    Parameters
+    ----------
+    folder : str
+        The job's folder.
+    function : Callable
+        What to run.
+    arguments : mapping
+        Its keyword arguments.
+
+    Returns
+    -------
+    Broken or None
+        None when the result is in the folder.
+    """
+    global _current
+    job = JobFolder(Path(folder))
+    with _into(job):
+        _current = job
+        try:
+            with job.alone():
+                if not job.finished():  # another run may have finished it while this one waited
+                    job.save(function(**arguments))
+        except Exception as error:
+            traceback.print_exc()
+            if type(error).__module__.startswith("submitit"):
+                raise  # a time limit, raised in the middle of the function: submitit's own to tell
+            return Broken(type(error).__name__, str(error), isinstance(error, ThesisError))
+        finally:
+            _current = None
+    return None
+
+
+def report(text: str) -> None:
+    """Say how far the running job is, in one line that its command shows; does nothing outside a job.
+
+    Parameters
+    ----------
+    text : str
+        For instance `12 of 500 documents, 4 min left`. Calls within half a second of the last are dropped.
+    """
+    global _reported
+    now = time.monotonic()
+    if _current is not None and now - _reported >= REPORT_SECONDS:
+        _reported = now
+        with suppress(ThesisError):  # a note that cannot be written is no reason to end hours of work
+            write(_current.note, text.encode())
+
+
+@contextmanager
+def _into(job: JobFolder) -> Iterator[None]:
+    """Send all output to the log, that of C libraries and of child processes included."""
+    log = job.begin_log()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    before = [(number, os.dup(number)) for number in (1, 2)]
+    streams = sys.stdout, sys.stderr
+    try:
+        for number, _ in before:
+            os.dup2(log, number)
+        os.close(log)
+        sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+        faulthandler.enable(2, all_threads=False)  # a crash in a library leaves the Python stack in the log
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        sys.stdout, sys.stderr = streams
+        for number, copy in before:
+            os.dup2(copy, number)
+            os.close(copy)

@@ -1,0 +1,272 @@
+"""Running jobs: those that are not finished yet, to the end of the last, with their failures told together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from boundpaper.errors import DataError, SpecError, ThesisError
+from keyquery.jobs.content import dotted, key
+from keyquery.jobs.executors import JobExecutor
+from keyquery.jobs.failure import Failure, JobsFailed
+from keyquery.jobs.folder import JobFolder
+from keyquery.jobs.perform import Broken, perform
+
+T = TypeVar("T")
+LOOK_SECONDS = 0.5  # between two looks into the folders of open jobs,
+LOOK_SHARE = 0.01  # and this much for each of them: a thousand on a network file system are looked at every 10 s
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobProgress:
+    """How far a set of jobs is.
+
+    Parameters
+    ----------
+    total : int
+        Jobs.
+    kept : int
+        Finished by an earlier run.
+    done : int
+        Finished by this run.
+    failed : int
+        Failed in this run.
+    running : int
+        At work now.
+    seconds : float
+        Since this run began.
+    seconds_left : float or None
+        At the rate of this run; None before its first job has ended.
+    event : str
+        What just happened, such as `shard 2 of 3: finished`; empty when only reports have changed.
+    reports : mapping
+        What running jobs last said by `report`, by job name.
+    """
+
+    total: int
+    kept: int
+    done: int
+    failed: int
+    running: int
+    seconds: float
+    seconds_left: float | None
+    event: str
+    reports: Mapping[str, str]
+
+
+@dataclass
+class _State:
+    """The jobs of a run by what became of them; jobs are known by their index."""
+
+    names: Sequence[str]
+    folders: Sequence[JobFolder]
+    tell: Callable[[JobProgress], None]
+    begun: float = field(default_factory=time.monotonic)
+    kept: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
+    failed: dict[int, Failure] = field(default_factory=dict)
+    open: dict[Future[Any], int] = field(default_factory=dict)
+    reports: dict[int, str] = field(default_factory=dict)
+    shown: tuple[int, dict[str, str]] = (0, {})
+
+    def look(self) -> None:
+        """Read what running jobs say, and take results that another run has left meanwhile."""
+        for future, job in list(self.open.items()):
+            if future.running():
+                self.reports[job] = self.folders[job].report()
+            # A run that was killed may have left this very job in the cluster's queue: its result is as good.
+            elif self.folders[job].finished() and future.cancel():
+                del self.open[future]
+                self.finish(job)
+        self.say(None, "")
+
+    def say(self, job: int | None, event: str) -> None:
+        """Tell the progress: an event of a job, or, without one, what has changed by itself, if anything."""
+        at_work = [index for future, index in self.open.items() if future.running()]
+        reports = {self.names[index]: text for index in at_work if (text := self.reports.get(index))}
+        if job is None and not event and (len(at_work), reports) == self.shown:
+            return
+        self.shown = len(at_work), reports
+        seconds = time.monotonic() - self.begun
+        ended = len(self.done) + len(self.failed)
+        self.tell(
+            JobProgress(
+                total=len(self.names),
+                kept=len(self.kept),
+                done=len(self.done),
+                failed=len(self.failed),
+                running=len(at_work),
+                seconds=seconds,
+                seconds_left=seconds / ended * len(self.open) if ended else None,
+                event=event if job is None else f"{self.names[job]}: {event}",
+                reports=reports,
+            )
+        )
+
+    def fail(self, job: int, reason: str, tail: str) -> None:
+        self.failed[job] = Failure(self.names[job], reason, self.folders[job].log, tail)
+        self.say(job, f"failed: {reason.splitlines()[0] if reason else 'without a word'}")
+
+    def finish(self, job: int) -> None:
+        self.done.add(job)
+        self.say(job, "finished")
+
+
+def run_jobs(
+    function: Callable[..., T],
+    arguments: Sequence[Mapping[str, Any]],
+    executor: Executor,
+    folder: Path,
+    *,
+    names: Sequence[str] | None = None,
+    version: str = "",
+    valid: Callable[[T], bool] = lambda result: True,
+    progress: Callable[[JobProgress], None] = lambda state: None,
+) -> list[T]:
+    """Run a function once for each set of arguments, each as a job in a process of its own.
+
+    A job's folder `folder/KEY` holds its request (`job.json`), its log and its result; KEY is a hash of the
+    function's name, the arguments and `version`. A job whose result is there is not run again, so that a run which
+    was stopped or killed, repeated with the same arguments, runs only what is missing. A job that fails leaves the
+    others to run to their ends. On Ctrl-C, and on any other error here, running jobs are ended; results stay.
+
+    Parameters
+    ----------
+    function : Callable
+        A function of a module, whose return value can be pickled.
+    arguments : sequence of mapping
+        Keyword arguments of each job; see `keyquery.jobs.content.key` for what they may hold. Equal ones are one job.
+    executor : Executor
+        From `open_executor`, or any that calls each function in another process, which must see `folder`.
+    folder : Path
+        Where the jobs' folders go.
+    names : sequence of str or None
+        What to call the jobs in messages; their arguments when None.
+    version : str
+        Whatever else the results depend on, such as a fingerprint of the model that an argument names.
+    valid : Callable
+        Whether an earlier result still counts, for instance whether the files that it names are there.
+    progress : Callable
+        Called with a `JobProgress` at every event and when a running job reports; in this thread.
+
+    Returns
+    -------
+    list
+        The results, in the order of `arguments`.
+
+    Raises
+    ------
+    JobsFailed
+        When a job failed, after all others have ended; lists each with its log and the log's last lines.
+    SpecError
+        When a job cannot be keyed, or the function cannot be imported by name.
+    """
+    if names is not None and len(names) != len(arguments):
+        raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")
+    keys = [key(function, each, version) for each in arguments]
+    # Equal jobs are one, called as the first of them.
+    called = names if names is not None else [_name(each) for each in arguments]
+    index = {each: position for position, each in reversed(list(enumerate(keys)))}
+    jobs = {each: index[each] for each in dict.fromkeys(keys)}
+    folders = [JobFolder(folder.absolute() / each) for each in jobs]
+    state = _State([called[position] for position in jobs.values()], folders, progress)
+
+    results: dict[int, T] = {}
+    missing = {}
+    for job, position in enumerate(jobs.values()):
+        if not _keep(results, job, state, valid):
+            missing[job] = arguments[position]
+    state.say(None, _opening(state))
+    if missing:
+        for job, asked in missing.items():
+            folders[job].describe(state.names[job], dotted(function), asked, version)
+        try:
+            calls = [(str(folders[job].path), function, asked) for job, asked in missing.items()]
+            state.open = dict(zip(_submit(executor, calls), missing, strict=True))
+            _follow(state)
+        except BaseException:
+            _end(executor)
+            raise
+    if state.failed:
+        raise JobsFailed([state.failed[job] for job in sorted(state.failed)], len(folders))
+    for job in state.done:
+        results[job] = folders[job].load()
+    order = {each: job for job, each in enumerate(jobs)}
+    return [results[order[each]] for each in keys]
+
+
+def _keep(results: dict[int, T], job: int, state: _State, valid: Callable[[T], bool]) -> bool:
+    """Take the result of an earlier run, if there is one that counts; say why when it does not."""
+    place = state.folders[job]
+    if not place.finished():
+        return False
+    try:
+        result: T = place.load()
+        lost = "" if valid(result) else "what its earlier result names is gone"
+    except DataError:
+        lost = "its earlier result cannot be read"
+    if lost:
+        place.result.unlink(missing_ok=True)
+        state.say(job, f"{lost}; it runs again")
+        return False
+    results[job] = result
+    state.kept.add(job)
+    return True
+
+
+def _submit(executor: Executor, calls: list[tuple[Any, ...]]) -> list[Future[Any]]:
+    if isinstance(executor, JobExecutor):
+        return executor.submit_all(perform, calls)
+    return [executor.submit(perform, *call) for call in calls]
+
+
+def _end(executor: Executor) -> None:
+    if isinstance(executor, JobExecutor):
+        executor.end()
+    else:  # the interface of the standard library can cancel only what has not begun
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _follow(state: _State) -> None:
+    """Take the outcomes of open jobs as they come."""
+    looked = time.monotonic()
+    while state.open:
+        pace = max(LOOK_SECONDS, LOOK_SHARE * len(state.open))
+        ended, _ = wait(state.open, timeout=pace, return_when=FIRST_COMPLETED)
+        for future in ended:
+            _take(state, state.open.pop(future), future)
+        if time.monotonic() - looked >= pace:
+            looked = time.monotonic()
+            state.look()
+
+
+def _take(state: _State, job: int, future: Future[Any]) -> None:
+    place = state.folders[job]
+    if place.finished():
+        state.finish(job)
+        return
+    error = future.exception() if not future.cancelled() else None
+    broken = None if future.cancelled() or error is not None else future.result()
+    if isinstance(broken, Broken):
+        reason = broken.message if broken.explained else f"{broken.kind}: {broken.message}"
+        state.fail(job, reason, "" if broken.explained else place.tail())
+    elif error is not None:
+        reason = str(error) if isinstance(error, ThesisError) else f"{type(error).__name__}: {error}"
+        state.fail(job, reason, place.tail())
+    else:
+        reason = "cancelled" if future.cancelled() else f"ended, but its result is not in {place.path}"
+        state.fail(job, reason, place.tail())
+
+
+def _opening(state: _State) -> str:
+    kept = f", {len(state.kept)} of them finished earlier" if state.kept else ""
+    return f"{len(state.names)} job{'s' if len(state.names) != 1 else ''}{kept}"
+
+
+def _name(arguments: Mapping[str, Any]) -> str:
+    text = ", ".join(f"{name}={value!r}" for name, value in arguments.items()) or "the job"
+    return text if len(text) <= 100 else text[:97] + "..."

@@ -1,0 +1,71 @@
+"""What marks a job's result as this user's own: a pickle runs code when it is read, so another's is not read at all."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+from boundpaper.errors import DataError, ThesisError
+
+LENGTH = hashlib.blake2b().digest_size
+
+
+def sealed(content: bytes) -> bytes:
+    """The content behind its mark.
+
+    Raises
+    ------
+    ThesisError
+        When the user's key can be neither read nor made.
+    """
+    return _mark(content) + content
+
+
+def opened(kept: bytes) -> bytes:
+    """The content of what `sealed` made here.
+
+    Raises
+    ------
+    DataError
+        When the mark is absent or another's, or the content was changed.
+    """
+    mark, content = kept[:LENGTH], kept[LENGTH:]
+    if not hmac.compare_digest(mark, _mark(content)):
+        raise DataError("not written by this user, or damaged")
+    return content
+
+
+def place() -> Path:
+    """Where the user's key lies: not in the project and in no capture, both of which are passed on."""
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local/state") / "long-context-thesis/key"
+
+
+def _mark(content: bytes) -> bytes:
+    return hmac.new(_key(), content, "blake2b").digest()
+
+
+def _key() -> bytes:
+    """The user's key, made when it is first needed; two that make it at once agree on one."""
+    path = place()
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_name(f".key.{os.getpid()}.{secrets.token_hex(4)}")
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+                stream.write(secrets.token_bytes(LENGTH))
+            try:
+                os.link(draft, path)
+            except FileExistsError:
+                pass
+            finally:
+                draft.unlink()
+        key = path.read_bytes()
+    except OSError as error:
+        raise ThesisError(f"{path}: the key of job results cannot be read or made ({error.strerror})") from None
+    if len(key) != LENGTH:
+        raise ThesisError(f"{path}: no key of job results; remove it")
+    return key

@@ -1,0 +1,250 @@
+"""Jobs through Slurm: submitit writes the scripts and pickles, and the queue is watched here.
+
+submitit learns of dead jobs from Slurm's accounting alone, which many clusters do not run; here `squeue` tells.
+"""
+
+from __future__ import annotations
+
+import getpass
+import importlib
+import logging
+import os
+import shlex
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from boundpaper.build.interrupt import patience
+from boundpaper.errors import MissingDependency, ThesisError
+from keyquery.jobs import squeue
+from keyquery.jobs.executors import JobExecutor
+from keyquery.jobs.failure import JobDied
+from keyquery.jobs.folder import last_lines
+from keyquery.jobs.resources import MINUTES, Resources
+
+P = ParamSpec("P")
+T = TypeVar("T")
+ARRAY = 1000  # jobs of one array: Slurm takes 1000 where its administrator has not said otherwise
+LOOK_SECONDS = 1.0  # between two looks for results
+RESULT_SECONDS = 60.0  # that a result may take from a node's cache of a shared file system to ours
+SILENT_SECONDS = 900.0  # without an answer of squeue until the jobs are given up
+
+
+@dataclass
+class _Open:
+    """A submitted call that has no outcome yet."""
+
+    job: Any  # submitit's
+    future: Future[Any]
+    gone_since: float | None = None
+
+
+class SlurmExecutor(JobExecutor):
+    """Submits every call to Slurm; calls submitted together are one array.
+
+    An account or a quality of service is taken from Slurm's own variables, such as `SBATCH_ACCOUNT`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where scripts, pickled calls and raw logs go; on a file system that the nodes share.
+    resources : Resources
+        What a job asks for.
+    parallel : int or None
+        Jobs of an array at a time; Slurm's choice when None.
+    look : float
+        Seconds between two calls of squeue.
+
+    Raises
+    ------
+    MissingDependency
+        When submitit or a program of Slurm is not installed.
+    """
+
+    def __init__(self, folder: Path, resources: Resources, parallel: int | None = None, look: float = 10.0) -> None:
+        squeue.require()
+        try:
+            submitit = importlib.import_module("submitit")
+        except ImportError:
+            raise MissingDependency.package("submitit", "cluster", "for the executor slurm") from None
+        logging.getLogger("submitit").setLevel(logging.ERROR)  # its remarks on accounting say nothing of the jobs
+        self._folder, self._look, self._minutes = folder.absolute(), look, resources.minutes or MINUTES
+        self._executor = submitit.AutoExecutor(folder=self._folder, cluster="slurm")
+        self._executor.update_parameters(**parameters(resources, parallel))
+        self._user = getpass.getuser()
+        self._lock = threading.Lock()
+        self._open: dict[str, _Open] = {}
+        self._closed = threading.Event()
+        self._watcher: threading.Thread | None = None
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Submit one call as one job.
+
+        Raises
+        ------
+        ThesisError
+            When Slurm refuses it.
+        """
+        return self._submit(lambda: [self._executor.submit(fn, *args, **kwargs)])[0]
+
+    def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
+        """Submit calls as one array, or as several where there are more than Slurm takes.
+
+        Raises
+        ------
+        ThesisError
+            When Slurm refuses it.
+        """
+        futures = []
+        for start in range(0, len(calls), ARRAY):
+            futures += self._submit(partial(self._array, function, calls[start : start + ARRAY]))
+        return futures
+
+    def _array(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+        with self._executor.batch():
+            return [self._executor.submit(function, *call) for call in calls]
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more calls; with `wait`, return when all have ended."""
+        self._closed.set()
+        if cancel_futures:
+            with self._lock:
+                futures = [each.future for each in self._open.values()]
+            for future in futures:
+                future.cancel()
+        if wait and self._watcher is not None:
+            self._watcher.join()
+
+    def end(self) -> None:
+        """Cancel all jobs that are not finished; return when Slurm has them off its nodes, or after 30 seconds."""
+        self._closed.set()
+        with self._lock:
+            ended, self._open = self._open, {}
+        with patience():
+            self._take_back(ended)
+
+    def _take_back(self, ended: dict[str, _Open]) -> None:
+        squeue.cancel(list(ended))
+        for each in ended.values():
+            if not each.future.cancel():
+                with suppress(InvalidStateError):
+                    each.future.set_exception(JobDied("ended before it finished"))
+        deadline = time.monotonic() + 30
+        while ended and time.monotonic() < deadline:
+            states = squeue.states(self._user)
+            if states is None or not any(squeue.alive(states.get(name)) for name in ended):
+                return
+            time.sleep(0.2)
+
+    def _submit(self, send: Callable[[], list[Any]]) -> list[Future[Any]]:
+        if self._closed.is_set():
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        python_path = os.pathsep.join(dict.fromkeys(map(os.path.abspath, filter(None, sys.path))))
+        self._executor.update_parameters(slurm_setup=[f"export PYTHONPATH={shlex.quote(python_path)}"])
+        try:
+            jobs = send()
+        except RuntimeError as error:  # submitit's FailedJobError carries what sbatch wrote
+            said = last_lines(str(error), 3) or type(error).__name__
+            raise ThesisError(
+                f"Slurm refused the jobs: {said}\n`sinfo` lists its partitions and their limits"
+            ) from error
+        opened = [_Open(job, Future()) for job in jobs]
+        with self._lock:
+            self._open.update({str(each.job.job_id): each for each in opened})
+            if self._watcher is None:
+                self._watcher = threading.Thread(target=self._watch, name="slurm", daemon=True)
+                self._watcher.start()
+        return [each.future for each in opened]
+
+    def _watch(self) -> None:
+        """Settle futures until the executor is closed and none is open."""
+        asked, answered = 0.0, time.monotonic()
+        while True:
+            with self._lock:
+                present = dict(self._open)
+            if not present and self._closed.is_set():
+                return
+            self._collect(present)
+            now = time.monotonic()
+            if present and now - asked >= self._look:
+                states = squeue.states(self._user)
+                asked = time.monotonic()
+                answered = asked if states is not None else answered
+                if states is not None:
+                    for name, each in present.items():
+                        self._judge(name, each, states.get(name), asked)
+                elif asked - answered > SILENT_SECONDS:
+                    for name in present:
+                        self._settle(name, JobDied("squeue has not answered for 15 min; the job may still run"))
+            elif not present:
+                answered = now
+            time.sleep(LOOK_SECONDS)
+
+    def _collect(self, present: dict[str, _Open]) -> None:
+        """Take the outcomes that lie in the folder; one listing, which also refreshes a network file system's cache."""
+        try:
+            files = set(os.listdir(self._folder))
+        except OSError:
+            return
+        for name, each in present.items():
+            if each.future.cancelled():
+                squeue.cancel([name])
+                self._settle(name, None)
+            elif Path(each.job.paths.result_pickle).name in files:
+                try:
+                    self._settle(name, None, each.job.result())
+                except Exception as error:  # what the call raised, as submitit reports it
+                    self._settle(name, JobDied(_explain(str(error), self._minutes)))
+
+    def _judge(self, name: str, each: _Open, state: str | None, now: float) -> None:
+        """Learn from the queue that a job runs, or that it ended without an outcome."""
+        if squeue.alive(state):
+            each.gone_since = None
+            if state != "PENDING" and not each.future.running():
+                each.future.set_running_or_notify_cancel()
+            return
+        # A result may be on its way through a shared file system; a failure has none to wait for, but look twice.
+        each.gone_since = each.gone_since if each.gone_since is not None else now
+        patience = RESULT_SECONDS if state in (None, "COMPLETED") else 2 * LOOK_SECONDS
+        if now - each.gone_since >= patience:
+            said = last_lines(each.job.stderr() or "", 8)
+            self._settle(name, JobDied(squeue.reason(state, self._minutes) + (f"\n{said}" if said else "")))
+
+    def _settle(self, name: str, error: Exception | None, value: Any = None) -> None:
+        with self._lock:
+            each = self._open.pop(name, None)
+        if each is None or each.future.cancelled():
+            return
+        if not each.future.running() and not each.future.set_running_or_notify_cancel():
+            return
+        if error is not None:
+            each.future.set_exception(error)
+        else:
+            each.future.set_result(value)
+
+
+def parameters(resources: Resources, parallel: int | None = None) -> dict[str, Any]:
+    """What submitit's executor is asked for; None where the cluster's own default holds."""
+    return {
+        "name": "jobs",
+        "timeout_min": resources.minutes or MINUTES,
+        "mem_gb": resources.memory,
+        "cpus_per_task": resources.cpus,
+        "gpus_per_node": resources.gpus or None,
+        "slurm_partition": resources.partition,
+        "slurm_array_parallelism": parallel,
+    }
+
+
+def _explain(message: str, minutes: int) -> str:
+    """A submitit error for a user: the time limit is the one that it raises itself."""
+    if "timed-out" in message:
+        return squeue.reason("TIMEOUT", minutes)
+    return last_lines(message, 8)

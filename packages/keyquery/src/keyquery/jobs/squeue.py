@@ -1,0 +1,101 @@
+"""Slurm's queue, asked through its own programs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from boundpaper.errors import MissingDependency
+
+PROGRAMS = ("sbatch", "srun", "squeue", "scancel")
+SECONDS = 60  # for one answer of Slurm
+FINAL = frozenset(
+    {
+        "BOOT_FAIL",
+        "CANCELLED",
+        "COMPLETED",
+        "DEADLINE",
+        "FAILED",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+        "REVOKED",
+        "TIMEOUT",
+    }
+)
+
+
+def require() -> None:
+    """Check that Slurm's programs are here.
+
+    Raises
+    ------
+    MissingDependency
+        Naming the absent ones, and what to do.
+    """
+    absent = [program for program in PROGRAMS if shutil.which(program) is None]
+    if absent:
+        raise MissingDependency(
+            f"{', '.join(absent)}: not found on the PATH, so there is no Slurm to submit to; run this on a login node "
+            "of a cluster, or take the executor local. A cluster of one's own on Debian or Ubuntu, as root:\n"
+            "apt-get update && apt-get install -y --no-install-recommends slurm-wlm munge"
+        )
+
+
+def states(user: str) -> dict[str, str] | None:
+    """The user's jobs in the queue by id (`12`, or `12_3` in an array), those that just ended included.
+
+    Returns
+    -------
+    dict or None
+        Slurm's long state names; None when Slurm does not answer.
+    """
+    argv = ["squeue", "--noheader", "--array", "--states=all", f"--user={user}", "--format=%F %K %A %T"]
+    try:
+        told = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return parse(told.stdout) if told.returncode == 0 else None
+
+
+def parse(text: str) -> dict[str, str]:
+    """Read lines of array id, array index, job id and state, as `states` asks for them."""
+    by_job = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 4:
+            array, index, job, state = words
+            by_job[f"{array}_{index}" if index.isdigit() else job] = state
+    return by_job
+
+
+def alive(state: str | None) -> bool:
+    """Whether a job in this state may still run; None is a job that the queue does not know."""
+    return state is not None and state not in FINAL
+
+
+def cancel(jobs: Sequence[str]) -> None:
+    """Cancel jobs; those that have ended are passed over."""
+    # submitit's jobs pass over SIGTERM, so scancel alone would leave them running for Slurm's KillWait, half a minute
+    for option in ("--signal=KILL",), ():
+        if jobs:
+            argv = ["scancel", "--quiet", *option, *jobs]
+            subprocess.run(argv, capture_output=True, timeout=SECONDS, check=False)
+
+
+def reason(state: str | None, minutes: int) -> str:
+    """Why a job ended without an outcome, and what to change."""
+    match state:
+        case "TIMEOUT" | "DEADLINE":
+            return f"ran into the time limit of {minutes} min; give it more, or run the command again to go on"
+        case "OUT_OF_MEMORY":
+            return "needed more memory than Slurm gave it; ask for more"
+        case "NODE_FAIL" | "BOOT_FAIL":
+            return "its node failed; run the command again"
+        case "CANCELLED" | "PREEMPTED" | "REVOKED":
+            return f"Slurm took it off its node ({state.lower()}); run the command again"
+        case None:
+            return "is no longer in Slurm's queue and left no outcome"
+        case _:
+            return f"ended without an outcome (Slurm's state {state})"

@@ -1,0 +1,231 @@
+"""Items and texts of the small models' language, in the shape that experiments ask for (see `keyquery.tasks.items`).
+
+Keys belong to names, as in training. There is no verification and no ranking: no document of the language asks whether
+a key is the one shown.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from boundpaper.errors import DataError
+from keyquery.language import documents
+from keyquery.language import words as language
+from keyquery.language.words import world
+from keyquery.language.world import Relation, World, review
+from keyquery.tasks.items import NO, YES, Item
+
+LENGTH = 128  # tokens of training; of a prompt with a key when none is asked
+KEYED = "passkey"  # the task with a key
+KINDS = ("mixed", "filler")  # the first is the default: what the models were trained on
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An item before it has a number: the words in front of any filler, the prompt's own words, and the answer.
+
+    Parameters
+    ----------
+    words : list of str
+        What stands last in the prompt.
+    answer : str
+    options : tuple of str
+    facts : mapping
+    plant : list of str
+        What stands at the depth asked for, with filler around it; nothing for prompts without a key.
+    """
+
+    words: list[str]
+    answer: str
+    options: tuple[str, ...]
+    facts: Mapping[str, Any]
+    plant: Sequence[str] = ()
+
+
+def _yes_no(relation: Relation, draw: random.Random, number: int) -> Draft:
+    subject = draw.choice(relation.subjects)
+    right = number % 2 == 0
+    shown = relation.objects[subject] if right else relation.wrong(subject, draw)
+    facts = {"subject": " ".join(subject), "shown": shown, "true": relation.objects[subject]}
+    return Draft(relation.asked(subject, shown), YES if right else NO, (YES, NO), facts)
+
+
+def _open(relation: Relation, draw: random.Random, number: int) -> Draft:
+    subject = relation.subjects[number % len(relation.subjects)]
+    return Draft(relation.open(subject), relation.objects[subject], (), {"subject": " ".join(subject)})
+
+
+def _statement(world: World, draw: random.Random, number: int) -> Draft:
+    relation = world.relations[number % 2]
+    subject = draw.choice(relation.subjects)
+    truth, group = number // 2 % 2 == 0, ("question", "answer")[number // 4 % 2]
+    shown = relation.objects[subject]
+    if not truth:
+        shown = relation.wrong(subject, draw) if group == "question" else draw.choice(relation.never)
+    facts = {
+        "subject": " ".join(subject),
+        "property": relation.name,
+        "question": relation.stem(subject),
+        "answer_text": shown,
+        "truth": truth,
+        "group": group,
+    }
+    return Draft(relation.statement(subject, shown), "true" if truth else "false", ("true", "false"), facts)
+
+
+def _sentiment(world: World, draw: random.Random, number: int) -> Draft:
+    words, verdict = review(draw)
+    return Draft(words, verdict, ("good", "bad"), {"opinions": words.count(".")})
+
+
+def _copy(world: World, draw: random.Random, number: int) -> Draft:
+    words, answer = language.listed(draw)
+    return Draft(words, " ".join(answer), (), {"words": len(answer)})
+
+
+def _passkey(draw: random.Random) -> Draft:
+    name, key = draw.choice(language.NAMES), language.key(draw)
+    facts = {"key": " ".join(key), "form": FORM, "name": name}
+    return Draft(language.wanted(name), " ".join(key), (), facts, language.planted(name, key))
+
+
+PLAIN: Mapping[str, Callable[[World, random.Random, int], Draft]] = {
+    "cities": lambda world, draw, number: _yes_no(world.cities, draw, number),
+    "sports": lambda world, draw, number: _yes_no(world.sports, draw, number),
+    "sentiment": _sentiment,
+    "copy": _copy,
+    "cities_open": lambda world, draw, number: _open(world.cities, draw, number),
+    "sports_open": lambda world, draw, number: _open(world.sports, draw, number),
+    "statements": _statement,
+}
+FORM = "named"  # the one wording of a prompt with a key
+TASKS = ("cities", "sports", "sentiment", "passkey", "copy", "cities_open", "sports_open", "statements")
+"""The four tasks of the DroPE report first, then further ones."""
+
+
+class SmallBook:
+    """The language as a book of items. Every task takes `length`; keys take `depth` and `form` too."""
+
+    name = "population"
+
+    def tasks(self) -> Sequence[str]:
+        """The four tasks of the source first, then further ones."""
+        return TASKS
+
+    def kinds(self) -> Sequence[str]:
+        """`filler` is a random walk over words, `mixed` are documents as in training."""
+        return KINDS
+
+    def items(
+        self,
+        task: str,
+        count: int,
+        seed: int,
+        tokenizer: Any,
+        *,
+        length: int | None = None,
+        depth: float | None = None,
+        form: str | None = None,
+    ) -> list[Item]:
+        """`count` items of a task.
+
+        Parameters
+        ----------
+        task : str
+        count, seed : int
+        tokenizer : Any
+            Of transformers, with the words of the language; None leaves it unchecked.
+        length : int or None
+            Tokens of the whole prompt, the beginning token included; filler makes it so long. None is the training
+            length for prompts with a key and no filler for others.
+        depth : float or None
+            Where the key stands in the filler, 0 first and 1 last; None spreads the items evenly.
+        form : str or None
+            Wording of the prompt with a key; there is one, `named`.
+
+        Raises
+        ------
+        DataError
+            When the task, the form or a word is unknown, or the length too short for the prompt.
+        """
+        if task not in TASKS:
+            raise DataError(f"the small models' language has no task {task!r}; it has {', '.join(TASKS)}")
+        if form not in (None, FORM):
+            raise DataError(f"a key is asked for in the wording {FORM} only, not {form!r}")
+        if depth is not None and not 0 <= depth <= 1:
+            raise DataError(f"a depth is between 0 and 1, not {depth}")
+        draw, items = random.Random(f"items/{seed}/{task}/{length}"), []
+        for number in range(count):
+            place, tokens = 0.0, length
+            if task == KEYED:
+                draft, tokens = _passkey(draw), length or LENGTH
+                place = depth if depth is not None else (number + 0.5) / count
+            else:
+                draft = PLAIN[task](world(), draw, number)
+            prompt, facts = _prompt(draft, tokens, place, draw), dict(draft.facts)
+            if task == KEYED:
+                facts |= {"depth": place, "length": tokens}
+            items.append(Item(f"{task}-{number:04d}", task, " ".join(prompt), draft.answer, draft.options, facts))
+        _known(tokenizer, [f"{item.prompt} {item.answer}" for item in items])
+        return items
+
+    def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
+        """`count` texts of `tokens` tokens each (the beginning token included).
+
+        Raises
+        ------
+        DataError
+            When the kind is unknown.
+        """
+        if kind not in KINDS:
+            raise DataError(f"the small models' language has no text of kind {kind!r}; it has {', '.join(KINDS)}")
+        texts = []
+        for number in range(count):
+            draw = random.Random(f"texts/{seed}/{kind}/{number}")
+            if kind == "filler":
+                words = list(islice(world().filler(draw), tokens - 1))
+            else:
+                words = documents.sequence(world(), draw, tokens)[0][1:]
+            texts.append(" ".join(words))
+        _known(tokenizer, texts)
+        return texts
+
+
+BOOK = SmallBook()
+
+
+def _prompt(draft: Draft, tokens: int | None, depth: float, draw: random.Random) -> list[str]:
+    if tokens is None:
+        return list(draft.words)
+    room = tokens - 1 - len(draft.plant) - len(draft.words)
+    # The filler ends with a full stop before the plant and before the question, as documents do in training.
+    if room < 4:
+        raise DataError(f"a prompt of {tokens} tokens is too short; it takes {tokens - room + 4} at least")
+    if not draft.plant:
+        return [*islice(world().filler(draw), room - 1), ".", *draft.words]
+    before = round(depth * (room - 4))
+    first = [*islice(world().filler(draw), before + 1), "."]
+    last = [*islice(world().filler(draw), room - len(first) - 1), "."]
+    return [*first, *draft.plant, *last, *draft.words]
+
+
+def _known(tokenizer: Any, texts: list[str]) -> None:
+    if tokenizer is None:
+        return
+    unknown = tokenizer.unk_token_id
+    for text in texts:
+        tokens = tokenizer(text)["input_ids"]
+        if unknown not in tokens and len(tokens) == len(text.split()):
+            raise DataError(
+                "the model's tokenizer puts no beginning token in front, which models of this language were "
+                "trained with; save it with a post-processor that does"
+            )
+        if unknown in tokens or len(tokens) != len(text.split()) + 1:
+            raise DataError(
+                "the model's tokenizer does not write the words of the small models' language one by one; "
+                "its items are for models trained with `python build.py lab population`"
+            )

@@ -1,0 +1,131 @@
+"""Training sequences: documents packed to a fixed length, with a weight for every word."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from keyquery.language import words as language
+from keyquery.language.words import tokens as as_tokens
+from keyquery.language.world import World, review
+
+ANSWER = 4.0  # weight of a word of an answer, its full stop included
+KEYED = 0.75  # share of sequences with keys and questions for them
+SHARES = {"fact": 0.54, "review": 0.10, "copied": 0.14, "filler": 0.08, "backcopy": 0.14}
+RUN = 24  # words of a run of filler, at most
+
+Document = tuple[list[str], list[float]]
+"""Words, the full stop at the end included, and the weight of each."""
+
+
+def answered(words: Sequence[str], answer: Sequence[str]) -> Document:
+    """A document that ends with an answer; without one, plain text."""
+    last = ANSWER if answer else 1.0
+    return [*words, *answer, "."], [1.0] * len(words) + [ANSWER] * len(answer) + [last]
+
+
+def short(world: World, draw: random.Random, run: int = RUN) -> Document:
+    """A document that needs no other."""
+    kind = draw.choices(tuple(SHARES), tuple(SHARES.values()))[0]
+    if kind == "copied":
+        return answered(*language.listed(draw))
+    if kind == "backcopy":
+        words, called = language.backcopy(world, draw, draw.randint(6, RUN))
+        return [*words, "."], [ANSWER if each else 1.0 for each in called] + [1.0]
+    if kind == "filler":
+        return filler(world, draw, run)
+    if kind == "fact":
+        return answered(*fact(world, draw))
+    words, verdict = review(draw)
+    return answered(words, [verdict])
+
+
+def fact(world: World, draw: random.Random) -> tuple[list[str], list[str]]:
+    """A sentence, a question or a tagged statement of one fact, and the word that answers it."""
+    relation = draw.choice(world.relations)
+    subject = draw.choice(relation.subjects)
+    true = relation.objects[subject]
+    kind = draw.random()
+    if kind < 0.10:
+        return relation.stem(subject), [true]
+    if kind < 0.25:
+        return relation.open(subject), [true]
+    right = draw.random() < 0.5
+    shown = true if right else relation.wrong(subject, draw)
+    if kind < 0.65:
+        return relation.asked(subject, shown), ["yes" if right else "no"]
+    if not right and draw.random() < 0.4:
+        shown = draw.choice(relation.never)
+    return relation.statement(subject, shown), ["true" if right else "false"]
+
+
+def filler(world: World, draw: random.Random, run: int = RUN) -> Document:
+    """A run of filler."""
+    return answered(list(islice(world.filler(draw), draw.randint(4, max(4, run)))), [])
+
+
+def question(known: dict[str, str], draw: random.Random) -> Document:
+    """A question for one of the keys given so far."""
+    name = draw.choice(tuple(known))
+    return answered(language.wanted(name), list(known[name]))
+
+
+def keyed(world: World, draw: random.Random, tokens: int) -> Iterator[Document]:
+    """Documents of a sequence with one to four named keys, questions for those given so far among the rest."""
+    names = draw.sample(language.NAMES, draw.choice(language.KEYS))
+    places = sorted(draw.randrange(max(1, 3 * tokens // 4)) for _ in names)
+    known: dict[str, str] = {}
+    spent = 1
+    for name, place in zip(names, places, strict=True):
+        while spent < place:
+            if known and draw.random() < 0.4:
+                made = question(known, draw)
+            else:
+                run = min(RUN, place - spent)
+                made = filler(world, draw, run) if draw.random() < 0.5 else short(world, draw, run)
+            spent += len(made[0])
+            yield made
+        known[name] = language.key(draw)
+        words = language.planted(name, known[name])
+        spent += len(words)
+        yield words, [1.0] * len(words)
+    while True:
+        for _ in range(draw.randint(0, 2)):
+            yield filler(world, draw) if draw.random() < 0.5 else short(world, draw)
+        for _ in range(draw.randint(1, 3)):
+            yield question(known, draw)
+
+
+def plain(world: World, draw: random.Random) -> Iterator[Document]:
+    """Endless documents without a key."""
+    while True:
+        yield short(world, draw)
+
+
+def sequence(world: World, draw: random.Random, tokens: int) -> Document:
+    """One packed sequence of `tokens` words, the first `<s>`, with the weight of each in the loss."""
+    words, weights = ["<s>"], [1.0]
+    documents = keyed(world, draw, tokens) if draw.random() < KEYED else plain(world, draw)
+    while len(words) < tokens:
+        text, weight = next(documents)
+        words += text
+        weights += weight
+    return words[:tokens], weights[:tokens]
+
+
+def batch(world: World, name: str, rows: int, tokens: int) -> tuple[list[list[int]], list[list[float]]]:
+    """Rows of tokens and weights, a function of the arguments alone: resuming needs no state of a generator.
+
+    Parameters
+    ----------
+    world : World
+        Of the phase.
+    name : str
+        Of the step, `3/first/17`.
+    rows, tokens : int
+        Shape.
+    """
+    draw = random.Random(f"population/{name}")
+    drawn = [sequence(world, draw, tokens) for _ in range(rows)]
+    return [as_tokens(words) for words, _ in drawn], [weights for _, weights in drawn]

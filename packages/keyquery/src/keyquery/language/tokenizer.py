@@ -1,0 +1,37 @@
+"""The tokenizer of the small models: one token a word, words apart by spaces, `<s>` in front."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from keyquery.language.words import WORDS
+from keyquery.models.libraries import need
+
+
+def build(words: Sequence[str] = WORDS) -> Any:
+    """The tokenizer as one of transformers, ready to save beside a model.
+
+    Raises
+    ------
+    MissingDependency
+        When transformers is absent.
+    """
+    transformers = need("transformers", "to write words as tokens")
+    import tokenizers  # comes with transformers
+
+    inner = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({word: token for token, word in enumerate(words)}, unk_token="<unk>")
+    )
+    inner.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    inner.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", words.index("<s>"))]
+    )
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=inner,
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        clean_up_tokenization_spaces=False,
+    )

@@ -1,0 +1,108 @@
+"""The vocabulary, and what the language has beside facts: named keys of four or five digits, lists, copies on a sign.
+
+Facts, reviews, filler and their words are those of `keyquery.language.world`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+
+from keyquery.language import world as base
+from keyquery.language.world import FILLER, LISTED, NUMERALS, Relation, World
+
+NAMES = ("otto", "mira", "leon", "nora", "hugo", "vera", "olaf", "edda", "knut", "ylva", "arno", "tove")
+SIGNS = ("ditto", "idem", "likewise")
+WORDS = (*base.WORDS, "of", *NAMES, *SIGNS)
+"""The vocabulary; a word's place is its token."""
+
+DIGITS = (4, 5)  # of a key
+KEYS = (1, 2, 3, 4)  # in one context
+SIGN_SHARE = 0.2  # of the words of a backcopy document that a sign follows
+HELD_EVERY = 3  # of the facts, one in so many is held out of the second phase
+
+
+@cache
+def world(second: bool = False) -> World:
+    """The frozen world; of the second phase without the facts that are held out of it."""
+    whole = base.world()
+    if not second:
+        return whole
+    return World(_seen(whole.cities), _seen(whole.sports), whole.followers)
+
+
+def held(relation: Relation) -> frozenset[base.Name]:
+    """The names whose facts the second phase leaves out: a third, two of each object."""
+    by_object: dict[str, list[base.Name]] = {}
+    for name, value in relation.objects.items():
+        by_object.setdefault(value, []).append(name)
+    return frozenset(name for names in by_object.values() for name in names[: len(names) // HELD_EVERY])
+
+
+def _seen(relation: Relation) -> Relation:
+    out = held(relation)
+    kept = {name: value for name, value in relation.objects.items() if name not in out}
+    return Relation(relation.name, kept, relation.pool, relation.never)
+
+
+def key(draw: random.Random) -> str:
+    """Four or five digits, every second time with a digit that stands twice in a row."""
+    digits = [draw.choice(NUMERALS) for _ in range(draw.choice(DIGITS))]
+    if draw.random() < 0.5:
+        place = draw.randrange(len(digits) - 1)
+        digits[place + 1] = digits[place]
+    return "".join(digits)
+
+
+def planted(name: str, key: str) -> list[str]:
+    """The sentence that gives a name its key."""
+    return ["remember", "the", "key", "of", name, *key, "."]
+
+
+def wanted(name: str) -> list[str]:
+    """The question for the key of a name."""
+    return ["tell", "the", "key", "of", name]
+
+
+def listed(draw: random.Random) -> tuple[list[str], list[str]]:
+    """A list of three to eight words to copy, and its words; three in ten are the digits of a key."""
+    words = draw.sample(LISTED + NUMERALS, draw.randint(3, 8)) if draw.random() < 0.7 else list(key(draw))
+    return ["copy", *words, "again"], words
+
+
+def backcopy(followers: World, draw: random.Random, count: int) -> tuple[list[str], list[bool]]:
+    """A walk over filler words in which a sign calls for the word before it once more.
+
+    Parameters
+    ----------
+    followers : World
+    draw : random.Random
+    count : int
+        Words, at least.
+
+    Returns
+    -------
+    words : list of str
+    called : list of bool
+        Whether the word stands after a sign, so that it can be told exactly.
+    """
+    words, called = [draw.choice(FILLER)], [False]
+    while len(words) < count:
+        last = words[-1]
+        if draw.random() < SIGN_SHARE:
+            words += [draw.choice(SIGNS), last]
+            called += [False, True]
+        word = draw.choices(followers.followers[last], base.FOLLOWER_WEIGHTS)[0]
+        words.append(word)
+        called.append(False)
+    return words, called
+
+
+def tokens(words: Sequence[str]) -> list[int]:
+    """Words as tokens."""
+    return [IDS[word] for word in words]
+
+
+IDS = {word: token for token, word in enumerate(WORDS)}
+STOP = IDS["."]

@@ -1,0 +1,117 @@
+"""What was asked on the command line, as plans: names checked before anything heavy is imported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import SpecError
+from boundpaper.near import nearest
+from keyquery.measure.choices import BY_NAME, EXPERIMENTS
+
+ANCHORING = "anchoring"
+CONTEXT = "context_length"
+OWN_TEXTS = ("text_kinds",)  # experiments that compare texts written here, and read no others
+
+
+def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
+    """Run what the options of the command `run` say; return the paths of the tables, below the project.
+
+    Raises
+    ------
+    SpecError
+        When a name or a combination of options makes no sense.
+    ThesisError
+        In the words of `keyquery.measure.run.run`.
+    """
+    recipe = asked.pop("recipe")
+    if recipe is not None:
+        from keyquery.measure.recipes import load_recipe, run_recipe
+
+        if names or asked["model"] or asked["everything"]:
+            raise SpecError("a recipe names models and experiments itself: leave the others out")
+        return run_recipe(
+            root,
+            load_recipe(recipe),
+            again=asked["again"],
+            replace=asked["replace"],
+            device=asked["device"],
+            anyway=asked["anyway"],
+            trusted=asked["trust_remote_code"],
+        )
+    everything, model, against = asked["everything"], asked["model"], asked["against"]
+    chosen = choose(names, everything)
+    if everything and asked["place"] and (own := [name for name in chosen if name in OWN_TEXTS and name not in names]):
+        chosen = tuple(name for name in chosen if name not in own)
+        print(f"without {', '.join(own)}, which reads texts that are written here: --texts was given", file=sys.stderr)
+    if not model:
+        raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
+    if against == model:
+        raise SpecError(f"--against is the same model as --model ({model}); give another, or leave it out")
+    from keyquery.jobs import Resources
+    from keyquery.measure.recipes import longest_prompt, weigh
+    from keyquery.measure.run import run
+    from keyquery.measure.subject import LONGEST, Options
+    from keyquery.models.checkpoints.loading import ModelSource
+
+    sources = [
+        ModelSource(
+            each,
+            asked["revision"] if each == model else None,
+            asked["dtype"],
+            asked["quantize"],
+            device=asked["device"],
+            trust_remote_code=asked["trust_remote_code"],
+            position=asked["position"] if each == model else ModelSource.position,
+            load_as=asked["load_as"] if each == model else None,
+            scaling=asked["scaling"] if each == model else None,
+            bos=asked["bos"] and each == model,
+        )
+        for each in (model, against)
+        if each
+    ]
+    if asked["executor"] == "local":  # elsewhere, this machine's memory says nothing
+        for source in sources:
+            scored = asked["tokens"] or LONGEST
+            longest = max(scored, longest_prompt(root, source)) if CONTEXT in chosen else scored
+            print(weigh(root, source, longest, scored, anyway=asked["anyway"]), file=sys.stderr)
+    return run(
+        root,
+        chosen,
+        sources,
+        options=Options(
+            texts=asked["texts"],
+            tokens=asked["tokens"],
+            items=asked["items"],
+            seeds=asked["seeds"],
+            place=asked["place"],
+        ),
+        settings={ANCHORING: {"data": asked["data"], "data_file": asked["data_file"]}} if ANCHORING in chosen else {},
+        name=asked["name"],
+        again=asked["again"],
+        replace=asked["replace"],
+        executor=asked["executor"],
+        resources=Resources(
+            partition=asked["partition"], minutes=asked["minutes"], gpus=asked["gpus"], memory=asked["memory"]
+        ),
+    )
+
+
+def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
+    """Experiments to run, in the order that they are named in.
+
+    Raises
+    ------
+    SpecError
+        When a name is unknown, or none is given.
+    """
+    known = (*EXPERIMENTS, *BY_NAME)
+    for name in names:
+        if name not in known:
+            raise SpecError(f"no experiment {name!r}; {nearest(name, known)}the experiments are: {', '.join(known)}")
+    if not everything and not names:
+        raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(known)}")
+    asked = dict.fromkeys((*names, *EXPERIMENTS) if everything else names)
+    return tuple(name for name in asked if name in known)

@@ -1,0 +1,71 @@
+"""Progress of a long command: one line with rate and time left on a terminal, silent when piped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from keyquery.jobs import JobProgress
+
+
+class Bar:
+    """A bar on the standard error stream.
+
+    Parameters
+    ----------
+    shown : rich.progress.Progress or None
+        None when nobody looks.
+    """
+
+    def __init__(self, shown: Any = None) -> None:
+        self._shown = shown
+        self._task = shown.add_task("", total=None, rate="", left="") if shown is not None else None
+
+    def update(self, done: int, total: int | None, rate: str = "", seconds_left: float | None = None) -> None:
+        """Show how far the work is, how fast it goes, and how long it still takes."""
+        if self._shown is not None:
+            left = f"{duration(seconds_left)} left" if seconds_left is not None else ""
+            self._shown.update(self._task, completed=done, total=total, rate=rate, left=left)
+
+    def follow(self, state: JobProgress) -> None:
+        """Say what happened to a job, and show how far all of them are and what each reports."""
+        if state.event:
+            self.say(state.event)
+        reports = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
+        self.update(state.kept + state.done, state.total, reports, state.seconds_left)
+
+    def say(self, text: str) -> None:
+        """Print a line above the bar; also without one."""
+        if self._shown is not None:
+            self._shown.console.print(text, markup=False, highlight=False)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Bar]:
+    """Open a bar titled by what is counted."""
+    if not sys.stderr.isatty():
+        yield Bar()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[left]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        yield Bar(shown)
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words that fit a bar: `50 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,117 @@
+"""The cache of measuring: what was made stays, under a hash of what was asked and of the code that answers.
+
+The code of a step is the import closure of its module, as the graph of the build knows it, without comments and
+docstrings: a file added elsewhere makes nothing old.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from boundpaper.build.closure import code_of
+from boundpaper.errors import DataError
+from boundpaper.places import project
+from boundpaper.store.files import write
+from keyquery.jobs.content import key
+
+T = TypeVar("T")
+_memory: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Form(Generic[T]):
+    """How a value lies in a file.
+
+    Parameters
+    ----------
+    suffix : str
+        Of the file's name.
+    load : callable
+        Reads it; DataError, OSError, TypeError or ValueError when it is cut off or of another version.
+    save : callable
+        Writes it whole or not at all.
+    """
+
+    suffix: str
+    load: Callable[[Path], T]
+    save: Callable[[Path, T], Any]
+
+
+def _load(path: Path) -> Any:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict) or set(content) != {"hash", "value"}:
+        raise ValueError(f"{path}: of another version")
+    if content["hash"] != _hash(content["value"]):
+        raise ValueError(f"{path}: not what was kept")
+    return content["value"]
+
+
+def _save(path: Path, value: Any) -> None:
+    plain = json.loads(json.dumps(value, allow_nan=False))
+    write(path, json.dumps({"hash": _hash(plain), "value": plain}).encode())
+
+
+def _hash(value: Any) -> str:
+    return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
+
+
+JSON: Form[Any] = Form(".json", _load, _save)
+
+
+@functools.cache
+def code(module: str) -> str:
+    """A hash of the code that a module runs: the files that it imports, itself and this one among them."""
+    return code_of(project(), [module, __name__])
+
+
+def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str = "") -> str:
+    """The name under which a step's answer is kept.
+
+    Parameters
+    ----------
+    step : callable
+        Function of a module; its name counts, and the code of its module.
+    asked : mapping
+        What the answer depends on beside the code, as `keyquery.jobs.content.key` hashes it.
+    module : str
+        The module whose code answers, where that is not the step's own.
+    """
+    return key(step, asked, code(module or step.__module__))
+
+
+def cached(
+    name: str, make: Callable[[], T], folder: Path | None, form: Form[T] = JSON, *, remember: bool = True
+) -> tuple[T, bool]:
+    """What `make()` gives, from an earlier call of this process or another where there was one; and whether there was.
+
+    Parameters
+    ----------
+    name : str
+        What `cache_name` returns.
+    folder : Path or None
+        Where files of the cache lie; None keeps nothing beyond this process.
+    remember : bool
+        Whether this process keeps the value; not where there are many that are read once.
+    """
+    if name in _memory:
+        return _memory[name], True
+    path = None if folder is None else folder / f"{name}{form.suffix}"
+    there = False
+    if path is not None and path.is_file():
+        try:
+            value, there = form.load(path), True
+        except (DataError, OSError, TypeError, ValueError):  # cut off by a full disk, or of another version: made anew
+            there = False
+    if not there:
+        value = make()
+        if path is not None:
+            form.save(path, value)
+    if remember:
+        _memory[name] = value
+    return value, there

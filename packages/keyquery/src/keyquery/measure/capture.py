@@ -1,0 +1,112 @@
+"""The command that captures a model: here, or in several jobs with a share of the documents each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from keyquery.jobs import Resources, open_executor, report, run_jobs
+from keyquery.measure.bar import bar, duration
+from keyquery.models.captures import capture, manifest
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures.progress import CaptureProgress
+from keyquery.models.checkpoints.builtin import resolve
+from keyquery.models.checkpoints.loading import ModelSource
+from keyquery.models.texts import Source
+
+LOGS = ".jobs"  # hidden, in the capture's folder: it goes where the capture goes
+
+
+def run(
+    root: Path,
+    *,
+    model: str,
+    texts: str,
+    out: Path,
+    revision: str | None,
+    dtype: str,
+    quantize: str | None,
+    device: str,
+    trust_remote_code: bool,
+    field: str,
+    split: str,
+    executor: str,
+    jobs: int,
+    partition: str | None,
+    minutes: int | None,
+    gpus: int | None,
+    memory: float | None,
+    **asked: Any,
+) -> Path:
+    """Capture as asked on the command line; return the capture's folder.
+
+    A capture that is there already is left as it is. With `jobs` above 1, or on a cluster, every job captures a share
+    of the documents, and the parts are gathered here.
+
+    Raises
+    ------
+    ThesisError
+        In the words of `keyquery.models.captures.capture.capture` and `keyquery.jobs.run_jobs`.
+    """
+    source = ModelSource(
+        resolve(root, model), revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code
+    )
+    options = CaptureOptions(model=source, texts=Source(texts, field, split), out=out.absolute(), **asked)
+    size = options.context // options.buckets
+    if options.rate > size and options.context % options.buckets == 0:
+        print(f"--rate {options.rate:g}: a bucket has {size} tokens, so all of them are kept", file=sys.stderr)
+    resources = Resources(partition=partition, minutes=minutes, gpus=gpus, memory=memory)
+    if capture.is_finished(options):
+        print("captured already, with these very options", file=sys.stderr)
+        print_notes(options.out)
+        return out
+    if executor == "local" and jobs == 1 and resources == Resources():
+        _here(options)
+    else:
+        _jobs(options, executor, jobs, resources)
+    with bar("gathering files") as shown:
+        capture.finish(options, shown.update)
+    return out
+
+
+def _here(options: CaptureOptions) -> None:
+    with bar("documents") as shown:
+
+        def tell(state: CaptureProgress) -> None:
+            for note in state.notes:
+                shown.say(note)
+            rate = f"{state.tokens_per_second:,.0f} tokens/s" if state.tokens_per_second else ""
+            shown.update(state.done, state.total, rate, state.seconds_left)
+
+        capture.record(options, tell)
+
+
+def _jobs(options: CaptureOptions, executor: str, count: int, resources: Resources) -> None:
+    shares = [{"options": options, "shard": (share, count)} for share in range(count)]
+    names = [f"share {share + 1} of {count}" for share in range(count)]
+    folder = options.out / LOGS
+    with bar("jobs") as shown, open_executor(executor, folder, workers=count, resources=resources) as pool:
+        run_jobs(share, shares, pool, folder, names=names, valid=lambda done: _there(options), progress=shown.follow)
+    print_notes(options.out)
+
+
+def print_notes(folder: Path) -> None:
+    """Print on standard error what a capture's manifest says is to be known before it is used."""
+    for note in (manifest.read(folder) or {}).get("notes", ()):
+        print(note, file=sys.stderr)
+
+
+def _there(options: CaptureOptions) -> bool:
+    return manifest.read(options.out) is not None
+
+
+def share(options: CaptureOptions, shard: tuple[int, int]) -> None:
+    """A job: capture every n-th document."""
+
+    def tell(state: CaptureProgress) -> None:
+        total = f" of {state.total}" if state.total is not None else ""
+        left = f", {duration(state.seconds_left)} left" if state.seconds_left is not None else ""
+        report(f"{state.done}{total} documents{left}")
+
+    capture.record(options, tell, shard)

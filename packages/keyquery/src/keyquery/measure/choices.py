@@ -1,0 +1,72 @@
+"""What the commands of the experiments offer: names only, so that `--help` needs none of their libraries.
+
+Experiments are found by folder: a file of `keyquery/experiments` with `SETTINGS` and `measure(subject, options)`, or
+`write(root, subject, options)`, is one. With `BY_NAME = True` it runs only where it is named, never by `--all`.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+from boundpaper.store.rules import Rule, anything, either, flag, listed, number, one_of, text, whole
+
+ESTIMATORS = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
+PAIRS = ("earlier", "earlier_bucket", "same_bucket")
+SEPARATIONS = ("distance", "centroid")
+DTYPES = ("auto", "bf16", "fp16", "fp32")
+QUANTIZATIONS = ("nf4", "fp4", "int8")
+POSITIONS = ("as configured", "rope", "drope")
+EXECUTORS = ("local", "slurm")
+STATEMENTS = ("planted", "popqa", "triviaqa", "hotpotqa", "nq")
+
+_MEASURES = re.compile(
+    r"^def (?:measure|write)\(\s*(?:root: Path,\s*)?subject: Subject,\s*options: Options", re.MULTILINE
+)
+
+
+def experiments(folder: Path, *, named: bool = False) -> tuple[str, ...]:
+    """Names of the experiments in a folder: those of `--all`, or where `named` those that run by name only."""
+    names = []
+    for path in sorted(folder.glob("[!_]*.py")):
+        text = path.read_text(encoding="utf-8")
+        by_name = re.search(r"^BY_NAME = True\b", text, re.MULTILINE) is not None
+        if _MEASURES.search(text) and re.search(r"^SETTINGS\b", text, re.MULTILINE) and by_name == named:
+            names.append(path.stem)
+    return tuple(names)
+
+
+FOLDER = Path(__file__).parents[1] / "experiments"
+EXPERIMENTS = experiments(FOLDER)
+BY_NAME = experiments(FOLDER, named=True)
+
+_GIVEN = ("root", "subject", "options", "replace")  # parameters that the command fills
+_RULES: dict[str, Rule] = {"str": text, "int": whole, "float": number, "bool": flag, "None": one_of(None)}
+
+
+def settings_of(name: str, folder: Path = FOLDER) -> dict[str, Rule]:
+    """The further options of an experiment, and what each may be, from the signature in its source text.
+
+    Parameters
+    ----------
+    name : str
+        The experiment.
+    folder : Path
+        Where its file lies.
+    """
+    tree = ast.parse((folder / f"{name}.py").read_text(encoding="utf-8-sig"))
+    [function] = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name in ("measure", "write")]
+    parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return {each.arg: _rule(each.annotation) for each in parameters if each.arg not in _GIVEN}
+
+
+def _rule(annotation: ast.expr | None) -> Rule:
+    """What a value of an annotated parameter may be; a name of the experiment's own stands for one of its words."""
+    if isinstance(annotation, ast.BinOp):
+        return either(_rule(annotation.right), _rule(annotation.left))
+    if isinstance(annotation, ast.Subscript):
+        outer = ast.unparse(annotation.value)
+        if outer == "Literal":
+            return one_of(*ast.literal_eval(f"[{ast.unparse(annotation.slice).strip('()')}]"))
+        return listed(_rule(annotation.slice)) if outer in ("Sequence", "list", "tuple") else anything
+    word = "None" if annotation is None or ast.unparse(annotation) == "None" else ast.unparse(annotation)
+    return _RULES.get(word, text if word[:1].isupper() else anything)

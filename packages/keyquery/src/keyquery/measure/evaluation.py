@@ -1,0 +1,150 @@
+"""Answers and perplexities of a model under a condition; asked once, and kept for every experiment that needs them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from boundpaper.errors import DataError, ModelError
+from keyquery.measure.cache import cache_name, cached
+from keyquery.measure.subject import Subject, Text
+from keyquery.models import interventions
+from keyquery.models.answers.forwards import encode
+from keyquery.models.answers.generation import greedy
+from keyquery.models.answers.likelihood import token_nats
+from keyquery.models.interventions import Intervention
+from keyquery.models.libraries import need
+from keyquery.tasks.answers import parse
+from keyquery.tasks.items import Item
+
+NEW_TOKENS = {"passkey": 12}
+BATCH = 8  # texts of a forward
+TOGETHER = 4096  # tokens of short prompts that share one, more than BATCH of them
+FEW = 6  # new tokens of a one-word answer
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A named set of interventions; the name says what is done to the model.
+
+    Parameters
+    ----------
+    name : str
+        "baseline", "bos_mlp:2", ...
+    interventions : tuple of Intervention
+        In the order in which they act.
+    decode : bool
+        Whether they act in decode steps as well as in the prefill.
+    """
+
+    name: str
+    interventions: tuple[Intervention, ...] = ()
+    decode: bool = False
+
+
+BASELINE = Condition("baseline")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One answer: what the model wrote and what it counts as ("right", "wrong", "unparsed")."""
+
+    id: str
+    text: str
+    verdict: str
+
+    @property
+    def right(self) -> bool:
+        """Whether it is right."""
+        return self.verdict == "right"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Negative log-likelihood of one text: total nats over `tokens` predicted tokens."""
+
+    id: str
+    seed: int
+    nats: float
+    tokens: int
+
+
+def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASELINE) -> list[Outcome]:
+    """What the model answers to items of one task, greedily.
+
+    Interventions act in the prefill, and in decode steps where the condition says so.
+
+    Raises
+    ------
+    DataError
+        When there are no items.
+    """
+    if not items:
+        raise DataError("no items to ask; give --items 1 or more")
+    asked = {"items": [asdict(item) for item in items], **_record(condition)}
+
+    def ask() -> list[dict[str, Any]]:
+        prefill, decode = interventions.phases(subject.model, condition.interventions, decode=condition.decode)
+        new = NEW_TOKENS.get(items[0].task, FEW)
+        prompts = [item.prompt for item in items]
+        longest = max(len(encode(subject.tokenizer, prompt)) for prompt in prompts)
+        batch = max(BATCH, TOGETHER // longest)
+        texts = greedy(subject.model, subject.tokenizer, prompts, new, batch, prefill=prefill, decode=decode)
+        return [
+            {"id": item.id, "text": text, "verdict": parse(item, text)} for item, text in zip(items, texts, strict=True)
+        ]
+
+    return [Outcome(**row) for row in ask_once(subject, "answers", asked, ask)]
+
+
+def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASELINE) -> list[Loss]:
+    """Negative log-likelihood of each text under a condition (one prefill, no decode steps).
+
+    Raises
+    ------
+    ModelError
+        When the logits overflow.
+    """
+    hashes = [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]
+    asked = {"texts": hashes, "ids": [[text.id, text.seed] for text in texts], **_record(condition)}
+
+    def ask() -> list[dict[str, Any]]:
+        torch = need("torch")
+        prefill, _ = interventions.phases(subject.model, condition.interventions, decode=False)
+        rows: list[dict[str, Any]] = []
+        for start in range(0, len(texts), BATCH):
+            some = texts[start : start + BATCH]
+            nats = token_nats(subject.model, torch.cat([text.tokens for text in some]), prefill=prefill)
+            if not bool(nats.isfinite().all()):
+                raise ModelError(f"{condition.name}: the model's logits are not finite; give --dtype bf16 or fp32")
+            totals = nats.double().sum(1).tolist()
+            rows += [
+                {"id": text.id, "seed": text.seed, "nats": total, "tokens": nats.shape[1]}
+                for text, total in zip(some, totals, strict=True)
+            ]
+        return rows
+
+    return [Loss(**row) for row in ask_once(subject, "losses", asked, ask)]
+
+
+def _record(condition: Condition) -> dict[str, Any]:
+    return {"interventions": [each.record() for each in condition.interventions], "decode": condition.decode}
+
+
+def _home(ask: Any) -> str:
+    """The module of a function, or of that in a partial."""
+    return str(getattr(ask, "func", ask).__module__)
+
+
+def ask_once(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
+    """A JSON value that `ask()` makes, from an earlier run or experiment where the question was the very same.
+
+    The key hashes the weights' identity, the question and the code of `ask`; a model without identity (made in memory)
+    is asked each time.
+    """
+    if subject.identity is None:
+        return ask()
+    name = cache_name(ask_once, {"what": what, "asked": asked, "identity": subject.identity}, _home(ask))
+    return cached(name, ask, subject.folder)[0]

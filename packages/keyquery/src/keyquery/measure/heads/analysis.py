@@ -1,0 +1,381 @@
+"""Every head of a capture analysed, in parallel and never twice, and its tables written as measurements."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.errors import DataError, ThesisError
+from boundpaper.store.files import digest
+from boundpaper.store.measurement import path_of
+from keyquery.heads.laws import Estimator
+from keyquery.heads.pairs import PairMode
+from keyquery.heads.plasticity import PlasticityOptions
+from keyquery.heads.rotation import Separation
+from keyquery.jobs import Resources
+from keyquery.measure.bar import Bar, bar, duration
+from keyquery.measure.heads import jobs as head_jobs
+from keyquery.measure.heads.finding import Finding, Outcome, attempts
+from keyquery.measure.heads.frames import frames, half_metrics
+from keyquery.measure.measurements import checked_name, others, refuse, save, slug
+from keyquery.models import text_sets
+from keyquery.models.captures import manifest, sampling
+from keyquery.models.captures.reading import UNTOLD, Capture, open_capture
+
+SHOWN = 5  # failures that an error lists
+WAITING = 4  # groups of heads for each process, at least, for a group to be one piece of work
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+LIBRARIES = ("numba", "numpy", "scipy")
+WIDER = "where a rotation turned them, plasticity is the higher the wider the bins are"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a run of `measure` did.
+
+    Parameters
+    ----------
+    files : list of Path
+        The tables written.
+    heads, kept : int
+        Heads, and those among them that an earlier run had finished.
+    seconds : float
+        Wall time.
+    """
+
+    files: list[Path]
+    heads: int
+    kept: int
+    seconds: float
+
+
+def measure(
+    root: Path,
+    place: str,
+    options: PlasticityOptions,
+    *,
+    context: int | None = None,
+    branch: str | None = None,
+    group: int | None = None,
+    name: str | None = None,
+    jobs: int | None = None,
+    executor: str = "local",
+    resources: Resources | None = None,
+    replace: bool = False,
+    halves: bool = False,
+) -> Measured:
+    """Analyse every head of a capture and write the measurements of its model.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    place : str
+        A folder, or the Hub id of a data set in the published layout.
+    options : Options
+        How plasticity is estimated.
+    context, branch, group : int or str
+        See `open_capture`.
+    name : str or None
+        The model's name among the measurements; from the capture when None.
+    jobs : int or None
+        Processes; the number of cores when None, and 1 works in this process. Jobs on a cluster; a job for every eight
+        heads when None.
+    executor, resources : str, Resources
+        `local`, or a cluster's: see `keyquery.jobs.open_executor`.
+    replace : bool
+        Overwrite measurements of this name that are of another capture.
+    halves : bool
+        Analyse halves of the documents by themselves as well, into `capture_halves`.
+
+    Raises
+    ------
+    DataError
+        When the capture is absent, unfinished or damaged, no head has a value, or measurements of another capture or
+        of other options stand under this name.
+    """
+    start = time.monotonic()
+    capture = open_capture(place, context=context, branch=branch, group=group)
+    settings = (capture.manifest or {}).get("settings", {})
+    shown = str(settings.get("model") or branch or Path(place).name)
+    model = checked_name(name or slug(shown))
+    splits = capture.halves() if halves else []
+    if not replace:
+        table = path_of(root, "head_metrics", model)
+        refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch))})
+    folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
+    if executor != "local" or resources not in (None, Resources()):
+        head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
+        here = 1  # every finding is in its place, and is gathered in this process
+    with bar("heads") as progress:
+        try:
+            findings, old = analyse_heads(capture, options, folder, here, progress)
+        except MemoryError:
+            raise ThesisError(_too_big(here)) from None
+    _some(capture, findings, options)
+    bins = options.bins or capture.buckets
+    tables = frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
+    tables = {name: table for name, table in tables.items() if len(table)}
+    if splits:
+        halved = []
+        for number, split in enumerate(splits):
+            for half, part in enumerate(split):
+                with bar(f"heads of half {half + 1} of split {number + 1} of {len(splits)}") as progress:
+                    own = analyse_heads(part, options, folder, here, progress)[0]
+                halved.append(half_metrics(own, options, part, bins, number, half))
+        tables["capture_halves"] = pd.concat(halved, ignore_index=True)
+    described = _manifest(capture, findings, options, model, place, branch)
+    described["command"] = f"{described['command']}{' --halves' if halves else ''}"
+    files = save(root, tables, model, described)
+    return Measured(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
+
+
+def analyse_heads(
+    capture: Capture, options: PlasticityOptions, folder: Path, jobs: int, progress: Bar
+) -> tuple[list[Finding], int]:
+    """Give the findings of all heads in order, and how many an earlier run had left in `folder`.
+
+    Raises
+    ------
+    DataError
+        When files of heads are absent or damaged: all are tried first, and the finished ones kept.
+    """
+    done: dict[sampling.Head, Finding] = {}
+    failed: list[str] = []
+    old, start = 0, time.monotonic()
+    with closing(_outcomes(capture, options, folder, min(jobs, len(capture.heads)))) as outcomes:
+        for head, outcome in outcomes:
+            if isinstance(outcome, DataError):
+                failed.append(str(outcome))
+            else:
+                done[head], was = outcome
+                old += was
+            count = len(done) + len(failed)
+            rate = max(1, count - old) / max(time.monotonic() - start, 1e-9)
+            progress.update(count, len(capture.heads), f"{rate:.1f} heads/s", (len(capture.heads) - count) / rate)
+    if failed:
+        lines = list(dict.fromkeys(failed))
+        more = [f"... and {len(lines) - SHOWN} more"] * (len(lines) > SHOWN)
+        raise DataError("\n".join([*lines[:SHOWN], *more, f"the other {len(done)} heads are done and kept"]))
+    return [done[head] for head in capture.heads], old
+
+
+def _outcomes(
+    capture: Capture, options: PlasticityOptions, folder: Path, jobs: int
+) -> Generator[tuple[sampling.Head, Outcome], None, None]:
+    if jobs == 1:
+        yield from attempts(capture, capture.heads, options, folder)
+        return
+    with _single_threads(), ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as pool:
+        calls: list[Future[list[tuple[sampling.Head, Outcome]]]] = [
+            pool.submit(_together, capture, heads, options, folder) for heads in shares(capture, jobs)
+        ]
+        try:
+            for call in as_completed(calls):
+                yield from call.result()
+        except BrokenProcessPool:
+            raise ThesisError(
+                "a process of the analysis was ended from outside (out of memory?); what is finished is kept; "
+                f"give --jobs {jobs // 2} and run again"
+            ) from None
+        except BaseException:  # Ctrl-C, or a caller that wants no more: finished heads are kept, the others are not
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():
+                worker.kill()
+            raise
+
+
+def shares(capture: Capture, jobs: int) -> list[tuple[sampling.Head, ...]]:
+    """Heads that read the same keys together, unless there are too few such groups to keep every process at work."""
+    groups: dict[tuple[int, int], list[sampling.Head]] = {}
+    for head in capture.heads:
+        groups.setdefault((head.layer, head.key), []).append(head)
+    if len(groups) < WAITING * jobs:
+        return [(head,) for head in capture.heads]
+    return [tuple(group) for group in groups.values()]
+
+
+def _together(
+    capture: Capture, heads: Sequence[sampling.Head], options: PlasticityOptions, folder: Path
+) -> list[tuple[sampling.Head, Outcome]]:
+    return list(attempts(capture, heads, options, folder))
+
+
+def _too_big(jobs: int) -> str:
+    """What to do when memory ran out, with what was asked for in mind."""
+    if jobs > 1:
+        return f"out of memory with {jobs} heads at a time; what is finished is kept; run again with --jobs {jobs // 2}"
+    return (
+        "out of memory with one head at a time; what is finished is kept; close other programs, or capture fewer "
+        "documents or a lower --rate"
+    )
+
+
+def _begin() -> None:
+    """In a new process: leave Ctrl-C to the command, and end with it however it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+
+
+def _follow(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+@contextmanager
+def _single_threads() -> Iterator[None]:
+    """One thread a process: heads run beside each other, and more threads would only wait for the cores."""
+    before = {name: os.environ.get(name) for name in (*THREADS, "PYTHONDONTWRITEBYTECODE")}
+    os.environ.update(dict.fromkeys(before, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _some(capture: Capture, findings: Sequence[Finding], options: PlasticityOptions) -> None:
+    """Refuse a capture of which nothing can be said."""
+    if any("ap_overall" in finding.metrics for finding in findings):
+        return
+    rows = [row for finding in findings for row in finding.bins]
+    most = max((row["queries"] for row in rows), default=0)
+    if rows and most < options.min_queries:
+        raise DataError(
+            f"{capture.root}: no query bin has {options.min_queries} queries (the fullest has {most}); capture more "
+            f"documents or a higher --rate, or give fewer --bins or a lower --min-queries"
+        )
+    reasons = list(dict.fromkeys(finding.reasons.get("ap_overall", "") for finding in findings))
+    detail = next((row["reason"] for row in rows if row["reason"]), "")
+    raise DataError(f"{capture.root}: no head has a value: {detail or reasons[0]}")
+
+
+def _manifest(
+    capture: Capture,
+    findings: Sequence[Finding],
+    options: PlasticityOptions,
+    model: str,
+    place: str,
+    branch: str | None,
+) -> dict[str, object]:
+    described = capture.manifest or {}
+    settings = described.get("settings", {})
+    facts = (
+        "model",
+        "revision",
+        "architecture",
+        "dtype",
+        "quantization",
+        "context",
+        "buckets",
+        "rate",
+        "pre_rope",
+        "window_ends",
+        "gguf",
+    )
+    name = Path(place).name if Path(place).is_dir() else place
+    given = [f"--estimator {options.estimator}", f"--pairs {options.pairs}", f"--min-queries {options.min_queries}"]
+    given += [f"--sample {options.cap}"] * (options.cap is not None)
+    given += [f"--separation {options.separation}"] * (options.separation != "distance")
+    given += [f"--bins {options.bins}"] * (options.bins is not None) + [f"--branch {branch}"] * (branch is not None)
+    contents = hashlib.blake2b("".join(each.vectors for each in findings).encode(), digest_size=16)
+    return {
+        "command": f"python build.py heads {name} {' '.join(given)} --name {model}",
+        "options": {
+            "estimator": options.estimator,
+            "pairs": options.pairs,
+            "bins": options.bins,
+            **({} if options.cap is None else {"sample": options.cap}),
+            **({} if options.separation == "distance" else {"separation": options.separation}),
+        },
+        "versions": {library: importlib.metadata.version(library) for library in LIBRARIES}
+        | described.get("versions", {}),
+        "capture": {
+            **{fact: settings[fact] for fact in facts if fact in settings},
+            **({"model": Path(settings["model"]).name} if settings.get("fingerprint") else {}),
+            **({"fingerprint": settings["fingerprint"]} if settings.get("fingerprint") else {}),
+            **_read(settings, described),
+            "context": capture.context,
+            "documents": len(described["documents"]) if "documents" in described else None,
+            "manifest": digest(capture.root / manifest.FILE) or None,
+            "vectors": contents.hexdigest(),
+        },
+    }
+
+
+def _read(settings: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
+    """The installed set that a capture read, and a hash of its documents; a file of the user's is named nowhere."""
+    place = str(settings.get("texts", ""))
+    if text_sets.split(place) is None:
+        return {}
+    said = "".join(str(each.get("digest")) for each in found.get("documents", ()))
+    return {"texts": place, "text_hash": hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}
+
+
+def _default(capture: Capture) -> Estimator:
+    """The estimator of a capture for which none was asked."""
+    if capture.rotations is not None:
+        return "aligned_full"
+    print(f"{capture.root}: {UNTOLD}, so queries are taken as captured (bucket_full): {WIDER}", file=sys.stderr)
+    return "bucket_full"
+
+
+def run(
+    root: Path,
+    place: str,
+    *,
+    estimator: Estimator | None,
+    pairs: PairMode,
+    bins: int | None,
+    min_queries: int,
+    sample: int | None = None,
+    separation: Separation = "distance",
+    partition: str | None = None,
+    minutes: int | None = None,
+    memory: float | None = None,
+    **asked: Any,
+) -> list[str]:
+    """The command: measure, and say on standard error how long it took.
+
+    Without an estimator, queries are turned to the centres of their bins; of a capture that does not say how its model
+    turns them they are taken as captured, which is said.
+
+    Returns
+    -------
+    list of str
+        Paths of the tables, below the project.
+    """
+    given = {name: asked[name] for name in ("context", "branch", "group") if name in asked}
+    capture = open_capture(place, **given)
+    for note in (capture.manifest or {}).get("notes", ()):
+        print(note, file=sys.stderr)
+    estimator = estimator or _default(capture)
+    options = PlasticityOptions(
+        estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
+    )
+    resources = Resources(partition=partition, minutes=minutes, memory=memory)
+    done = measure(root, place, options, resources=resources, **asked)
+    old = f", {done.kept} of them finished earlier" if done.kept else ""
+    print(f"{done.heads} heads in {duration(done.seconds)}{old}", file=sys.stderr)
+    return [path.relative_to(root).as_posix() for path in done.files]

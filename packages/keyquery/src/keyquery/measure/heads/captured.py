@@ -1,0 +1,100 @@
+"""Captures of a subject over its own book's texts, and what the head geometry finds in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from boundpaper.errors import DataError
+from boundpaper.store.files import write
+from keyquery.heads.plasticity import PlasticityOptions as Estimation
+from keyquery.jobs.content import key
+from keyquery.measure.bar import Bar
+from keyquery.measure.heads.analysis import analyse_heads
+from keyquery.measure.heads.finding import Finding
+from keyquery.measure.measurements import slug
+from keyquery.measure.subject import LONGEST, Options, Subject
+from keyquery.models.captures import capture
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures.progress import CaptureProgress
+from keyquery.models.captures.reading import Capture, open_capture
+from keyquery.models.checkpoints.loading import Loaded, shown_model
+from keyquery.models.texts import Source
+
+BUCKETS = 16
+DOCUMENTS = 256  # with one token a bucket and document, so many queries in each query bin
+
+
+def open_or_capture(subject: Subject, options: Options, kind: str | None = None) -> Capture:
+    """Queries and keys of a subject over 256 texts of one kind, in the folder of its answers; made once.
+
+    Parameters
+    ----------
+    kind : str or None
+        Kind of the book's texts; the first when None. Texts of `options.place` are taken in place of it.
+
+    Raises
+    ------
+    DataError
+        When the model was made in memory, or texts are too short or too few tokens are asked.
+    """
+    if subject.source is None or subject.folder is None:
+        raise DataError(f"{subject.name}: a model in memory cannot be captured; save it to a folder first")
+    length = options.tokens or min(subject.training_length, LONGEST)
+    if length < BUCKETS:
+        raise DataError(f"{subject.name}: a capture needs texts of {BUCKETS} tokens, not {length}; give more --tokens")
+    context = length - length % BUCKETS
+    kind, source = kind or subject.book.kinds()[0], options.texts_source
+    content = b"" if source is not None else _texts(subject, kind, context)
+    label = kind if source is None else slug(source.place)
+    # what is captured is in the name: a model trained anew, or other texts, make another capture
+    mark = key(
+        open_or_capture, {"model": subject.source, "identity": subject.identity, "texts": source, "content": content}
+    )
+    folder = subject.folder.parent / "captures" / f"{subject.name}-{label}-{context}-{mark[:8]}"
+    if source is None:
+        file = folder.with_name(f"{folder.name}.jsonl")
+        if not file.is_file():
+            write(file, content)
+    asked = CaptureOptions(
+        model=subject.source,
+        texts=source or Source(str(file)),
+        context=context,
+        out=folder,
+        heads=300,
+        buckets=BUCKETS,
+        limit=DOCUMENTS,
+        windows=source is not None,
+        skip_short=source is not None,
+        fewer=True,
+    )
+    if not capture.is_finished(asked):
+        subject.tell(f"capturing {label}")
+        facts = {**subject.facts, "model": shown_model(subject.source.name)}
+
+        def tell(state: CaptureProgress) -> None:
+            for note in state.notes:
+                subject.tell(note)
+
+        capture.record(asked, tell, loaded=Loaded(subject.model, subject.tokenizer, facts))
+        capture.finish(asked)
+    held = open_capture(folder)
+    if source is not None:
+        documents = (held.manifest or {}).get("documents", [])
+        subject.used.add_texts(source.shown, (f"{each['id']} {each['digest']}" for each in documents))
+    return held
+
+
+def findings(subject: Subject, options: Options, kind: str | None = None) -> list[Finding]:
+    """What the head geometry finds in each captured head of a subject, over texts of one kind."""
+    assert subject.folder is not None or subject.source is None
+    held = open_or_capture(subject, options, kind)
+    folder = Path(held.root).parent.parent / "heads"
+    heads, _ = analyse_heads(held, Estimation(), folder, 1, Bar())
+    return heads
+
+
+def _texts(subject: Subject, kind: str, context: int) -> bytes:
+    rows = subject.book.texts(kind, DOCUMENTS, context, 0, subject.tokenizer)
+    lines = [json.dumps({"id": f"{kind}-{number}", "text": text}) for number, text in enumerate(rows)]
+    return ("\n".join(lines) + "\n").encode()

@@ -1,0 +1,318 @@
+"""What the analysis finds in one captured head: plain numbers that a JSON file keeps, so that no head is done twice."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from boundpaper.errors import DataError
+from boundpaper.store.files import digest
+from keyquery.heads.components import position_weights
+from keyquery.heads.gap import gaps_to_empirical
+from keyquery.heads.head import Head
+from keyquery.heads.laws import ALIGNED
+from keyquery.heads.missing import Row, Scalar
+from keyquery.heads.moments import HeadMoments, head_moments
+from keyquery.heads.pca import COMPONENTS, pca
+from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity, prepared
+from keyquery.heads.rotation import rotation
+from keyquery.heads.summary import LENGTH_NAMES, summarise
+from keyquery.measure.cache import JSON, Form, cache_name, cached
+from keyquery.measure.heads.key_side import KeySide
+from keyquery.models.captures import layout, sampling
+from keyquery.models.captures import reading as captures
+from keyquery.rotary import Rotary
+
+PLASTICITY = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
+ROTATION = (
+    *("bias_strength", "bias_window", "alpha_q", "alpha_k", "mu_q_a", "mu_k_a", "mu_q_b", "mu_k_b", "r_q_a", "r_k_a"),
+    *("separation_strength", "var_frac_a", "var_frac_b", "plane_var", "content_var_b", "residual_pos_r"),
+)
+COMPONENT = ("pc0_explained", "pc0_r_q", "pc0_r_k", "linear_share_q", "linear_share_k", "beta_norm", "r2_pos")
+GAPS = ("gap_by_pair", "gap_by_bin")
+METRICS = (*PLASTICITY, *ROTATION, *COMPONENT, *GAPS)
+LENGTHS = tuple(f"ap_{name}" for name in LENGTH_NAMES)
+PLANE_POINTS = 32  # of each side, evenly over the positions
+DECILES = tuple(f"ap_decile_{place}" for place in range(10))
+
+
+@dataclass
+class Finding:
+    """What is known of one head; JSON values only.
+
+    Parameters
+    ----------
+    layer, head, key_head : int
+        The head.
+    vectors : str
+        Content hash of its queries and keys.
+    queries, keys : int
+        Vectors.
+    metrics : dict
+        `METRICS`, `DECILES` and `LENGTHS` that have a value.
+    reasons : dict
+        Why the others have none.
+    kind : str
+        What the first principal component carries; empty when it is not known.
+    bins : list of dict
+        One a query bin: position, queries, pairs, plasticity, mean_gap, spread, reason.
+    cells : list of list
+        Cells of the map: key distance, query distance (indices), pairs, plasticity.
+    competition : list of list
+        Cells by query bin and key distance (indices): pairs, mean |m|, mean sqrt(v).
+    dimensions : list of list
+        R^2 of each original dimension on position, and its weight.
+    spectrum : list of list
+        By principal component: share of the variance, correlations of queries and keys with position.
+    plane : list of list
+        A draw of vectors in the plane: 1 for a query and 0 for a key, position, projections on a and b.
+    precision : str
+        Precision of the products; empty when there are none.
+    """
+
+    layer: int
+    head: int
+    key_head: int
+    vectors: str
+    queries: int = 0
+    keys: int = 0
+    metrics: dict[str, float] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    kind: str = ""
+    bins: list[dict[str, Any]] = field(default_factory=list)
+    cells: list[list[float]] = field(default_factory=list)
+    competition: list[list[float]] = field(default_factory=list)
+    dimensions: list[list[float]] = field(default_factory=list)
+    spectrum: list[list[float]] = field(default_factory=list)
+    plane: list[list[float]] = field(default_factory=list)
+    precision: str = ""
+
+    def put(self, name: str, value: float | Scalar) -> None:
+        """Set a metric, or the reason why it is missing."""
+        scalar = value if isinstance(value, Scalar) else Scalar(float(value), 1)
+        if scalar.value is None:
+            self.reasons[name] = scalar.reason
+        else:
+            self.metrics[name] = scalar.value
+
+    def without(self, names: tuple[str, ...], reason: str) -> None:
+        """Leave metrics out for one reason."""
+        self.reasons |= dict.fromkeys(names, reason)
+
+
+Outcome = tuple[Finding, bool] | DataError
+
+
+def load_or_analyse(
+    capture: captures.Capture,
+    head: sampling.Head,
+    options: PlasticityOptions,
+    folder: Path,
+    keys: KeySide | None = None,
+) -> tuple[Finding, bool]:
+    """The finding of a head from `folder`, or made and put there; and whether it was there.
+
+    The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are those of the head,
+    where another head that reads them was done before.
+
+    Raises
+    ------
+    DataError
+        When a file of the head is absent or damaged.
+    """
+    keys = keys or KeySide(capture, head, options)
+    path, vectors = place(capture, head, options, folder, keys)
+    make = functools.partial(analyse, capture, head, options, vectors, keys)
+    return cached(path.stem, make, folder, FINDING, remember=False)
+
+
+def attempts(
+    capture: captures.Capture, heads: Sequence[sampling.Head], options: PlasticityOptions, folder: Path
+) -> Iterator[tuple[sampling.Head, Outcome]]:
+    """Analyse heads, those that follow each other and read the same keys with one copy of them.
+
+    A damaged file is an outcome, so that the other heads go on.
+    """
+    keys: KeySide | None = None
+    for head in heads:
+        if keys is None or not keys.serves(head):
+            keys = KeySide(capture, head, options)
+        try:
+            outcome: Outcome = load_or_analyse(capture, head, options, folder, keys)
+        except DataError as error:
+            outcome = error
+        yield head, outcome
+
+
+def place(
+    capture: captures.Capture,
+    head: sampling.Head,
+    options: PlasticityOptions,
+    folder: Path,
+    keys: KeySide | None = None,
+) -> tuple[Path, str]:
+    """Where the finding of a head is kept, and the content hash of its vectors."""
+    queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
+    vectors = queries + (keys or KeySide(capture, head, options)).digest
+    asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
+    asked["vectors"] = vectors
+    if options.estimator in ALIGNED:
+        asked["rotation"] = capture.rotation(head.layer)
+    if (window := capture.window(head.layer)) != (None, False):
+        asked["window"] = window
+    if capture.only is not None:
+        asked["documents"] = capture.documents
+    return folder / f"{cache_name(analyse, asked)}{FINDING.suffix}", vectors
+
+
+def _load(path: Path) -> Finding:
+    return Finding(**JSON.load(path))
+
+
+def _save(path: Path, found: Finding) -> None:
+    JSON.save(path, vars(found))
+
+
+FINDING = Form(".json", _load, _save)
+
+
+def analyse(
+    capture: captures.Capture,
+    head: sampling.Head,
+    options: PlasticityOptions,
+    vectors: str = "",
+    keys: KeySide | None = None,
+) -> Finding:
+    """Analyse a head: plasticity, rotation, components, position in the dimensions, distance to counting.
+
+    Whatever a head is too small or too uniform for is missing with its reason.
+
+    Raises
+    ------
+    DataError
+        When a file of the head is absent or damaged.
+    """
+    queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
+    rotation = capture.rotation(head.layer)
+    window, chunks = capture.window(head.layer)
+    finding = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
+    try:
+        data = Head(
+            queries=queries.vectors,
+            query_positions=queries.position.astype(np.int64),
+            query_documents=queries.document.astype(np.int64),
+            keys=keys.vectors.vectors,
+            key_positions=keys.positions,
+            key_documents=keys.documents,
+            context=capture.context,
+            buckets=capture.buckets,
+            rotary=rotation if isinstance(rotation, Rotary) else None,
+            window=window,
+            chunks=chunks,
+        )
+    except ValueError as error:
+        finding.without((*METRICS, *DECILES, *LENGTHS), str(error))
+        return finding
+    moments = head_moments(data, options.precision, keys.moments)
+    if isinstance(rotation, str) and options.estimator in ALIGNED:
+        finding.without((*PLASTICITY, *DECILES, *LENGTHS, *GAPS), rotation)
+    else:
+        _plasticity(finding, data, moments, options, keys)
+    _try(finding, ROTATION, lambda: _rotation(finding, data, moments, capture.context, options))
+    _try(finding, COMPONENT[:5], lambda: _components(finding, moments))
+    weights = position_weights(moments.queries)
+    finding.put("beta_norm", weights.beta_norm)
+    finding.put("r2_pos", weights.r_squared_mean)
+    finding.dimensions = np.column_stack([weights.r_squared, weights.weights]).tolist()
+    return finding
+
+
+def _try(found: Finding, names: tuple[str, ...], step: Callable[[], None]) -> None:
+    try:
+        step()
+    except ValueError as error:
+        found.without(names, str(error))
+
+
+def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions) -> None:
+    plane = rotation(moments, context, options.separation)
+    axes = np.stack([plane.a, plane.b], axis=1)
+    for side, vectors, positions in ((1, data.queries, data.query_positions), (0, data.keys, data.key_positions)):
+        order = np.argsort(positions, kind="stable")
+        drawn = order[np.linspace(0, len(order) - 1, min(PLANE_POINTS, len(order))).astype(int)]
+        points = vectors[drawn].astype(np.float64) @ axes
+        found.plane += [
+            [side, int(place), float(a), float(b)] for place, (a, b) in zip(positions[drawn], points, strict=True)
+        ]
+    for name in ROTATION:
+        value = getattr(plane, "plane_var_fraction" if name == "plane_var" else name)
+        # a check that is zero but for rounding: its digits would differ from machine to machine
+        found.put(name, round(value, 12) + 0.0 if name == "residual_pos_r" else value)
+
+
+def _components(found: Finding, moments: HeadMoments) -> None:
+    parts = pca(moments, min(COMPONENTS, moments.pool.mean.size))
+    found.kind = parts.kind
+    found.spectrum = np.column_stack([parts.explained, parts.r_q, parts.r_k]).tolist()
+    for name, value in zip(COMPONENT, (parts.explained[0], parts.r_q[0], parts.r_k[0]), strict=False):
+        found.put(name, value)
+    found.put("linear_share_q", parts.linear_share_q)
+    found.put("linear_share_k", parts.linear_share_k)
+
+
+def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide) -> None:
+    given = prepared(data, options, moments.queries, keys.groups)
+    known = plasticity(data, options, given=given)
+    summary = summarise(known)
+    found.precision = known.precision
+    for name in PLASTICITY:
+        found.put(name, getattr(summary, name))
+    for names, row in ((DECILES, summary.deciles), (LENGTHS, summary.lengths)):
+        for place, name in enumerate(names):
+            found.put(name, _scalar(row, place))
+    if options.estimator == "empirical":
+        found.without(GAPS, "the estimator itself counts")
+    else:
+        [gap] = gaps_to_empirical(data, options, (options.estimator,), given=given)
+        found.put("gap_by_pair", gap.by_pair)
+        found.put("gap_by_bin", gap.by_bin)
+    _maps(found, known)
+
+
+def _maps(found: Finding, known: Plasticity) -> None:
+    """Profile, map of plasticity, and the two sides of the competition, as lists without their empty cells."""
+    sums = known.sums
+    for place, queries in enumerate(known.queries):
+        pairs = float(sums.count[place].sum())
+        found.bins.append(
+            {
+                "position": _number(known.taus[place]),
+                "queries": int(queries),
+                "pairs": int(known.profile.counts[place]),
+                "plasticity": _number(known.profile.values[place]),
+                "mean_gap": float(sums.mean_gap[place].sum()) / pairs if pairs else None,
+                "spread": float(sums.spread[place].sum()) / pairs if pairs else None,
+                "reason": known.profile.reasons[place],
+            }
+        )
+    values, counts = known.by_distances()
+    found.cells = [[int(i), int(j), counts[i, j], values[i, j]] for i, j in zip(*np.nonzero(counts), strict=True)]
+    gap, spread, counts = known.by_distance()
+    found.competition = [
+        [int(i), int(j), counts[i, j], gap[i, j], spread[i, j]] for i, j in zip(*np.nonzero(counts), strict=True)
+    ]
+
+
+def _scalar(row: Row, place: int) -> Scalar:
+    value = _number(row.values[place])
+    return Scalar(value, int(row.counts[place]), row.reasons[place])
+
+
+def _number(value: object) -> float | None:
+    number = float(cast(float, value))
+    return number if np.isfinite(number) else None

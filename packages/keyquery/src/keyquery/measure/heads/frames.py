@@ -1,0 +1,226 @@
+"""Findings of a capture's heads as the tables that are kept: one row a head, a bin, a cell, a dimension, a metric."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from keyquery.heads.aggregate import OverHeads, over_heads
+from keyquery.heads.plasticity import PlasticityOptions
+from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding
+from keyquery.models.captures.reading import Capture
+
+PLANE_HEADS = 8  # heads whose vectors are drawn in the plane
+
+
+def frames(
+    findings: Sequence[Finding], options: PlasticityOptions, context: int, bins: int, model: str = ""
+) -> dict[str, pd.DataFrame]:
+    """Give every measurement of a model by name.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        All heads, in order.
+    options : Options
+        How plasticity was estimated.
+    context, bins : int
+        Tokens, and query bins.
+    model : str
+        Name in print.
+    """
+    return {
+        "head_metrics": head_metrics(findings),
+        "head_profile": head_profile(findings),
+        "head_pairs": head_pairs(findings, options, context),
+        "head_competition": head_competition(findings, options, context),
+        "head_components": head_components(findings),
+        "head_spectrum": head_spectrum(findings),
+        "head_plane": head_plane(findings),
+        "model_metrics": model_metrics(findings, options, context, bins, model),
+    }
+
+
+def head_metrics(findings: Sequence[Finding]) -> pd.DataFrame:
+    """One row a head: all its metrics, and why some are missing."""
+    rows = []
+    for finding in findings:
+        values = {name: finding.metrics.get(name) for name in METRICS}
+        missing = dict.fromkeys(finding.reasons[name] for name in METRICS if name in finding.reasons)
+        rows.append(
+            {
+                **_place(finding),
+                "queries": finding.queries,
+                "keys": finding.keys,
+                **values,
+                "pc0_kind": finding.kind,
+                "reason": "; ".join(missing),
+            }
+        )
+    return _frame(rows, METRICS)
+
+
+def head_profile(findings: Sequence[Finding]) -> pd.DataFrame:
+    """One row a head and query bin."""
+    rows = [{**_place(finding), "bin": place, **row} for finding in findings for place, row in enumerate(finding.bins)]
+    return _frame(rows, ("position", "plasticity", "mean_gap", "spread"))
+
+
+def head_pairs(findings: Sequence[Finding], options: PlasticityOptions, context: int) -> pd.DataFrame:
+    """The map of plasticity by inter-key and query-to-midpoint distance: means over the heads that have pairs there."""
+    widths = [context / cells for cells in options.cells]
+    cells = _cells([finding.cells for finding in findings])
+    return pd.DataFrame(
+        {
+            "key_distance": (i + 0.5) * widths[0],
+            "query_distance": (j + 0.5) * widths[1],
+            "plasticity": np.mean(each[:, 1]),
+            "heads": len(each),
+            "pairs": int(each[:, 0].sum()),
+        }
+        for (i, j), each in cells.items()
+    )
+
+
+def head_competition(findings: Sequence[Finding], options: PlasticityOptions, context: int) -> pd.DataFrame:
+    """Position against content by query bin and inter-key distance: means over the heads that have pairs there."""
+    width = context / options.cells[0]
+    cells = _cells([finding.competition for finding in findings])
+    return pd.DataFrame(
+        {
+            "bin": i,
+            "key_distance": (j + 0.5) * width,
+            "mean_gap": np.mean(each[:, 1]),
+            "spread": np.mean(each[:, 2]),
+            "heads": len(each),
+            "pairs": int(each[:, 0].sum()),
+        }
+        for (i, j), each in cells.items()
+    )
+
+
+def head_components(findings: Sequence[Finding]) -> pd.DataFrame:
+    """One row a head and original dimension of its queries."""
+    return pd.DataFrame(
+        {**_place(finding), "dimension": place, "r2": r2, "weight": weight}
+        for finding in findings
+        for place, (r2, weight) in enumerate(finding.dimensions)
+    )
+
+
+def head_spectrum(findings: Sequence[Finding]) -> pd.DataFrame:
+    """One row a head and principal component of its queries and keys, the first ones."""
+    return pd.DataFrame(
+        {**_place(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
+        for finding in findings
+        for place, (explained, r_q, r_k) in enumerate(finding.spectrum)
+    )
+
+
+def head_plane(findings: Sequence[Finding]) -> pd.DataFrame:
+    """A draw of queries and keys in the plane of drift and separation, for heads spread evenly over the captured."""
+    known = [finding for finding in findings if finding.plane]
+    picked = sorted({round(place) for place in np.linspace(0, len(known) - 1, min(PLANE_HEADS, len(known)))})
+    return pd.DataFrame(
+        {
+            **_place(known[place]),
+            "point": point,
+            "side": "query" if side else "key",
+            "position": int(position),
+            "a": a,
+            "b": b,
+        }
+        for place in picked
+        for point, (side, position, a, b) in enumerate(known[place].plane)
+    )
+
+
+def model_metrics(
+    findings: Sequence[Finding], options: PlasticityOptions, context: int, bins: int, model: str = ""
+) -> pd.DataFrame:
+    """Means over heads with intervals from resampled key heads: all metrics, deciles, length bins and query bins."""
+    names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{place}" for place in range(bins))]
+    table = np.full((len(findings), len(names)), np.nan)
+    for row, finding in enumerate(findings):
+        values = {
+            **finding.metrics,
+            **{f"ap_bin_{place}": each["plasticity"] for place, each in enumerate(finding.bins)},
+        }
+        table[row] = [np.nan if values.get(name) is None else values[name] for name in names]
+    means = over_heads(table, [(finding.layer, finding.key_head) for finding in findings])
+    clusters = [
+        len(
+            {
+                (finding.layer, finding.key_head)
+                for finding, value in zip(findings, column, strict=True)
+                if value == value
+            }
+        )
+        for column in table.T
+    ]
+    return pd.DataFrame(
+        {
+            "metric": name,
+            "value": means.mean.values[place],
+            "ci_low": means.low.values[place],
+            "ci_high": means.high.values[place],
+            "sd": means.sd.values[place],
+            "bimodality": means.bimodality.values[place],
+            "heads": int(means.mean.counts[place]),
+            "key_heads": clusters[place],
+            "context": context,
+            "estimator": options.estimator,
+            "pairs": options.pairs,
+            "bins": bins,
+            "min_queries": options.min_queries,
+            "name": model,
+            "reason": _reason(findings, means, name, place),
+        }
+        for place, name in enumerate(names)
+    )
+
+
+def half_metrics(
+    findings: Sequence[Finding], options: PlasticityOptions, part: Capture, bins: int, split: int, half: int
+) -> pd.DataFrame:
+    """Means over heads of a half of a capture's documents, without intervals: what differs between halves is noise."""
+    means = model_metrics(findings, options, part.context, bins)
+    kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
+    placed = means[kept].assign(split=split, half=half, documents=len(part.documents))
+    return placed[["split", "half", "documents", *kept]]
+
+
+def _reason(findings: Sequence[Finding], means: OverHeads, name: str, place: int) -> str:
+    """Why a cell of the row is empty: the heads' own reason where none has a value."""
+    if means.mean.reasons[place]:
+        own = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
+        number = name.removeprefix("ap_bin_")
+        if number.isdigit():
+            own = dict.fromkeys(
+                row["reason"] for finding in findings for row in finding.bins[int(number) : int(number) + 1]
+            )
+        return "; ".join(list(own)[:3]) or means.mean.reasons[place]
+    rows = (means.low, means.sd, means.bimodality)
+    return "; ".join(dict.fromkeys(row.reasons[place] for row in rows if row.reasons[place]))
+
+
+def _place(found: Finding) -> dict[str, Any]:
+    return {"layer": found.layer, "head": found.head, "key_head": found.key_head}
+
+
+def _cells(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
+    """Cells of all heads by their indices, in order: an array with a row a head each."""
+    cells: dict[tuple[int, int], list[list[float]]] = defaultdict(list)
+    for each in lists:
+        for i, j, *values in each:
+            cells[int(i), int(j)].append(values)
+    return {place: np.array(cells[place]) for place in sorted(cells)}
+
+
+def _frame(rows: list[dict[str, Any]], numbers: Sequence[str]) -> pd.DataFrame:
+    table = pd.DataFrame(rows)
+    return table.astype(dict.fromkeys(numbers, float)) if len(table) else table

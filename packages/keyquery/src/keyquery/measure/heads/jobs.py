@@ -1,0 +1,78 @@
+"""Heads of a capture as jobs of a cluster: each analyses a share, and its findings are kept where all see them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+from boundpaper.errors import DataError
+from keyquery.heads.plasticity import PlasticityOptions
+from keyquery.jobs import Resources, open_executor, report, run_jobs
+from keyquery.measure.bar import bar
+from keyquery.measure.heads.finding import attempts, place
+from keyquery.models.captures.reading import Capture
+
+HEADS = 8  # of a job, where the number of jobs is not given
+JOBS = 100  # then at most
+
+
+def analyse_missing(
+    capture: Capture, options: PlasticityOptions, folder: Path, jobs: int | None, executor: str, resources: Resources
+) -> None:
+    """Analyse the heads that have no finding in `folder` yet, a share of them in each job.
+
+    A run that was stopped, repeated, asks for what is missing only: a job keeps every head when it is done.
+
+    Parameters
+    ----------
+    capture : Capture
+        The capture; jobs must see its folder.
+    options : Options
+        How plasticity is estimated.
+    folder : Path
+        Where findings are kept, below the project.
+    jobs : int or None
+        Jobs; one for every eight heads when None.
+    executor : str
+        See `keyquery.jobs.open_executor`.
+    resources : Resources
+        What one job may use.
+
+    Raises
+    ------
+    JobsFailed
+        When a job ended without its result; what it had finished is kept.
+    """
+    # jobs begin in a folder of their own
+    capture, folder = replace(capture, root=capture.root.absolute()), folder.absolute()
+    wanted = [number for number, head in enumerate(capture.heads) if not _there(capture, number, options, folder)]
+    if not wanted:
+        return
+    count = min(len(wanted), jobs or min(JOBS, -(-len(wanted) // HEADS)))
+    # neighbours together: they read the same keys
+    edges = [len(wanted) * share // count for share in range(count + 1)]
+    shares = [
+        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(wanted[first:last])}
+        for first, last in pairwise(edges)
+    ]
+    names = [f"share {share + 1} of {count}" for share in range(count)]
+    logs = folder / "jobs"
+    with bar("jobs") as shown, open_executor(executor, logs, workers=count, resources=resources) as pool:
+        # findings are asked for one by one above: a job of an earlier run whose findings were deleted runs again
+        run_jobs(share, shares, pool, logs, names=names, valid=lambda done: False, progress=shown.follow)
+
+
+def share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
+    """A job: analyse some heads; a damaged one is left to the command, which says what is wrong with it."""
+    outcomes = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
+    for done, (_, outcome) in enumerate(outcomes, 1):
+        if isinstance(outcome, DataError):
+            print(outcome)
+        report(f"{done} of {len(numbers)} heads")
+    return len(numbers)
+
+
+def _there(capture: Capture, number: int, options: PlasticityOptions, folder: Path) -> bool:
+    path, _ = place(capture, capture.heads[number], options, folder)
+    return path.is_file()

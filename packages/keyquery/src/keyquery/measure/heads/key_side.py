@@ -1,0 +1,69 @@
+"""The keys that several heads of a group read: loaded, checked, described and sorted once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from boundpaper.store.files import digest
+from keyquery.heads.moments import Moments, class_moments
+from keyquery.heads.pairs import Keys, competing
+from keyquery.heads.plasticity import PlasticityOptions
+from keyquery.models.captures import layout
+from keyquery.models.captures.reading import Capture, Vectors
+from keyquery.models.captures.sampling import Head
+
+
+class KeySide:
+    """Keys of one key head of a capture, each part made when it is first asked for.
+
+    Parameters
+    ----------
+    capture : Capture
+        The capture.
+    head : Head
+        Any head that reads these keys.
+    options : Options
+        How its heads are analysed.
+    """
+
+    def __init__(self, capture: Capture, head: Head, options: PlasticityOptions) -> None:
+        self._capture, self._head, self._options = capture, head, options
+
+    def serves(self, head: Head) -> bool:
+        """Tell whether a head of the capture reads these keys."""
+        return (self._head.layer, self._head.key) == (head.layer, head.key)
+
+    @cached_property
+    def digest(self) -> str:
+        """Content hash of the file."""
+        return digest(self._capture.root / layout.folder(self._head.layer, self._head.key, "k") / layout.FILE)
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The keys as captured."""
+        return self._capture.keys(self._head)
+
+    @cached_property
+    def positions(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Their positions, tokens."""
+        return self.vectors.position.astype(np.int64)
+
+    @cached_property
+    def documents(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Their documents."""
+        return self.vectors.document.astype(np.int64)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Their moments."""
+        return class_moments(self.vectors.vectors, self.positions, self._options.precision)
+
+    @cached_property
+    def groups(self) -> Keys:
+        """The keys in groups whose members compete."""
+        capture = self._capture
+        return competing(
+            self.vectors.vectors, self.positions, self.documents, capture.context, capture.buckets, self._options.pairs
+        )

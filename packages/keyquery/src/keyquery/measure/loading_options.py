@@ -1,0 +1,25 @@
+"""How a model is loaded, as options that all commands share which load one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from keyquery.measure.choices import DTYPES, QUANTIZATIONS
+
+_OPTIONS = (
+    click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True),
+    click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Weights through bitsandbytes."),
+    click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:N or mps."),
+    click.option("--revision", help="Branch, tag or commit of a Hub id."),
+    click.option("--trust-remote-code", is_flag=True, help="Run code that comes with the checkpoint."),
+)
+
+
+def loading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add type, quantisation, device, revision and trust to a command, in this order."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

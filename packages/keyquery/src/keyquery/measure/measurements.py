@@ -1,0 +1,192 @@
+"""Measurements on their way into the project: a table a model below `artifacts/measurements`, a manifest beside it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.store.canonical import agree, same_cells
+from boundpaper.store.files import write
+from boundpaper.store.manifest import SEAL, sealed
+from boundpaper.store.measurement import path_of, put
+from boundpaper.store.results import text
+from boundpaper.store.table_file import words
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+TOLERANCE = 1e-4  # relative: what float32 sums of one model differ by between processors
+NOISE = 1e-6  # of the largest value of a metric: below it float32 sums say nothing but which processor made them
+WEIGHTS = ("fingerprint", "revision", "dtype", "quantization", "position", "load_as", "scaling", "bos")
+WORDS = {"texts": "--documents", "place": "--texts"}  # options that the command line calls otherwise
+OF_THE_RUN = ("command", "device", "seconds", "versions", SEAL)  # facts of a manifest that are of no number
+OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which differ where its last bits do
+
+
+def slug(name: str) -> str:
+    """A model's id or folder as a name of measurements: `org/My Model-7B` is `my-model-7b`."""
+    return re.sub(r"[^a-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2].lower()).strip("-._") or "model"
+
+
+def checked_name(model: str) -> str:
+    """The name, when it can be one of a file.
+
+    Raises
+    ------
+    DataError
+        When it cannot.
+    """
+    if not NAME.fullmatch(model):
+        raise DataError(f"{model!r} is no name of measurements; give small letters, digits, '.', '_' and '-'")
+    return model
+
+
+def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: Mapping[str, Any]) -> list[Path]:
+    """Write `artifacts/measurements/EXPERIMENT/MODEL.csv` and `.json` for each table; return the tables' files.
+
+    A large table is a `.parquet`, see `boundpaper.store.measurement`.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    tables : mapping of str to DataFrame
+        Tables by experiment.
+    model : str
+        Name of the files, see `checked_name`.
+    manifest : mapping
+        What made them: command, versions, settings; no times and no facts of the machine.
+
+    Raises
+    ------
+    DataError
+        When a table holds what the schema refuses.
+    """
+    written = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
+    paths = []
+    for name, content in written.items():
+        path = path_of(root, name, model)
+        old = _held(path)
+        same = old == content or (bool(old) and _alike(old, content))
+        if not same:
+            path = put(root, name, model, content.decode())
+        if not same or _lasting(manifest_beside(path)) != _lasting(_plain(manifest)):
+            write(path.with_suffix(".json"), sealed(dict(manifest), path), lasting=True)
+        paths.append(path)
+    return paths
+
+
+def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
+    """A tidy table (`metric`, `value`) with every value below `NOISE` of its metric's largest as 0; others as they are.
+
+    One column holds all metrics, so a floor by the column's scale would take the smallest metric for noise.
+    """
+    if not {"metric", "value"} <= set(table.columns):
+        return table
+    size = table["value"].astype(float).abs()
+    return table.assign(value=table["value"].mask(size < NOISE * size.groupby(table["metric"]).transform("max"), 0.0))
+
+
+def _alike(old: bytes, new: bytes) -> bool:
+    """Whether two tables say the same but for what differs between processors: `TOLERANCE`, and `NOISE` of a metric."""
+    if agree(old, new, TOLERANCE):
+        return True
+    one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
+    if list(one.columns) != list(two.columns) or len(one) != len(two) or not {"metric", "value"} <= set(one.columns):
+        return False
+    if not all(same_cells(str(name), one[name], two[name], TOLERANCE).all() for name in one.columns.drop("value")):
+        return False
+    left, right = (pd.to_numeric(part["value"], errors="coerce") for part in (one, two))
+    size = pd.concat([left.abs(), right.abs()], axis=1).max(axis=1)
+    near = (left - right).abs() <= np.maximum(
+        TOLERANCE * size, 2 * NOISE * size.groupby(one["metric"]).transform("max")
+    )
+    return bool((near | (one["value"] == two["value"])).all())
+
+
+def manifest_beside(table: Path) -> dict[str, Any] | None:
+    """The manifest beside a table; None when there is none that can be read."""
+    try:
+        manifest = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return manifest if isinstance(manifest, dict) else None
+
+
+def others(table: Path, manifest: Mapping[str, Any]) -> list[str]:
+    """In what a table that stands was measured otherwise than `manifest` says; empty when there is none, or in nothing.
+
+    Compared are the weights and how they are loaded, the encoding of positions, the texts, and all options.
+    """
+    if not table.is_file():
+        return []
+    old = manifest_beside(table)
+    if old is None:
+        return ["no manifest says what it holds"]
+    before, now = _settings(old), _settings(_plain(manifest))
+    return [f"{name} {before[name]}, now {now[name]}" for name in before if name in now and before[name] != now[name]]
+
+
+def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
+    """End here when a run would overwrite measurements of something else.
+
+    Parameters
+    ----------
+    standing : mapping of Path to sequence of str
+        Tables by what `others` says of them; those of which it says nothing do not count.
+
+    Raises
+    ------
+    DataError
+        Naming the first of them and how to go on.
+    """
+    held = {table.relative_to(root).as_posix(): said for table, said in standing.items() if said}
+    if held:
+        first, said = next(iter(held.items()))
+        more = f" and {len(held) - 1} more" if len(held) > 1 else ""
+        verb = "hold" if len(held) > 1 else "holds"
+        raise DataError(
+            f"{first}{more} {verb} another measurement ({'; '.join(said)}); nothing is measured: give --name for one "
+            "beside it, or --replace to overwrite"
+        )
+
+
+def _settings(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides the numbers, by the name that the command line gives it."""
+    model, capture = manifest.get("model"), manifest.get("capture")
+    said: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
+    said |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
+    for part in ("options", "settings"):
+        said |= {WORDS.get(name, name): value for name, value in manifest.get(part, {}).items()}
+    if isinstance(capture, dict):
+        said |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
+    return said
+
+
+def _held(path: Path) -> bytes:
+    """What a table says as CSV; nothing where there is none, or a damaged one, which a new measurement replaces."""
+    try:
+        return words(path).encode()
+    except (FileNotFoundError, DataError):
+        return b""
+
+
+def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if manifest is None:
+        return None
+    kept = {name: value for name, value in manifest.items() if name not in (*OF_THE_RUN, SEAL)}
+    if isinstance(kept.get("capture"), dict):
+        kept["capture"] = {name: value for name, value in kept["capture"].items() if name not in OF_THE_PROCESSOR}
+    return kept
+
+
+def _plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back."""
+    plain: dict[str, Any] = json.loads(json.dumps(manifest))
+    return plain

@@ -1,0 +1,71 @@
+"""Means over texts: how a measurement of several texts becomes rows, and what texts can be put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundpaper.errors import DataError
+from keyquery.measure.rows import Row, row
+from keyquery.models.surveys.record import TextSurvey
+
+ONE_TEXT = "one text has no spread"
+
+
+def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every text", **place: Any) -> list[Row]:
+    """Mean over texts and their standard deviation (divisor n - 1, metric with `_sd`).
+
+    Parameters
+    ----------
+    metric : str
+        What is measured.
+    values : array of float
+        One a text; NaN where a text has none, which then does not count.
+    reason : str
+        Why there is no mean, when no text has a value.
+    **place
+        `condition`, `layer`, `head`.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    defined = given[np.isfinite(given)]
+    if not len(defined):
+        return [row(name, None, 0, reason=reason, **place) for name in (metric, f"{metric}_sd")]
+    spread = float(defined.std(ddof=1)) if len(defined) > 1 else None
+    return [
+        row(metric, float(defined.mean()), len(defined), **place),
+        row(f"{metric}_sd", spread, len(defined), reason="" if spread is not None else ONE_TEXT, **place),
+    ]
+
+
+def per_text(
+    metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **place: Any
+) -> list[Row]:
+    """One row a text, which another model's text is paired with, each of `n` layers or heads."""
+    given = np.asarray(values, dtype=np.float64)
+    return [
+        row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **place)
+        for survey, value in zip(surveys, given.tolist(), strict=True)
+    ]
+
+
+def together(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
+    """The surveys, when they can be of one model.
+
+    Raises
+    ------
+    DataError
+        When there are none, texts repeat, or they are of different models or settings.
+    """
+    if not surveys:
+        raise DataError("no texts were surveyed; give at least one text")
+    names = [survey.text for survey in surveys]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"text {twice[0]!r} was surveyed twice; ids of texts must differ")
+    shapes = {(survey.norms_q.shape, survey.norms_k.shape, survey.where) for survey in surveys}
+    if len(shapes) > 1:
+        raise DataError("surveys of different models or settings (pre- and post-rotary) cannot be put together")
+    return surveys

@@ -1,0 +1,204 @@
+"""The headline quantities of experiments 1-9: what is read from a model's measurements, and what a source lacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from boundpaper.errors import DataError
+
+MATCHING = "the layer that the source ablated in DroPE does not write its spike"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One quantity of an experiment on a model.
+
+    Parameters
+    ----------
+    key, label, unit : str
+        Its name, for code and for readers, and the unit of its values.
+    experiment : int
+        1 to 9.
+    frame, metric, condition : str
+        Where its rows are: the measurement, and what they are called there.
+    over : {"model", "layer", "largest", "mean", "lead"}
+        Which rows: the model's one (that of a single layer, where the experiment chose it); that of `layer`; the
+        largest over layers; the mean over layers from `layer` on; or the value of `layer` less the largest of others.
+    scale : float
+        What values are multiplied by, 100 for percent.
+    digits : int
+        Decimals that are shown.
+    unreported : str
+        Why the source has no value, where it has none.
+    caveat : str
+        What keeps the source's value from being of the same thing.
+    """
+
+    key: str
+    experiment: int
+    label: str
+    unit: str
+    frame: str
+    metric: str
+    condition: str = ""
+    over: Literal["model", "layer", "largest", "mean", "lead"] = "model"
+    layer: int = 0
+    scale: float = 1.0
+    digits: int = 3
+    unreported: str = ""
+    caveat: str = ""
+
+
+def _quantities() -> tuple[Quantity, ...]:
+    share, percent = "contribution_ratio_of_means", {"unit": "percent", "scale": 100.0, "digits": 1}
+    counts = [
+        Quantity(
+            f"massive_{name}", 1, f"massive values in {words}", "dimensions", "massive_values",
+            f"massive_total_{letter}", "pre lambda=5", digits=1,
+        )
+        for name, words, letter in (("query", "queries", "q"), ("key", "keys", "k"), ("value", "value vectors", "v"))
+    ]  # fmt: skip
+    ratios = [
+        Quantity(
+            f"largest_{name}", 1, f"largest norm of {words} over its layer's mean", "ratio", "massive_values",
+            f"largest_ratio_{letter}", "pre", "largest", digits=2, unreported="the source prints counts only",
+        )
+        for name, words, letter in (("query", "queries", "q"), ("key", "keys", "k"))
+    ]  # fmt: skip
+    nats = "nats a token"
+    own = "the source fills the massive dimensions only"
+    disruption = [
+        Quantity("massive_minus_random", 2, "massive dimensions zeroed, less random ones", nats, "disruption",
+                 "minus_random", "threshold_massive_zero_pre"),
+        Quantity("largest_minus_random", 2, "largest dimension of each head levelled, less a random one", nats,
+                 "disruption", "minus_random", "top1_massive_mean_pre", unreported=own),
+        Quantity("largest_minus_matched", 2, "the same, less dimensions of equal norm", nats, "disruption",
+                 "minus_matched", "top1_massive_mean_pre", unreported=own),
+    ]  # fmt: skip
+    knowledge = [
+        Quantity(f"{name}_degradation", 3, f"fall of {words}, largest dimension levelled", frame="knowledge",
+                 metric=f"{name}_degradation", condition="top1", **percent)  # type: ignore[arg-type]
+        for name, words in (
+            ("parametric", "parametric tasks"), ("contextual", "contextual tasks"), ("passkey", "passkey retrieval"),
+        )
+    ]  # fmt: skip
+    sinks = [
+        Quantity("sink_rate", 4, "heads that are sinks at 0.3", frame="sinks", metric="sink_rate",
+                 condition="rows=all tau=0.3", **percent),  # type: ignore[arg-type]
+        Quantity("even_attention", 4, "even attention to the first token", frame="sinks",
+                 metric="uniform_null", condition="rows=all", over="mean",
+                 unreported="the source has no null for its prompts", **percent),  # type: ignore[arg-type]
+        Quantity("sink_excess", 4, "attention to the first token, less even attention", frame="sinks",
+                 metric="sink_excess", condition="rows=all", over="mean",
+                 unreported="the source has no null for its prompts", **percent),  # type: ignore[arg-type]
+        Quantity("largest_first_norm", 4, "norm of the first token over the others', largest of all layers", "ratio",
+                 "sinks", "first_ratio", over="largest", digits=2),
+        Quantity("spike_layer", 4, "layer after which that ratio first is above 2", "layer", "sinks", "spike_layer",
+                 "first ratio above 2", digits=0),
+        Quantity("bos_mlp_matching", 4, "first token's MLP output zeroed where it writes the spike", nats, "sinks",
+                 "delta_nats", "bos_mlp_matching", caveat=MATCHING),
+        Quantity("bos_mlp_best", 4, "first token's MLP output zeroed where that costs most", nats, "sinks",
+                 "delta_nats", "bos_mlp_best", unreported="the source ablates one layer"),
+    ]  # fmt: skip
+    value = [
+        Quantity("first_mass", 5, "attention mass on the first token", frame="bos_value", metric="first_mass",
+                 over="mean", **percent),  # type: ignore[arg-type]
+        Quantity("write", 5, "mass times norm of the first token's value", "norm", "bos_value", "write", over="mean",
+                 digits=2),
+        Quantity("bos_value_spike", 5, "first token's value zeroed in the spike layer", nats, "bos_value",
+                 "delta_nats", "bos_value_spike", caveat=MATCHING),
+        Quantity("bos_value_all", 5, "first token's value zeroed in all layers", nats, "bos_value", "delta_nats",
+                 "bos_value_all"),
+    ]  # fmt: skip
+    layers = [
+        Quantity(f"layer1_{part}", 6, f"{words} of layer 1 zeroed", nats, "layer_ablation", "delta_nats", part)
+        for part, words in (
+            ("mlp", "MLP"), ("attention", "attention"), ("both", "both parts"),
+            ("both_bos", "both parts at the first token"),
+        )
+    ]  # fmt: skip
+    lead = [
+        Quantity(f"layer1_lead_{part}", 6, f"{words} zeroed: layer 1 less the costliest other layer", nats,
+                 "layer_ablation", "delta_nats", f"sweep_{part}", "lead", 1,
+                 unreported="the source ablates layer 1 only")
+        for part, words in (("mlp", "MLP"), ("attention", "attention"), ("both", "both parts"))
+    ]  # fmt: skip
+    attention = [
+        Quantity("first_attention", 7, "attention to the first token", frame="attention_patterns",
+                 metric="first_attention", over="mean", **percent),  # type: ignore[arg-type]
+        Quantity("local_attention", 7, "attention to the five tokens before", frame="attention_patterns",
+                 metric="local_attention", over="mean", **percent),  # type: ignore[arg-type]
+    ]  # fmt: skip
+    balance = [
+        Quantity("layer1_share", 8, "attention's share of what layer 1 writes", frame="layer_content", metric=share,
+                 condition="all", over="layer", layer=1, **percent),  # type: ignore[arg-type]
+        Quantity("layer0_share", 9, "attention's share of what layer 0 writes", frame="crosslayer_balance",
+                 metric=share, condition="all", over="layer", layer=0, **percent),  # type: ignore[arg-type]
+        Quantity("later_share", 9, "the same, mean of the layers from 2 on", frame="crosslayer_balance", metric=share,
+                 condition="all", over="mean", layer=2, **percent),  # type: ignore[arg-type]
+    ]  # fmt: skip
+    return (*counts, *ratios, *disruption, *knowledge, *sinks, *value, *layers, *lead, *attention, *balance)
+
+
+QUANTITIES = _quantities()
+
+
+def of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
+    """The quantity of one model.
+
+    Parameters
+    ----------
+    quantity : Quantity
+    rows : DataFrame
+        Of its measurement, of this model alone: `metric, condition, unit_id, layer, head, value, reason`.
+    where : str
+        The rows' place, for errors.
+
+    Returns
+    -------
+    value : float
+        In the quantity's unit; nan where the model lacks it.
+    reason : str
+        Why it lacks it.
+
+    Raises
+    ------
+    DataError
+        When the model has no row of it, or several that it could be.
+    """
+    mine = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
+    part = rows[mine & (rows["unit_id"] == "") & rows["head"].isna()]
+    asked = f"{quantity.metric} under '{quantity.condition}'"
+    if part.empty:
+        raise DataError(f"{where}: no row of {asked}; measure the model again, there are {len(rows)} rows")
+    value = _of(quantity, part.set_index("layer")["value"].astype(float), f"{where}, {asked}") * quantity.scale
+    reasons = sorted({str(reason) for reason in part["reason"]} - {""})
+    if quantity.over == "mean" and not (part["layer"] >= quantity.layer).any():
+        reasons = [f"the model has no layer from {quantity.layer} on"]
+    return value, "; ".join(reasons) if np.isnan(value) else ""
+
+
+def _of(quantity: Quantity, values: pd.Series, where: str) -> float:
+    """Reduce the rows of one model, by layer."""
+    layers = values[values.index.notna()]
+    if quantity.over == "model":
+        whole = values[values.index.isna()]
+        one = whole if len(whole) else layers  # an ablation of one layer names it
+        if len(one) != 1:
+            raise DataError(f"{where}: {len(one)} rows where one value of the model is needed")
+        return float(one.iloc[0])
+    own = layers[layers.index == quantity.layer]
+    if quantity.over in ("layer", "lead") and len(own) != 1:
+        raise DataError(f"{where}: {len(own)} rows of layer {quantity.layer}, not one")
+    others = layers[layers.index != quantity.layer]
+    by_scope = {
+        "layer": own.sum(skipna=False),
+        "largest": layers.max(),
+        "mean": layers[layers.index >= quantity.layer].mean(),
+        "lead": own.sum(skipna=False) - others.max(),
+    }
+    return float(by_scope[quantity.over])

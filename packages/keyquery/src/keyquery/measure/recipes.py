@@ -1,0 +1,415 @@
+"""Recipes: files that say which models are measured, how they are loaded, and what is asked of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError, ModelError, ThesisError
+from boundpaper.near import nearest
+from boundpaper.store.paths import SUBJECTS
+from boundpaper.store.rules import mapping, require
+from boundpaper.store.subjects import subjects
+from boundpaper.store.text_file import yaml_of
+from keyquery.measure.choices import BY_NAME, EXPERIMENTS, settings_of
+from keyquery.measure.measurements import checked_name
+from keyquery.measure.subject import Options
+from keyquery.models.checkpoints.loading import ModelSource
+from keyquery.models.checkpoints.shapes import Shape
+
+FOLDER = "artifacts/recipes"
+ALL = "all"
+LOADING = {  # keys of a model that are `ModelSource`'s; dtype, quantize and double can stand for all models
+    "revision": str,
+    "dtype": str,
+    "quantize": str,
+    "double": bool,
+    "position": str,
+    "load_as": str,
+    "scaling": float,
+    "bos": bool,
+    "trust_remote_code": bool,
+}
+SHARED = ("dtype", "quantize", "double")
+SHAPE = {
+    "type": str,
+    "layers": int,
+    "width": int,
+    "inner": int,
+    "heads": int,
+    "key_heads": int,
+    "head_dim": int,
+    "vocabulary": int,
+    "positions": int,
+    "rope_theta": float,
+    "rope": dict,
+    "tied": bool,
+    "cross_layers": list,
+    "besides": int,
+}
+TOP = {
+    "title": str,
+    "experiments": (str, list),
+    "models": list,
+    "context": int,
+    "memory": float,
+    "texts": str,
+    "documents": int,
+    "tokens": int,
+    "items": int,
+    "seeds": list,
+    "settings": dict,
+    **{name: LOADING[name] for name in SHARED},
+}
+WORDS = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a mapping",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One model of a recipe: the name of its measurements, how it is loaded, and its shape where the file gives it."""
+
+    name: str
+    source: ModelSource
+    shape: Shape | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a file asks for.
+
+    Parameters
+    ----------
+    file : str
+        The file, for messages.
+    title : str
+        What it is, in a line.
+    models : tuple of Entry
+        Measured one after the other, with the same items, texts and seeds.
+    experiments : tuple of str
+        In their order.
+    options : Options
+        How much is asked.
+    settings : mapping
+        Further options by experiment.
+    context : int or None
+        Tokens of the longest prompt, for the estimate of memory; the texts' tokens when None.
+    memory : float or None
+        GB of the device that the recipe is written for.
+    """
+
+    file: str
+    title: str
+    models: tuple[Entry, ...]
+    experiments: tuple[str, ...]
+    options: Options
+    settings: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    context: int | None = None
+    memory: float | None = None
+
+    @property
+    def longest(self) -> int:
+        """Tokens that memory must hold."""
+        return self.context or self.scored
+
+    @property
+    def scored(self) -> int:
+        """Tokens whose logits are kept at once: those of a text, while a prompt keeps its last."""
+        return self.options.tokens or 2048
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Read a recipe.
+
+    Raises
+    ------
+    DataError
+        Naming the file and the key: unknown or absent keys, wrong types and values, unknown experiments.
+    """
+    try:
+        content = yaml_of(Path(), str(path))
+    except FileNotFoundError:
+        raise DataError(f"{path}: cannot be read (no such file)") from None
+    top = _checked(content, TOP, str(path), "", ("title", "models", "experiments"))
+    shared = {key: top[key] for key in SHARED if key in top}
+    entries = tuple(_entry(each, shared, str(path), f"models[{place}]") for place, each in enumerate(top["models"]))
+    if not entries:
+        raise DataError(f"{path}: models is empty; name one model at least")
+    names = [entry.name for entry in entries]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"{path}: two models are called {twice}; the second's measurements would replace the first's")
+    seeds = top.get("seeds", [0])
+    if any(not _is(seed, int) or seed < 0 for seed in seeds):
+        raise DataError(f"{path}: seeds = {reprlib.repr(seeds)} is not a list of whole numbers, such as [0, 1, 2]")
+    for key in ("context", "memory", "documents"):
+        if key in top and top[key] <= 0:
+            raise DataError(f"{path}: {key} = {top[key]} is not above 0")
+    if top.get("items", 0) < 0:
+        raise DataError(f"{path}: items = {top['items']} is below 0")
+    if top.get("tokens", 8) < 8:
+        raise DataError(f"{path}: tokens = {top['tokens']} is below 8, too short a text")
+    experiments = _experiments(top["experiments"], str(path))
+    return Recipe(
+        file=str(path),
+        title=top["title"],
+        models=entries,
+        experiments=experiments,
+        options=_options(top, seeds, str(path)),
+        settings=_settings(top.get("settings", {}), experiments, str(path)),
+        context=top.get("context"),
+        memory=top.get("memory"),
+    )
+
+
+def outline(recipe: Recipe) -> list[str]:
+    """The memory that each model with a written shape will take, a line each; nothing is read but the recipe.
+
+    Raises
+    ------
+    ModelError
+        When a model cannot fit the memory that the recipe is written for.
+    """
+    from keyquery.models.checkpoints.estimate import check
+
+    lines = []
+    free = None if recipe.memory is None else int(recipe.memory * 1e9)
+    for entry in recipe.models:
+        if entry.shape is None:
+            lines.append(f"{entry.name}: its shape is not written in {recipe.file}; estimated when it is loaded")
+            continue
+        source = entry.source
+        estimated = entry.shape.estimate(
+            entry.name,
+            context=recipe.longest,
+            logits=recipe.scored,
+            dtype=source.dtype,
+            quantize=source.quantize,
+            double=source.double,
+        )
+        lines.append(check(estimated, free))
+    return lines
+
+
+def run_recipe(
+    root: Path,
+    recipe: Recipe,
+    *,
+    again: bool = False,
+    replace: bool = False,
+    device: str = "auto",
+    anyway: bool = False,
+    trusted: bool = False,
+) -> list[str]:
+    """Measure the models of a recipe one after the other; return paths below the project.
+
+    Memory is estimated and printed before a model is loaded. A model that fails does not keep the others from being
+    measured; what is finished is kept, and the next run goes on with the rest.
+
+    Parameters
+    ----------
+    again : bool
+        Measure also what was measured with this code and these options.
+    replace : bool
+        Overwrite measurements of these names that are of something else.
+    device : str
+        As of `ModelSource`.
+    anyway : bool
+        Load also what cannot fit by the estimate.
+    trusted : bool
+        Run the Python code that models bring along, where the recipe says that they need it. A file alone, which may
+        be another's, runs none.
+
+    Raises
+    ------
+    ModelError
+        Before anything is loaded, when models need code that is not trusted. At the end, naming the models that
+        failed and why.
+    """
+    from keyquery.measure.bar import bar
+    from keyquery.measure.run import Plan, empty_folder, measure, unforeseen
+
+    foreign = [entry.name for entry in recipe.models if entry.source.trust_remote_code]
+    if foreign and not trusted:
+        raise ModelError(
+            f"{recipe.file}: {', '.join(foreign)} would run Python code that comes with the model; read it, then give "
+            "--trust-remote-code"
+        )
+    done: list[str] = []
+    failed: list[str] = []
+    with bar(Path(recipe.file).stem) as shown:
+        for place, entry in enumerate(recipe.models):
+            source = dataclasses.replace(entry.source, device=device)
+            plan = Plan(
+                root=root,
+                source=source,
+                experiments=recipe.experiments,
+                options=recipe.options,
+                settings=dict(recipe.settings),
+                name=entry.name,
+                again=again,
+                replace=replace,
+            )
+
+            def tell(text: str, place: int = place, name: str = entry.name) -> None:
+                shown.update(place, len(recipe.models), f"{name}: {text}")
+
+            try:
+                shown.say(weigh(root, source, recipe.longest, recipe.scored, anyway=anyway))
+                done += [path.relative_to(root).as_posix() for path in measure(plan, tell)]
+            except Exception as error:
+                said = error if isinstance(error, ThesisError) else unforeseen(error)
+                shown.say(f"{entry.name}: {said}")
+                failed.append(f"{entry.name}: {said}")
+            empty_folder()
+        for name in unlisted([entry.name for entry in recipe.models], root):
+            shown.say(
+                f"{name}: {SUBJECTS} has no row of it, so that no table or figure shows it; add one with its role "
+                "(docs/extending.md)"
+            )
+    if failed:
+        raise ModelError(
+            f"{len(failed)} of {len(recipe.models)} models not measured; run again for these: " + " | ".join(failed)
+        )
+    return done
+
+
+def unlisted(names: Iterable[str], root: Path) -> list[str]:
+    """The names of measurements that are no subject, nor a subject's name with an ending.
+
+    None in a project without such a table.
+    """
+    if not (root / SUBJECTS).exists():
+        return []
+    known = tuple(subjects(root))
+    return [name for name in names if not any(name == each or name.startswith(f"{each}-") for each in known)]
+
+
+def weigh(root: Path, source: ModelSource, context: int, scored: int | None = None, *, anyway: bool = False) -> str:
+    """The line of a model's estimate, to print before it is loaded, beside what its device has free.
+
+    Parameters
+    ----------
+    context : int
+        Tokens of the longest prompt.
+    scored : int or None
+        Tokens whose logits are kept at once; all when None.
+    anyway : bool
+        Say what does not fit and go on, in place of the error.
+
+    Raises
+    ------
+    ModelError
+        When the configuration cannot be had, or the model cannot fit.
+    """
+    from keyquery.models.checkpoints.builtin import resolve
+    from keyquery.models.checkpoints.estimate import check, estimate, room
+
+    place = dataclasses.replace(source, name=resolve(root, source.name))
+    estimated = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
+    return check(estimated, room(source.device), anyway=anyway)
+
+
+def longest_prompt(root: Path, source: ModelSource) -> int:
+    """Tokens of the longest prompt that `context_length` asks of a model, from its configuration alone.
+
+    Raises
+    ------
+    ModelError
+        When the configuration cannot be had.
+    """
+    from keyquery.measure.run import experiment
+    from keyquery.models.checkpoints.builtin import resolve
+    from keyquery.models.checkpoints.loading import configuration
+
+    config = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
+    asked: dict[str, Any] = experiment("context_length").SETTINGS
+    longest = int(asked["longest"])
+    trained = int(getattr(config, "max_position_embeddings", 0) or longest)
+    return min(longest, round(float(max(asked["ratios"])) * trained))
+
+
+def _checked(content: Any, known: Mapping[str, Any], file: str, where: str, needed: Sequence[str]) -> dict[str, Any]:
+    """A mapping with known keys of the right types; numbers for `float` may be whole."""
+    place = f"{file}: {where}" if where else file
+    if not isinstance(content, dict):
+        raise DataError(f"{place} is not a mapping of keys to values")
+    label = f"{where}." if where else ""
+    for key, value in content.items():
+        if key not in known:
+            hint = nearest(str(key), known).rstrip() or f"keys are {', '.join(known)}"
+            raise DataError(f"{file}: {label}{key} is no key of a recipe; {hint}")
+        kinds = known[key] if isinstance(known[key], tuple) else (known[key],)
+        if not any(_is(value, kind) for kind in kinds):
+            raise DataError(
+                f"{file}: {label}{key} = {reprlib.repr(value)} is not {' or '.join(WORDS[kind] for kind in kinds)}"
+            )
+    absent = [key for key in needed if key not in content]
+    if absent:
+        raise DataError(f"{place} lacks {', '.join(absent)}")
+    return {key: float(value) if known[key] is float else value for key, value in content.items()}
+
+
+def _is(value: Any, kind: type) -> bool:
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+def _entry(content: Any, shared: Mapping[str, Any], file: str, where: str) -> Entry:
+    made = _checked(content, {"name": str, "id": str, "shape": dict, **LOADING}, file, where, ("name", "id"))
+    asked = {**shared, **{key: made[key] for key in LOADING if key in made}}
+    shape = None
+    if "shape" in made:
+        absent = dataclasses.MISSING
+        needed = [
+            each.name for each in dataclasses.fields(Shape) if each.default is absent and each.default_factory is absent
+        ]
+        facts = _checked(made["shape"], SHAPE, file, f"{where}.shape", needed)
+        facts["cross_layers"] = tuple(facts.get("cross_layers", ()))
+        shape = Shape(**facts)
+    try:
+        return Entry(checked_name(made["name"]), ModelSource(made["id"], **asked), shape)
+    except ThesisError as error:
+        raise DataError(f"{file}: {where}: {error}") from None
+
+
+def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
+    if asked == ALL:
+        return EXPERIMENTS
+    names, known = [asked] if isinstance(asked, str) else asked, (*EXPERIMENTS, *BY_NAME)
+    for name in names:
+        if name not in known:
+            hint = nearest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"
+            raise DataError(f"{file}: experiments has {name!r}, which is none; {hint}")
+    if not names:
+        raise DataError(f"{file}: experiments is empty; name one, or write {ALL}")
+    return tuple(name for name in known if name in names)
+
+
+def _options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:
+    given = {"texts": "documents", "tokens": "tokens", "items": "items", "place": "texts"}
+    try:
+        return Options(**{key: top[name] for key, name in given.items() if name in top}, seeds=tuple(seeds))
+    except ThesisError as error:
+        raise DataError(f"{file}: {error}") from None
+
+
+def _settings(asked: Mapping[str, Any], experiments: Sequence[str], file: str) -> dict[str, dict[str, Any]]:
+    for name, more in asked.items():
+        if name not in experiments:
+            raise DataError(f"{file}: settings.{name} is of no experiment that the recipe runs")
+        if not isinstance(more, dict):
+            raise DataError(f"{file}: settings.{name} = {reprlib.repr(more)} is not a mapping")
+        require(more, mapping(settings_of(name)), f"{file}: settings.{name}")
+    return dict(asked)

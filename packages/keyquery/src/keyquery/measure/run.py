@@ -1,0 +1,388 @@
+"""The command that measures models: experiments by name, a model at a time, each result a file with its manifest."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import importlib
+import shlex
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from boundpaper.errors import DataError, ModelError, SpecError, ThesisError
+from boundpaper.store.files import FULL, digest, without_room, write
+from boundpaper.store.measurement import path_of
+from keyquery.jobs import Resources, open_executor, report, run_jobs
+from keyquery.measure.bar import Bar, bar, duration
+from keyquery.measure.cache import cache_name
+from keyquery.measure.measurements import others, refuse, save
+from keyquery.measure.rows import frame
+from keyquery.measure.subject import Options, Subject, open_subject
+from keyquery.models.checkpoints.loading import ModelSource
+from keyquery.models.checkpoints.memory import exhausted
+from keyquery.models.libraries import need
+
+KEPT = "out/experiments"
+HOME = Path("keyquery.experiments".replace(".", "/"))  # where experiments are
+SMALL = 20_000_000  # parameters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to measure of one model.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    source : ModelSource
+        The model.
+    experiments : tuple of str
+        Names, in the order in which they run.
+    options : Options
+        How much of each.
+    settings : dict
+        Further options by experiment, handed to its `measure` as keywords.
+    name : str or None
+        Of the measurements; from the model when None.
+    again : bool
+        Measure also what this very code has measured before with these options.
+    replace : bool
+        Overwrite measurements of this name that were made of other weights, encodings, texts or options.
+    """
+
+    root: Path
+    source: ModelSource
+    experiments: tuple[str, ...]
+    options: Options = field(default_factory=Options)
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    name: str | None = None
+    again: bool = False
+    replace: bool = False
+
+
+def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
+    """Run a plan's experiments on its model; return the tables written, or found finished.
+
+    What is finished is kept by `out/experiments`: a plan that was stopped goes on with the next experiment, and within
+    one with the answers that it had. An experiment that cannot be made does not keep the others from being measured.
+
+    Raises
+    ------
+    ModelError
+        When the model cannot be loaded; or at the end, when memory ran out or several experiments were asked and some
+        cannot be made of this model.
+    DataError
+        When the one experiment asked cannot be made of this model, or measurements of something else stand under these
+        names; then nothing is measured.
+    """
+    tell("loading the model")
+    subject = _open(plan, tell)
+    _threads(subject)
+    if not plan.replace:
+        refuse(plan.root, {table: others(table, manifest) for table, manifest in _standing(plan, subject)})
+    paths: list[Path] = []
+    failed: dict[str, ThesisError] = {}
+    for place, name in enumerate(plan.experiments):
+        tell(f"{place + 1} of {len(plan.experiments)}: {name}")
+        try:
+            paths += _one(plan, subject, name)
+        except ThesisError as error:
+            failed[name] = error
+        except Exception as error:
+            if len(plan.experiments) == 1:
+                raise unforeseen(error) from error
+            failed[name] = unforeseen(error)
+        if name in failed:
+            empty_folder()
+    if len(plan.experiments) == 1 and failed:
+        raise failed[plan.experiments[0]]
+    if failed:
+        said = "; ".join(f"{name}: {error}" for name, error in failed.items())
+        raise ModelError(
+            f"{subject.name}: {len(failed)} of {len(plan.experiments)} experiments not measured, the others are kept: "
+            f"{said}"
+        )
+    return paths
+
+
+def unforeseen(error: Exception) -> ModelError:
+    """An error that is none of ours, in our words: it ends what it is in, and nothing else."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        return ModelError(without_room(error))
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] == HOME.parts]
+    place = (own or frames)[-1]
+    file = HOME / Path(place.filename).name if own else Path(place.filename).name
+    said = " ".join(str(error).split())
+    return ModelError(f"{type(error).__name__}: {said} ({file}:{place.lineno})")
+
+
+def _open(plan: Plan, tell: Callable[[str], None]) -> Subject:
+    folder = plan.root / KEPT / "answers"
+    return open_subject(plan.root, plan.source, options=plan.options, name=plan.name, folder=folder, tell=tell)
+
+
+def _standing(plan: Plan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Tables of the plan that one file each holds, with the manifest that they would get."""
+    for name in plan.experiments:
+        module, more = experiment(name), plan.settings.get(name, {})
+        if not hasattr(module, "write"):
+            yield _table(plan, subject, module, more), _manifest(plan, subject, module, more, 0.0)
+
+
+def _table(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path:
+    name = module.__name__.rpartition(".")[2]
+    file = module.file_name(subject.name, **more) if hasattr(module, "file_name") else subject.name
+    return path_of(plan.root, name, file)
+
+
+def empty_folder() -> None:
+    """Give back the memory of what is over, before more is loaded."""
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def _threads(subject: Subject) -> None:
+    """One thread for a model whose matrices are too small for more: threads would only wait for each other."""
+    torch = need("torch")
+    if subject.model.device.type == "cpu" and sum(each.numel() for each in subject.model.parameters()) < SMALL:
+        torch.set_num_threads(1)
+
+
+def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
+    module = experiment(name)
+    subject.used.clear()
+    if hasattr(module, "write"):  # it writes tables of its own, and keeps its own work
+        with _enough_memory(name, subject):
+            written: list[Path] = module.write(plan.root, subject, plan.options, replace=plan.replace)
+        return written
+    more = plan.settings.get(name, {})
+    table = _table(plan, subject, module, more)
+    mark = _mark(plan, subject, module, more)
+    if mark is not None and not plan.again and table.is_file() and _text(mark) == digest(table):
+        print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
+        return [table]
+    start = time.monotonic()
+    with _enough_memory(name, subject):
+        rows = module.measure(subject, plan.options, **more)
+    if not rows:
+        raise DataError(f"{name} of {subject.name}: the experiment gave no row")
+    [path] = save(
+        plan.root,
+        {name: frame(rows, subject.positional, subject.precision)},
+        table.stem,
+        _manifest(plan, subject, module, more, time.monotonic() - start),
+    )
+    if mark is not None:
+        write(mark, digest(path).encode())
+    return [path]
+
+
+@contextmanager
+def _enough_memory(name: str, subject: Subject) -> Iterator[None]:
+    """Say in our own words that memory ran out."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not exhausted(error):
+            raise
+        raise ModelError(
+            f"{name} of {subject.name}: out of memory; what is finished is kept: run again with a smaller --tokens, "
+            "--quantize nf4, or on a larger GPU"
+        ) from None  # the traceback holds on to the tensors
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def experiment(name: str) -> ModuleType:
+    """The module of an experiment.
+
+    It has `SETTINGS`, its thresholds, and `measure(subject, options) -> rows`; or, where it writes tables of
+    another form, `write(root, subject, options, replace=)`.
+
+    Raises
+    ------
+    SpecError
+        When the file cannot be imported, or lacks one of these.
+    """
+    file = HOME / f"{name}.py"
+    try:
+        module = importlib.import_module(f"keyquery.experiments.{name}")
+    except (ThesisError, ModuleNotFoundError):
+        raise
+    except SyntaxError as error:
+        raise SpecError(f"{file}:{error.lineno or 1}: {error.msg}") from None
+    except Exception as error:
+        raise SpecError(str(unforeseen(error))) from error
+    parts = () if hasattr(module, "write") else ("SETTINGS", "measure")
+    if missing := [each for each in parts if not hasattr(module, each)]:
+        raise SpecError(f"{file}: has no `{missing[0]}`; an experiment has `SETTINGS` and `measure(subject, options)`")
+    return module
+
+
+def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
+    """The file that says that this was measured: named by weights, options and code."""
+    if subject.identity is None:
+        return None
+    asked = {"options": plan.options, "more": more, "identity": subject.identity, "name": subject.name}
+    asked["length"] = subject.training_length
+    return plan.root / KEPT / "done" / cache_name(module.measure, asked, module.__name__)
+
+
+def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float) -> dict[str, Any]:
+    options, source, default = plan.options.published, plan.source, ModelSource
+    shown = _display_name(plan.root, str(subject.facts["model"]))
+    asked: dict[str, Any] = {
+        "dtype": source.dtype if source.dtype != default.dtype else None,
+        "quantize": source.quantize,
+        "revision": source.revision,
+        "position": source.position if source.position != default.position else None,
+        "load-as": source.load_as,
+        "scaling": source.scaling,
+        "texts": options.place,
+        "documents": options.texts,
+        "tokens": options.tokens,
+        "items": options.items,
+        "seeds": ",".join(str(seed) for seed in options.seeds),
+        "name": plan.name,
+    }
+    words = [f"--{name} {shlex.quote(str(value))}" for name, value in asked.items() if value is not None]
+    words += ["--bos"] * source.bos
+    used = subject.used.record()
+    further = {name: value.name if isinstance(value, Path) else value for name, value in more.items()}
+    return {
+        "command": " ".join([f"python build.py run {module.__name__.rpartition('.')[2]} --model {shown}", *words]),
+        "versions": subject.facts.get("versions", {}),
+        "model": {**{name: value for name, value in subject.facts.items() if name != "versions"}, "model": shown},
+        "device": subject.model.device.type,
+        "positional": subject.positional,
+        "training_length": subject.training_length,
+        "training_seed": subject.training_seed,
+        "items": subject.book.name,
+        "texts": options.place or subject.book.name,
+        "hashes": used,
+        "options": dataclasses.asdict(options),
+        "settings": further,
+        "thresholds": {**module.SETTINGS, **further},
+        "seconds": round(seconds, 1),
+    }
+
+
+def _display_name(root: Path, model: str) -> str:
+    """A model as a manifest names it: folders without the place of this machine's project."""
+    path = Path(model)
+    if not path.is_absolute() and not path.is_dir():
+        return model
+    whole = path.absolute().resolve()
+    inside = whole.is_relative_to(root.resolve())
+    return whole.relative_to(root.resolve()).as_posix() if inside else whole.name
+
+
+def run(
+    root: Path,
+    names: Sequence[str],
+    sources: Sequence[ModelSource],
+    *,
+    options: Options,
+    settings: dict[str, dict[str, Any]] | None = None,
+    name: str | None = None,
+    again: bool = False,
+    replace: bool = False,
+    executor: str = "local",
+    resources: Resources | None = None,
+) -> list[str]:
+    """Measure each model with the same experiments, items and texts; return paths below the project.
+
+    Raises
+    ------
+    ThesisError
+        In the words of `measure` and `keyquery.jobs.run_jobs`.
+    """
+    plans = [
+        Plan(
+            root=root,
+            source=source,
+            experiments=tuple(names),
+            options=options,
+            settings=settings or {},
+            name=name if place == 0 else None,
+            again=again,
+            replace=replace,
+        )
+        for place, source in enumerate(sources)
+    ]
+    start = time.monotonic()
+    if executor == "local" and resources in (None, Resources()):
+        paths = _here(plans)
+    else:
+        paths = _jobs(root, plans, executor, resources or Resources())
+    print(f"{len(paths)} measurements in {duration(time.monotonic() - start)}", file=sys.stderr)
+    return [path.relative_to(root).as_posix() for path in paths]
+
+
+def _here(plans: Sequence[Plan]) -> list[Path]:
+    """Measure the models one after the other; one that fails does not keep the next from being measured."""
+    paths: list[Path] = []
+    failed: list[ThesisError] = []
+    with bar("experiments") as shown:
+        for plan in plans:
+            try:
+                paths += measure(plan, _teller(shown, plan))
+            except ThesisError as error:
+                failed.append(error)
+            except Exception as error:
+                if len(plans) == 1:
+                    raise unforeseen(error) from error
+                failed.append(unforeseen(error))
+            empty_folder()
+    if len(failed) > 1:
+        raise ModelError("\n".join(dict.fromkeys(str(error) for error in failed)))
+    if failed:
+        raise failed[0]
+    return paths
+
+
+def _teller(shown: Bar, plan: Plan) -> Callable[[str], None]:
+    state = {"done": 0}
+
+    def tell(text: str) -> None:
+        state["done"] += " of " in text
+        shown.update(max(0, state["done"] - 1), len(plan.experiments), f"{plan.source.name}: {text}")
+
+    return tell
+
+
+def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources) -> list[Path]:
+    folder = root / KEPT / "jobs"
+    names = [plan.source.name for plan in plans]
+    tables: list[Path] = []
+    with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
+        outcomes = run_jobs(
+            share,
+            [{"plan": plan} for plan in plans],
+            pool,
+            folder,
+            names=names,
+            valid=lambda done: False,
+            progress=shown.follow,
+        )
+    for paths in outcomes:
+        tables += [Path(path) for path in paths]
+    return tables
+
+
+def share(plan: Plan) -> list[str]:
+    """A job: all experiments of one model."""
+    return [str(path) for path in measure(plan, report)]

@@ -1,0 +1,121 @@
+"""Rows of answers and perplexities, the same for every experiment that intervenes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from keyquery.measure.evaluation import BASELINE, Condition, Outcome, answers, losses
+from keyquery.measure.rows import Row, row
+from keyquery.measure.subject import LONGEST, Options, Subject, Text, standard_deviation
+from keyquery.tasks.items import TASKS, Item
+
+MOST = 700.0  # nats whose exponential a float holds
+
+
+def loss_rows(
+    subject: Subject,
+    texts: Sequence[Text],
+    condition: Condition = BASELINE,
+    *,
+    units: bool = False,
+    layer: int | None = None,
+) -> list[Row]:
+    """Perplexity, mean nats and, with `units`, the nats a token of each text, under a condition.
+
+    `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` its standard deviation over
+    texts (ddof 1), where there are two or more.
+    """
+    changed, usual = losses(subject, texts, condition), losses(subject, texts)
+    tokens = sum(each.tokens for each in changed)
+    mean, before = (sum(each.nats for each in some) / tokens for some in (changed, usual))
+    names: dict[str, Any] = {"condition": condition.name, "layer": layer}
+    high = "" if mean < MOST else f"the mean is {mean:.0f} nats, whose exponential no number holds"
+    rows = [
+        row("perplexity", math.exp(mean) if mean < MOST else None, len(changed), reason=high, **names),
+        row("nats", mean, len(changed), **names),
+        row("delta_nats", mean - before, len(changed), **names),
+    ]
+    pairs = zip(changed, usual, strict=True)
+    sd = standard_deviation([after.nats / after.tokens - own.nats / own.tokens for after, own in pairs])
+    if sd is not None:
+        rows.append(row("delta_nats_sd", sd, len(changed), **names))
+    if units:
+        rows += [
+            row("text_nats", each.nats / each.tokens, 1, unit_id=each.id, seed=each.seed, **names) for each in changed
+        ]
+    return rows
+
+
+def items_of(subject: Subject, task: str, options: Options) -> list[tuple[int, list[Item]]]:
+    """Items of a task by seed; a passkey prompt fills the training length."""
+    length = min(subject.training_length, LONGEST) if task == "passkey" else None
+    return [
+        (seed, subject.book.items(task, options.items, seed, subject.tokenizer, length=length))
+        for seed in options.seeds
+    ]
+
+
+def answer_rows(
+    subject: Subject,
+    task: str,
+    options: Options,
+    condition: Condition = BASELINE,
+    *,
+    units: bool = False,
+    layer: int | None = None,
+) -> list[Row]:
+    """Accuracy, unparsed share and chance of a task under a condition; with `units` each item, 1 right and 0 not.
+
+    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row an item). Seeds are pooled in the
+    shares, and kept apart in the items.
+    """
+    outcomes: list[tuple[int, Outcome]] = []
+    chances: list[float] = []
+    for seed, items in items_of(subject, task, options):
+        outcomes += [(seed, each) for each in answers(subject, items, condition)]
+        chances += [item.chance for item in items]
+    n = len(outcomes)
+    names: dict[str, Any] = {"condition": condition.name, "layer": layer}
+    right = sum(each.right for _, each in outcomes)
+    unparsed = sum(each.verdict == "unparsed" for _, each in outcomes)
+    rows = [
+        row(f"{task}_accuracy", right / n, n, **names),
+        row(f"{task}_unparsed", unparsed / n, n, **names),
+        row(f"{task}_chance", sum(chances) / n, n, **names),
+    ]
+    if units:
+        rows += [
+            row(f"{task}_right", float(each.right), 1, unit_id=each.id, seed=seed, **names) for seed, each in outcomes
+        ]
+    return rows
+
+
+def tasks_of(subject: Subject) -> list[str]:
+    """The four tasks that the model's book has."""
+    return [task for task in TASKS if task in subject.book.tasks()]
+
+
+def effect_rows(
+    subject: Subject,
+    texts: Sequence[Text],
+    options: Options,
+    condition: Condition = BASELINE,
+    *,
+    layer: int | None = None,
+) -> list[Row]:
+    """Rows of `loss_rows` and, for each of the four tasks, of `answer_rows`, under one condition.
+
+    Without items (`--items 0`, or `swept_items` 0 of a sweep) the loss alone.
+    """
+    rows = loss_rows(subject, texts, condition, layer=layer)
+    for task in tasks_of(subject) if options.items else ():
+        rows += answer_rows(subject, task, options, condition, layer=layer)
+    return rows
+
+
+def absent_rows(subject: Subject, condition: str, reason: str, *, layer: int | None = None) -> list[Row]:
+    """What `effect_rows` measures, without values: the condition cannot be made of this model, and why."""
+    metrics = ["perplexity", "nats", "delta_nats", *(f"{task}_accuracy" for task in tasks_of(subject))]
+    return [row(metric, None, 0, condition=condition, layer=layer, reason=reason) for metric in metrics]

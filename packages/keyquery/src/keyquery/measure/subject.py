@@ -1,0 +1,346 @@
+"""The model that an experiment asks: loaded, with the language it reads, its encoding of positions and its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import DataError, ModelError
+from boundpaper.store.json_text import parsed
+from keyquery.measure.measurements import checked_name, slug
+from keyquery.measure.used import Used, WatchedBook
+from keyquery.models.attention.positions import check_position_blind, positional
+from keyquery.models.checkpoints.builtin import resolve
+from keyquery.models.checkpoints.loading import AS_CONFIGURED, Loaded, ModelSource, load
+from keyquery.models.libraries import need
+from keyquery.models.texts import Source, texts
+from keyquery.models.vocabulary import check_tokens
+from keyquery.tasks.items import Book
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+CARD = "lab.json"
+UNKNOWN = 0.1  # of the tokens of texts: with more unknown words they are not in the model's language
+LONGEST = 2048  # tokens of a text, where a model was trained on more
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How much an experiment asks.
+
+    Parameters
+    ----------
+    texts : int
+        Texts of surveys and perplexities.
+    tokens : int or None
+        Tokens of a text; the training length (at most 2,048) when None.
+    items : int
+        Items of a task; with 0 ablations are judged by the loss alone.
+    seeds : tuple of int
+        Seeds of items and texts.
+    place : str or None
+        File, folder, Hub id or installed set of texts in place of the book's own; "imdb" and "wikitext" stand for
+        their ids.
+    """
+
+    texts: int = 10
+    tokens: int | None = None
+    items: int = 100
+    seeds: tuple[int, ...] = (0,)
+    place: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("texts", 1), ("items", 0)):
+            if getattr(self, name) < least:
+                raise DataError(f"--{name} {getattr(self, name)}: there is nothing to measure; give {least} or more")
+        if not self.seeds:
+            raise DataError("--seeds is empty; give one or more, as 0,1,2")
+
+    @property
+    def texts_source(self) -> Source | None:
+        """Where texts from outside come from; None for the book's own."""
+        if self.place is None:
+            return None
+        from keyquery.tasks.english import HUB
+
+        return Source(HUB.get(self.place, self.place))
+
+    @property
+    def published(self) -> Options:
+        """The options as a manifest may hold them: of a file or folder of texts its name alone."""
+        source = self.texts_source
+        return self if source is None or self.place in (None, source.shown) else replace(self, place=source.shown)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as token ids (1, T), the beginning token first where the tokenizer adds one."""
+
+    id: str
+    seed: int
+    tokens: Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A loaded model and what experiments need to know of it.
+
+    Parameters
+    ----------
+    name : str
+        Of its measurements.
+    model, tokenizer
+        In evaluation mode.
+    book : Book
+        Items and texts in a language that the model knows.
+    positional, precision : str
+        "rope", "drope", ...; "fp32", "bf16", "nf4", ...
+    training_length : int
+        Tokens it was trained on.
+    training_seed : int or None
+        Of a model trained here.
+    facts : dict
+        Of the manifest; `fingerprint` or `revision` identifies the weights, and without either nothing is kept on disk.
+    source : ModelSource or None
+        What it was loaded from, with built-in names resolved; None when it was made in memory.
+    folder : Path or None
+        Where answers are kept between runs; nothing is kept when None.
+    tell : callable
+        Says on the terminal what is being done.
+    used : Used
+        The texts from outside, and what a watched book was asked for.
+    """
+
+    name: str
+    model: PreTrainedModel
+    tokenizer: Any
+    book: Book
+    positional: str
+    precision: str = "fp32"
+    training_length: int = 128
+    training_seed: int | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    source: ModelSource | None = None
+    folder: Path | None = None
+    tell: Callable[[str], None] = lambda text: None
+    used: Used = field(default_factory=Used)
+
+    @property
+    def identity(self) -> str | None:
+        """What tells these weights, as they are loaded, from others; None when nothing does."""
+        fingerprint = self.facts.get("fingerprint") or self.facts.get("revision")
+        if not fingerprint:
+            return None
+        more = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling", "bos") if name in self.facts]
+        more += ["double"] * bool((self.facts.get("quantization") or {}).get("double"))
+        return " ".join([f"{fingerprint} {self.precision} {self.positional}", *more])
+
+    @property
+    def layers(self) -> int:
+        """Decoder blocks."""
+        return int(self.model.config.get_text_config().num_hidden_layers)
+
+    @property
+    def has_bos(self) -> bool:
+        """Whether the tokenizer puts a beginning token in front."""
+        ids = self.tokenizer("", add_special_tokens=True)["input_ids"]
+        return bool(ids) and ids[0] == self.tokenizer.bos_token_id
+
+    def texts(self, options: Options, kind: str | None = None) -> list[Text]:
+        """Texts of equal length, `options.texts` for each seed.
+
+        Raises
+        ------
+        DataError
+            When the source of texts is absent or too short, or more than a tenth of the tokens are unknown words.
+        """
+        length = options.tokens or min(self.training_length, LONGEST)
+        torch = need("torch")
+        source = options.texts_source
+        if source is not None:
+            count = options.texts * len(options.seeds)
+            rows = self._windows(source, length, count)
+            if len(rows) < count:
+                raise DataError(f"{source.place}: {len(rows)} texts of {length} tokens, {count} are asked; give fewer")
+            self._legible([ids for _, ids in rows], source.place)
+            check_tokens(self.model, torch.tensor([ids for _, ids in rows]), self.tokenizer)
+            self.used.add_texts(source.shown, (f"{ids}" for _, ids in rows))
+            return [
+                Text(name, options.seeds[number // options.texts], torch.tensor([ids]))
+                for number, (name, ids) in enumerate(rows)
+            ]
+        kind = kind or self.book.kinds()[0]
+        made = [
+            Text(f"{kind}-{seed}-{number}", seed, self.encode(text, length))
+            for seed in options.seeds
+            for number, text in enumerate(self.book.texts(kind, options.texts, length, seed, self.tokenizer))
+        ]
+        self._legible([text.tokens[0].tolist() for text in made], f"the book {self.book.name}")
+        return made
+
+    def _legible(self, rows: Sequence[Sequence[int]], place: str) -> None:
+        """Refuse texts that the tokenizer cannot write: a model that reads one unknown word has nothing to show."""
+        unknown, count = self.tokenizer.unk_token_id, sum(map(len, rows))
+        lost = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
+        if lost > UNKNOWN * count:
+            raise DataError(
+                f"{self.name}: its tokenizer knows no word for {100 * lost / count:.0f} % of the tokens of {place}; "
+                "give texts in its language: --texts FILE"
+            )
+
+    def _windows(self, source: Source, length: int, count: int) -> list[tuple[str, list[int]]]:
+        """`count` parts of `length` tokens: one of each text while there are texts, then a second of each, and so on.
+
+        Parts of one text are no independent units. The beginning token stands in front of every part, as experiments on
+        it need it; what follows is cut as it comes. Fewer, when there are no more.
+        """
+        begin = [self.tokenizer.bos_token_id] if self.has_bos else []
+        size = length - len(begin)
+        rounds: list[list[tuple[str, list[int]]]] = []
+        for name, text in texts(source):
+            ids = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+            for part in range(min(len(ids) // size, count)):
+                if part == len(rounds):
+                    rounds.append([])
+                rounds[part].append((f"{name}#{part}", [*begin, *ids[part * size : (part + 1) * size]]))
+            if rounds and len(rounds[0]) == count:
+                break
+        return list(chain.from_iterable(rounds))[:count]
+
+    def encode(self, text: str, length: int | None = None) -> Tensor:
+        """Token ids (1, T), cut to `length`.
+
+        Raises
+        ------
+        DataError
+            When the text is shorter.
+        """
+        ids = self.tokenizer(text, verbose=False)["input_ids"]
+        if length is not None and len(ids) < length:
+            raise DataError(f"a text of the book {self.book.name} has {len(ids)} tokens, {length} are needed")
+        tensor: Tensor = need("torch").tensor([ids[:length]])
+        check_tokens(self.model, tensor, self.tokenizer)
+        return tensor
+
+
+def open_subject(
+    root: Path,
+    source: ModelSource,
+    *,
+    options: Options | None = None,
+    name: str | None = None,
+    folder: Path | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Subject:
+    """Load a model by the name of a built-in one, a folder or a Hub id.
+
+    Its measurements are called by `name`; without one by the model, its training seed, and whatever is not as usual:
+    precision, encoding of positions, class, scaling, revision and, when `options` say where texts come from, these.
+
+    A model of the population (its folder holds `lab.json`) is asked in it, any other one in English. A model whose
+    configuration makes the rotation the identity must not see positions: its logits are checked under a shift.
+
+    Raises
+    ------
+    ModelError
+        In the words of `load`; or when a model without positions sees them.
+    """
+    place = resolve(root, source.name)
+    builtin = place != source.name
+    card = _card(Path(place))
+    dtype = "fp32" if card and source.dtype == "auto" and source.quantize is None else source.dtype
+    resolved = replace(source, name=place, dtype=dtype)
+    loaded = load(resolved)
+    if loaded.tokenizer is None:
+        raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
+    kind = positional(loaded.model)
+    if kind == "drope":
+        check_position_blind(loaded.model)
+    seed = card.get("training_seed")
+    suffix = f"-s{seed}" if card and not builtin and seed else ""
+    precision, used = _precision(loaded), Used()
+    usual = "fp32" if card else precision if source.quantize is None else ""
+    parts = [slug(place)]
+    parts[0] += suffix
+    parts += [precision] * (precision != usual) + ["double"] * bool(source.quantize and source.double)
+    parts += _name_parts(source, options)
+    return Subject(
+        name=checked_name(name or "-".join(parts)),
+        model=loaded.model,
+        tokenizer=loaded.tokenizer,
+        book=WatchedBook(_book(card), used),
+        positional=kind,
+        precision=precision,
+        training_length=int(card.get("training_length") or _length(loaded)),
+        training_seed=seed,
+        facts={**loaded.facts, "model": source.name},
+        source=resolved,
+        folder=folder,
+        tell=tell,
+        used=used,
+    )
+
+
+def _card(folder: Path) -> dict[str, Any]:
+    path = folder / CARD
+    try:
+        card = parsed(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{path}: not readable as JSON ({error}); write the model again: python build.py lab population --export"
+        ) from None
+    return card if isinstance(card, dict) else {}
+
+
+def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
+    """Parts of a name that say how a model is loaded and what it reads, where either is not as usual."""
+    parts = [source.position] if source.position != AS_CONFIGURED else []
+    parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
+    parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []
+    parts += ["bos"] if source.bos else []
+    parts += [f"revision-{slug(source.revision)}"] if source.revision is not None else []
+    return parts + ([f"on-{slug(options.place)}"] if options is not None and options.place is not None else [])
+
+
+def _book(card: dict[str, Any]) -> Book:
+    language = card.get("language")
+    if language == "population":
+        from keyquery.language.book import BOOK as SMALL
+
+        return SMALL
+    if language is not None:
+        raise DataError(f"{CARD}: no language {language!r} is known; a small model's is 'population'")
+    from keyquery.tasks.english import BOOK as ENGLISH
+
+    return ENGLISH
+
+
+def _precision(loaded: Loaded) -> str:
+    quantization = loaded.facts.get("quantization")
+    if quantization:
+        return str(quantization["type"])
+    return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(str(loaded.facts.get("dtype")), "fp32")
+
+
+def _length(loaded: Loaded) -> int:
+    """The length that the weights were last trained at: what config.json allows.
+
+    `original_max_position_embeddings`, which scaled rotations keep beside it, is the length before the training went on
+    at longer ones.
+    """
+    text = loaded.model.config.get_text_config()
+    return int(getattr(text, "max_position_embeddings", 0) or 2048)
+
+
+def standard_deviation(values: Sequence[float]) -> float | None:
+    """Standard deviation (ddof 1) of at least two values, else None."""
+    import numpy as np
+
+    return float(np.std(np.asarray(values, dtype=float), ddof=1)) if len(values) > 1 else None

@@ -1,0 +1,93 @@
+"""What an experiment asked a model, as hashes: two measurements are of the same texts and items when these agree."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyquery.tasks.items import Book, Item
+
+Hashes = dict[str, dict[str, Any]]
+
+
+@dataclass
+class Used:
+    """Texts by kind or place and items by task, each counted once however often it is asked.
+
+    Parameters
+    ----------
+    texts, items : dict
+        Digests of the contents.
+    """
+
+    texts: dict[str, set[str]] = field(default_factory=dict)
+    items: dict[str, set[str]] = field(default_factory=dict)
+
+    def add_texts(self, kind: str, contents: Iterable[str]) -> None:
+        """Note texts of a kind, or of a place outside."""
+        self.texts.setdefault(kind, set()).update(map(_digest, contents))
+
+    def add_items(self, items: Iterable[Item]) -> None:
+        """Note items: prompt, answer and options of each."""
+        for item in items:
+            self.items.setdefault(item.task, set()).add(_digest("\0".join((item.prompt, item.answer, *item.options))))
+
+    def clear(self) -> None:
+        """Forget all: another experiment begins."""
+        self.texts.clear()
+        self.items.clear()
+
+    def record(self) -> dict[str, Hashes]:
+        """For a manifest: how many, and one BLAKE2 over their digests in order, by kind and task."""
+        return {
+            what: {name: {"count": len(each), "blake2": _digest("".join(sorted(each)))} for name, each in held.items()}
+            for what, held in (("texts", self.texts), ("items", self.items))
+        }
+
+
+@dataclass
+class WatchedBook:
+    """A book that notes what is taken from it."""
+
+    book: Book
+    used: Used
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.name = self.book.name
+
+    def tasks(self) -> Sequence[str]:
+        """Of the book."""
+        return self.book.tasks()
+
+    def kinds(self) -> Sequence[str]:
+        """Of the book."""
+        return self.book.kinds()
+
+    def items(
+        self,
+        task: str,
+        count: int,
+        seed: int,
+        tokenizer: Any,
+        *,
+        length: int | None = None,
+        depth: float | None = None,
+        form: str | None = None,
+    ) -> list[Item]:
+        """Items of the book, noted."""
+        drawn = self.book.items(task, count, seed, tokenizer, length=length, depth=depth, form=form)
+        self.used.add_items(drawn)
+        return drawn
+
+    def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
+        """Texts of the book, noted."""
+        drawn = self.book.texts(kind, count, tokens, seed, tokenizer)
+        self.used.add_texts(kind, drawn)
+        return drawn
+
+
+def _digest(content: str) -> str:
+    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()

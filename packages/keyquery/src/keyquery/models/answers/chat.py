@@ -1,0 +1,165 @@
+"""One user turn in, a sampled answer out: prompts by the model's chat template, batches padded on the left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.answers.thoughts import marked, opens, part_of_mark
+from keyquery.models.checkpoints.loading import Loaded
+from keyquery.models.checkpoints.memory import exhausted
+from keyquery.models.libraries import need
+from keyquery.models.vocabulary import check_tokens
+
+SWITCH = "enable_thinking"  # by which templates of reasoning models turn thoughts on and off
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A prompt ready for a model.
+
+    Parameters
+    ----------
+    tokens : tuple of int
+        Token ids, those of the chat template included.
+    thinking : bool
+        Whether the prompt ends inside opened thoughts.
+    """
+
+    tokens: tuple[int, ...]
+    thinking: bool
+
+
+def reasons(tokenizer: Any) -> bool:
+    """Whether the model's chat template knows of thoughts before the answer."""
+    template = str(getattr(tokenizer, "chat_template", None) or "")
+    return SWITCH in template or marked(template)
+
+
+def turn(tokenizer: Any, text: str, *, thinking: bool) -> Turn:
+    """Make the prompt of one user turn.
+
+    Parameters
+    ----------
+    tokenizer : PreTrainedTokenizer
+        The model's own; without a chat template the text stands alone, after the tokenizer's beginning token.
+    text : str
+        What the user says.
+    thinking : bool
+        Switches thoughts on or off in templates that have the switch.
+    """
+    if getattr(tokenizer, "chat_template", None) is None:
+        return Turn(tuple(tokenizer(text, verbose=False)["input_ids"]), False)
+    prompt = tokenizer.apply_chat_template(
+        [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True, enable_thinking=thinking
+    )
+    return Turn(tuple(tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]), opens(prompt))
+
+
+def sampling(loaded: Loaded, temperature: float | None = None) -> dict[str, Any]:
+    """Options of `generate`: the model's own where it has some, plain sampling at temperature 1 where it has none.
+
+    Parameters
+    ----------
+    loaded : Loaded
+        The model.
+    temperature : float or None
+        In place of the model's own; 0 takes the most probable token.
+    """
+    own = loaded.model.generation_config
+    if temperature == 0:
+        return {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+    default = getattr(own, "temperature", None)
+    chosen = temperature if temperature is not None else default if default is not None else 1.0
+    # the library would cut to the 50 most probable tokens where a model says nothing
+    top_k, top_p = getattr(own, "top_k", None), getattr(own, "top_p", None)
+    return {
+        "do_sample": True,
+        "temperature": float(chosen),
+        "top_k": top_k or 0,
+        "top_p": 1.0 if top_p is None else top_p,
+    }
+
+
+def answers(
+    loaded: Loaded, turns: Sequence[Turn], new_tokens: int, options: dict[str, Any], seed: int
+) -> list[tuple[str, int]]:
+    """Sample an answer to each turn, all in one batch.
+
+    Parameters
+    ----------
+    loaded : Loaded
+        The model and its tokenizer.
+    turns : sequence of Turn
+        The prompts.
+    new_tokens : int
+        At most so many tokens an answer.
+    options : dict
+        What `sampling` gives.
+    seed : int
+        The same seed and batch give the same answers on one machine.
+
+    Returns
+    -------
+    list of (str, int)
+        Text without special tokens but those that mark thoughts, and how many tokens it took.
+
+    Raises
+    ------
+    ModelError
+        When memory runs out.
+    """
+    torch = need("torch", "to run a model")
+    model, tokenizer = loaded.model, loaded.tokenizer
+    filler = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+    if filler is None:
+        filler = 0  # hidden by the mask
+    width = max(len(each.tokens) for each in turns)
+    tokens = torch.full((len(turns), width), filler, dtype=torch.long)
+    mask = torch.zeros_like(tokens)
+    for row, each in enumerate(turns):
+        tokens[row, width - len(each.tokens) :] = torch.tensor(each.tokens)
+        mask[row, width - len(each.tokens) :] = 1
+    check_tokens(model, tokens, tokenizer)
+    torch.manual_seed(seed)
+    generate: Any = model.generate
+    try:
+        with torch.inference_mode():
+            made = generate(
+                input_ids=tokens.to(model.device),
+                attention_mask=mask.to(model.device),
+                max_new_tokens=new_tokens,
+                pad_token_id=filler,
+                **options,
+            )
+    except Exception as error:
+        if exhausted(error):
+            raise ModelError(
+                f"memory ran out on {len(turns)} prompts of {width} tokens; give a smaller --batch or --limit, "
+                "--dtype bf16 or --quantize nf4 (what was answered is kept)"
+            ) from error
+        raise
+    replies = []
+    for row in made[:, width:].tolist():
+        ends = [place for place, token in enumerate(row) if token in _ends(loaded)]
+        kept = row[: ends[0]] if ends else row
+        replies.append((_written(tokenizer, kept), len(kept)))
+    return replies
+
+
+def _written(tokenizer: Any, tokens: list[int]) -> str:
+    """The text of an answer without special tokens, but with those among them that mark thoughts."""
+    plain, whole = (str(tokenizer.decode(tokens, skip_special_tokens=skip)) for skip in (True, False))
+    if marked(plain) or not marked(whole):
+        return plain
+    for word in tokenizer.all_special_tokens:
+        whole = whole if part_of_mark(word) else whole.replace(word, "")
+    return whole
+
+
+def _ends(loaded: Loaded) -> set[int]:
+    ends = loaded.model.generation_config.eos_token_id
+    ends = ends if isinstance(ends, list) else [ends, loaded.tokenizer.eos_token_id]
+    return {end for end in ends if end is not None}

@@ -1,0 +1,73 @@
+"""Forwards under a key cache: tokens of a prompt, batches of equal length, and one step after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.attention.calls import positions_of
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+Around = Callable[[], AbstractContextManager[Any]]
+"""Called without arguments, gives a context manager to run forwards in."""
+
+
+def encode(tokenizer: Any, text: str) -> list[int]:
+    """Token ids of a prompt, with the beginning token where the tokenizer adds one.
+
+    Raises
+    ------
+    ModelError
+        When there are no tokens, or the tokenizer closes the prompt with an end token that nothing may follow.
+    """
+    ids: list[int] = list(tokenizer(text, verbose=False)["input_ids"])
+    if not ids:
+        raise ModelError(f"the tokenizer makes no tokens of the prompt {text[:40]!r}, and adds no beginning token")
+    end = getattr(tokenizer, "eos_token_id", None)
+    begin = getattr(tokenizer, "bos_token_id", None)
+    if len(ids) > 1 and ids[-1] == end and end != begin:
+        raise ModelError("the tokenizer ends every prompt with its end token; load it with add_eos_token=False")
+    return ids
+
+
+def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any, start: int, keep: int = 1) -> Tensor:
+    """Logits of the last `keep` tokens (B, keep, V) of a forward whose first token stands at `start` of the cache."""
+    torch = need("torch")
+    if mask is None:
+        places = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)
+    else:
+        places = positions_of(mask)[:, -tokens.shape[1] :]
+    logits: Tensor = model(
+        input_ids=tokens,
+        attention_mask=mask,
+        position_ids=places,
+        past_key_values=cache,
+        use_cache=True,
+        logits_to_keep=keep,
+    ).logits
+    return logits[:, -keep:]
+
+
+def batches(keys: Sequence[Any], batch: int, *, together: bool = False) -> Iterator[list[int]]:
+    """Indices of equal key in order of first appearance, at most `batch` at a time; of any key when `together`."""
+    groups: dict[Any, list[int]] = {}
+    for index, key in enumerate(keys):
+        groups.setdefault(None if together else key, []).append(index)
+    for group in groups.values():
+        yield from (group[start : start + batch] for start in range(0, len(group), batch))
+
+
+def key_cache(model: PreTrainedModel) -> Any:
+    """An empty key cache, with the sliding windows of the model."""
+    return need("transformers").DynamicCache(config=model.config.get_text_config())
+
+
+def home(model: PreTrainedModel) -> Any:
+    """The device that token ids go to."""
+    return model.get_input_embeddings().weight.device

@@ -1,0 +1,142 @@
+"""What a causal language model says: greedy continuations.
+
+Prompts are never padded unless asked: an intervention on the beginning token acts on absolute position 0, which padding
+would fill with something else. Prompts of equal length share a batch instead. The first forward over a prompt (the
+prefill) and the later ones over what follows it (decode steps, under a key cache) each run inside their own context,
+so that an intervention can act on one, on the other or on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.answers.forwards import Around, batches, encode, home, key_cache, step
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+
+def greedy(
+    model: PreTrainedModel,
+    tokenizer: Any,
+    prompts: Sequence[str],
+    new_tokens: int,
+    batch: int = 8,
+    stop: Sequence[str] | None = None,
+    *,
+    pad: bool = False,
+    prefill: Around = nullcontext,
+    decode: Around = nullcontext,
+) -> list[str]:
+    """The most probable continuation of each prompt, token by token, ties by the lowest id.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        In evaluation mode.
+    tokenizer : PreTrainedTokenizer
+        The model's own.
+    prompts : sequence of str
+        In any order; the answer keeps it.
+    new_tokens : int
+        At most so many tokens each; an end token of the model ends earlier.
+    batch : int
+        Prompts at a time.
+    stop : sequence of str or None
+        A continuation ends before the first of these texts.
+    pad : bool
+        Pad prompts of different lengths on the left, with mask and position ids to match, so that they share batches;
+        then position 0 of a row is not its beginning token, and interventions there are wrong.
+    prefill, decode : callable
+        Called without arguments, each gives a context manager: entered around the forward over the prompts, and around
+        each forward over one more token.
+
+    Raises
+    ------
+    ModelError
+        When a prompt has no tokens, or no token may be made.
+    """
+    if new_tokens < 1 or batch < 1:
+        raise ModelError("new_tokens and batch must be at least 1")
+    rows = [encode(tokenizer, prompt) for prompt in prompts]
+    said: list[str] = [""] * len(rows)
+    for indices in batches([len(row) for row in rows], batch, together=pad):
+        continuations = _continue(
+            model, tokenizer, [rows[index] for index in indices], new_tokens, stop or (), prefill, decode
+        )
+        for index, text in zip(indices, continuations, strict=True):
+            said[index] = text
+    return said
+
+
+def _continue(
+    model: PreTrainedModel,
+    tokenizer: Any,
+    rows: list[list[int]],
+    new_tokens: int,
+    stop: Sequence[str],
+    prefill: Around,
+    decode: Around,
+) -> list[str]:
+    torch = need("torch")
+    tokens, mask = _padded(rows, _filler(tokenizer))
+    tokens, mask = tokens.to(home(model)), None if mask is None else mask.to(home(model))
+    ends = _ends(model, tokenizer)
+    made: list[list[int]] = [[] for _ in rows]
+    texts = [""] * len(rows)
+    open_rows = set(range(len(rows)))
+    cache = key_cache(model)
+    with torch.inference_mode():
+        with prefill():
+            logits = step(model, tokens, mask, cache, 0)
+        for turn in range(new_tokens):
+            picked = logits[:, -1].float().argmax(-1)
+            for row, token in enumerate(picked.tolist()):
+                if row not in open_rows:
+                    continue
+                if token in ends:
+                    open_rows.discard(row)
+                    continue
+                made[row].append(token)
+                texts[row] = tokenizer.decode(made[row], skip_special_tokens=True)
+                cuts = [at for word in stop if (at := texts[row].find(word)) >= 0]
+                if cuts:
+                    texts[row] = texts[row][: min(cuts)]
+                    open_rows.discard(row)
+            if not open_rows or turn == new_tokens - 1:
+                break
+            if mask is not None:
+                mask = torch.cat([mask, torch.ones_like(mask[:, :1])], dim=1)
+            with decode():
+                logits = step(model, picked[:, None], mask, cache, tokens.shape[1] + turn)
+    return texts
+
+
+def _padded(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None]:
+    """Token ids (B, T) padded on the left, and their mask; no mask where nothing is padded."""
+    torch = need("torch")
+    longest = max(map(len, rows))
+    tokens = torch.tensor([[filler] * (longest - len(row)) + row for row in rows])
+    if all(len(row) == longest for row in rows):
+        return tokens, None
+    return tokens, torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
+
+
+def _filler(tokenizer: Any) -> int:
+    """The token under the mask: any will do."""
+    given = getattr(tokenizer, "pad_token_id", None)
+    return 0 if given is None else int(given)
+
+
+def _ends(model: PreTrainedModel, tokenizer: Any) -> set[int]:
+    """Tokens that end a continuation."""
+    ends: set[int] = set()
+    for owner in (getattr(model, "generation_config", None), tokenizer):
+        ids = getattr(owner, "eos_token_id", None)
+        ends |= set(ids) if isinstance(ids, list | tuple) else {ids} if ids is not None else set()
+    return ends

@@ -1,0 +1,80 @@
+"""Likelihood of token sequences, without all their logits at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import DataError
+from keyquery.models.answers.forwards import Around, home
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+LOGIT_ROWS = 512  # rows of logits at a time: 512 x 128k words in float32 are a quarter of a gigabyte
+
+
+def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = nullcontext) -> Tensor:
+    """Negative log-likelihood of every token but the first, in nats.
+
+    The hidden states are kept and the logits made `LOGIT_ROWS` rows at a time, where the model's own logits of the
+    last token agree with that; a model that treats its logits further (soft-capping) makes them all at once, in a
+    second forward.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        In evaluation mode.
+    tokens : Tensor
+        Token ids (T,) or (B, T), without padding.
+    prefill : callable
+        Called without arguments, gives a context manager: entered around the forward.
+
+    Returns
+    -------
+    Tensor
+        Shape (B, T - 1), float32, on the CPU.
+
+    Raises
+    ------
+    DataError
+        When there are fewer than two tokens.
+    """
+    torch = need("torch")
+    tokens = torch.as_tensor(tokens, device=home(model))
+    tokens = tokens[None] if tokens.ndim == 1 else tokens
+    if tokens.shape[1] < 2:
+        raise DataError(f"a text of {tokens.shape[1]} tokens predicts none; give at least 2")
+    parts, start = [], 1
+    with torch.inference_mode():
+        for logits in _logits(model, tokens, prefill):
+            wanted = tokens[:, start : start + logits.shape[1], None].to(logits.device)
+            parts.append(-logits.float().log_softmax(-1).gather(2, wanted)[..., 0].cpu())
+            start += logits.shape[1]
+        nats: Tensor = torch.cat(parts, dim=1)
+    return nats
+
+
+def _logits(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
+    """Logits of all tokens but the last, in parts (B, rows, V)."""
+    torch = need("torch")
+    kept: list[Tensor] = []
+    hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: kept.append(output[0]))
+    try:
+        with prefill():
+            last = model(input_ids=tokens, use_cache=False, logits_to_keep=1).logits[:, -1]
+    finally:
+        hook.remove()
+    head, states = model.get_output_embeddings(), kept[-1]
+    # soft-capping bends small logits by less than rounding does, so it is asked for by name
+    capped = getattr(model.config.get_text_config(), "final_logit_softcapping", None) is not None
+    if not capped and torch.allclose(head(states[:, -1]), last, rtol=1e-2, atol=1e-3):
+        for start in range(0, tokens.shape[1] - 1, LOGIT_ROWS):
+            yield head(states[:, start : min(start + LOGIT_ROWS, tokens.shape[1] - 1)])
+        return
+    with prefill():
+        logits = model(input_ids=tokens, use_cache=False).logits
+    yield logits[:, :-1]

@@ -1,0 +1,224 @@
+"""Probabilities of given answers: the log-probability of each whole answer after its prompt."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import DataError, ModelError
+from keyquery.models.answers.forwards import Around, batches, encode, home, key_cache, step
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+Question = tuple[str, tuple[str, ...]]
+"""A prompt and its answers."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Log-probabilities of the answers that a prompt allows.
+
+    Parameters
+    ----------
+    options : tuple of str
+        The answers.
+    logprobs : tuple of float
+        Log-probability of each whole answer after the prompt, in nats.
+    tokens : tuple of int
+        Tokens of each.
+    """
+
+    options: tuple[str, ...]
+    logprobs: tuple[float, ...]
+    tokens: tuple[int, ...]
+
+    def raw(self, option: str) -> float:
+        """Probability of an answer among all continuations."""
+        return math.exp(self.logprobs[self.options.index(option)])
+
+    def normalised(self, option: str) -> float:
+        """Probability of an answer among the options."""
+        highest = max(self.logprobs)
+        shares = [math.exp(value - highest) for value in self.logprobs]
+        return shares[self.options.index(option)] / sum(shares)
+
+    @property
+    def best(self) -> str:
+        """The most probable answer, the first of equals."""
+        return self.options[self.logprobs.index(max(self.logprobs))]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One answer after the common beginning of its group: tokens up to it, its own tokens, and whose it is."""
+
+    rest: tuple[int, ...]
+    answer: tuple[int, ...]
+    question: int
+
+    @property
+    def fed(self) -> tuple[int, ...]:
+        """What must be run to read all of the answer's tokens: everything but the last."""
+        return self.rest + self.answer[:-1]
+
+
+def options_logprobs(
+    model: PreTrainedModel,
+    tokenizer: Any,
+    asked: Sequence[Question],
+    batch: int = 8,
+    *,
+    prefill: Around = nullcontext,
+    decode: Around = nullcontext,
+) -> list[Scores]:
+    """Log-probabilities of answers, each taken whole: the sum over its tokens, given the prompt.
+
+    The prompts are run once each; the answers' later tokens follow under the key cache, so `decode` is entered only
+    when some answer has more than one token.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        In evaluation mode.
+    tokenizer : PreTrainedTokenizer
+        The model's own.
+    asked : sequence of (str, tuple of str)
+        Prompts and their answers.
+    batch : int
+        Prompts at a time; prompts of equal length share a batch, nothing is padded on the left.
+    prefill, decode : callable
+        As in `keyquery.models.answers.generation.greedy`.
+
+    Raises
+    ------
+    DataError
+        When a prompt has no answers, or two of one prompt have the same tokens.
+    ModelError
+        When the tokenizer cannot write an answer, or joins it with the prompt so that the prompt's own tokens change.
+    """
+    groups = [[question] for question in asked]
+    return [scores for [scores] in grouped_logprobs(model, tokenizer, groups, batch, prefill=prefill, decode=decode)]
+
+
+def grouped_logprobs(
+    model: PreTrainedModel,
+    tokenizer: Any,
+    groups: Sequence[Sequence[Question]],
+    batch: int = 8,
+    *,
+    prefill: Around = nullcontext,
+    decode: Around = nullcontext,
+) -> list[list[Scores]]:
+    """Log-probabilities as by `options_logprobs`, where the prompts of a group begin alike.
+
+    What they share is run once, in `prefill`; the ends of the prompts follow under the key cache, in `decode`, one
+    after another, so that no key cache is ever held more than once (twice where windows slide).
+    """
+    heads: list[list[int]] = []
+    branches: list[list[Branch]] = []
+    for group in groups:
+        shared, own = _branches(tokenizer, group)
+        heads.append(shared)
+        branches.append(own)
+    sums: list[list[float]] = [[] for _ in groups]
+    for indices in batches([len(head) for head in heads], batch):
+        some = _sums(model, [heads[at] for at in indices], [branches[at] for at in indices], prefill, decode)
+        for at, values in zip(indices, some, strict=True):
+            sums[at] = values
+    return [
+        [_scores(question, number, own, values) for number, question in enumerate(group)]
+        for group, own, values in zip(groups, branches, sums, strict=True)
+    ]
+
+
+def continuation(tokenizer: Any, prompt: str, option: str, head: Sequence[int] | None = None) -> list[int]:
+    """Tokens that an answer adds to a prompt, a space between them unless the prompt ends in one.
+
+    Raises
+    ------
+    ModelError
+        When it adds none or an unknown token, or the prompt's tokens change.
+    """
+    head = encode(tokenizer, prompt) if head is None else list(head)
+    whole = encode(tokenizer, prompt + ("" if prompt[-1:].isspace() else " ") + option)
+    if whole[: len(head)] != head:
+        raise ModelError(
+            f"the tokenizer joins the answer {option!r} with the end of its prompt, {prompt[-30:]!r}; "
+            "end the prompt elsewhere"
+        )
+    added = whole[len(head) :]
+    if not added or getattr(tokenizer, "unk_token_id", None) in added:
+        raise ModelError(f"the tokenizer cannot write the answer {option!r} after the prompt {prompt[-30:]!r}")
+    return added
+
+
+def _branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], list[Branch]]:
+    """What the prompts of a group share, and every answer's branch from there."""
+    prompts = [encode(tokenizer, prompt) for prompt, _ in group]
+    length = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*prompts, strict=False)))
+    if not length:
+        raise DataError("prompts of one group begin with different tokens; ask them one by one")
+    branches: list[Branch] = []
+    for number, ((prompt, options), ids) in enumerate(zip(group, prompts, strict=True)):
+        parts = [tuple(continuation(tokenizer, prompt, option, ids)) for option in options]
+        if not parts:
+            raise DataError(f"no answers to choose from after the prompt {prompt[-40:]!r}")
+        if len(set(parts)) < len(parts):
+            raise DataError(f"two of the answers {', '.join(options)} have the same tokens after {prompt[-40:]!r}")
+        branches += [Branch(tuple(ids[length:]), part, number) for part in parts]
+    return prompts[0][:length], branches
+
+
+def _scores(question: Question, number: int, branches: Sequence[Branch], sums: Sequence[float]) -> Scores:
+    mine = [(branch, value) for branch, value in zip(branches, sums, strict=True) if branch.question == number]
+    return Scores(question[1], tuple(value for _, value in mine), tuple(len(branch.answer) for branch, _ in mine))
+
+
+def _sums(
+    model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]], prefill: Around, decode: Around
+) -> list[list[float]]:
+    """Summed log-probabilities of every branch, for beginnings of equal length."""
+    torch = need("torch")
+    device, length = home(model), len(heads[0])
+    fed = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
+    turns = max(map(len, fed))
+    cache = key_cache(model)
+    slides = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
+    with torch.inference_mode():
+        with prefill():
+            first = step(model, torch.tensor(heads, device=device), None, cache, 0)[:, -1].float().log_softmax(-1)
+        sums = [
+            [0.0 if branch.rest else float(first[place, branch.answer[0]]) for branch in branches]
+            for place, branches in enumerate(groups)
+        ]
+        for turn in range(turns):
+            rows = [some[turn] if turn < len(some) else (0,) for some in fed]
+            longest = max(map(len, rows))
+            # rows are padded on the right, where a causal model does not look
+            tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=device)
+            used = copy.deepcopy(cache) if slides and turn < turns - 1 else cache
+            with decode():
+                logs = step(model, tokens, None, used, length, keep=longest).float().log_softmax(-1)
+            if not slides:
+                cache.crop(-longest)
+            for place, row in enumerate(rows):
+                for number, branch in enumerate(groups[place]):
+                    if turn < len(fed[place]) and branch.fed == row:
+                        sums[place][number] += _sum(logs[place], branch)
+    return sums
+
+
+def _sum(logs: Tensor, branch: Branch) -> float:
+    """The sum over the tokens of an answer that the fed tokens predict, in float64."""
+    known = 0 if branch.rest else 1  # the first token of the answer comes right after the common beginning
+    start = len(branch.rest) + known - 1
+    answer = list(branch.answer[known:])
+    return float(logs[list(range(start, start + len(answer))), answer].double().sum())

@@ -1,0 +1,347 @@
+"""What a model's attention layers are: found by a forward of a few tokens, not by lists of architectures."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import ModelError, ThesisError
+from keyquery.models.attention import definition
+from keyquery.models.attention.calls import Call, Observer, Recorder, recording, unsupported
+from keyquery.models.libraries import need
+from keyquery.models.vocabulary import check_tokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+Kind = Literal["full", "sliding", "chunked", "cross"]
+PROBE_TOKENS = 8
+# Of the logits' standard deviation: what sums in another order leave, and activations rounded to 8 bits together
+ROUNDING, ROUNDING_OF_HALF, ROUNDING_OF_QUANTIZED = 1e-4, 3e-2, 0.2
+CAPTURED = "it cannot be captured"
+LATER = "attends to later tokens as well, as an encoder does, and every quantity here is of causal attention"
+
+
+@dataclass(frozen=True)
+class QueryScale:
+    """A factor on queries that grows with position: 1 + beta log(1 + floor((t + shift) / period)).
+
+    It is applied after the rotary embedding (Ministral 3, Mistral 4: shift 0; Llama 4 on layers without positions:
+    shift 1), and adds a drift to queries that is not content, so the capture divides it out.
+    """
+
+    beta: float
+    period: float
+    shift: int = 0
+
+    def at(self, positions: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The factor at each position, float32."""
+        steps = np.floor((positions.astype(np.float64) + self.shift) / self.period)
+        return np.asarray(1.0 + self.beta * np.log1p(steps), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One attention layer.
+
+    Parameters
+    ----------
+    index : int
+        Its place among the model's layers, from 0.
+    kind : {"full", "sliding", "chunked", "cross"}
+        Which tokens a query sees: all up to its own, the last `window` of them, those of its chunk of `window` tokens,
+        or tokens of another sequence.
+    query_heads, key_heads, head_dim : int
+        Heads of queries, heads of keys, and numbers in a vector of either.
+    scaling : float
+        The factor on q.k before the softmax.
+    window : int or None
+        Tokens of the window or chunk; None for the other kinds.
+    query_scale : QueryScale or None
+        The factor by which queries grow with position.
+    softcap : float or None
+        c where scores s become c tanh(s / c) before the softmax.
+    sink : bool
+        Whether each head has a learned score that takes part in the softmax and stands for no token (GPT-OSS), so that
+        the weights on tokens sum to less than 1.
+    """
+
+    index: int
+    kind: Kind
+    query_heads: int
+    key_heads: int
+    head_dim: int
+    scaling: float
+    window: int | None = None
+    query_scale: QueryScale | None = None
+    softcap: float | None = None
+    sink: bool = False
+
+    def key_head(self, query_head: int) -> int:
+        """The key head that a query head reads."""
+        return query_head // (self.query_heads // self.key_heads)
+
+    def record(self) -> dict[str, Any]:
+        """The layer as plain JSON values."""
+        return asdict(self)
+
+
+def query_scale(module: Any) -> QueryScale | None:
+    """The position-dependent scale that an attention module multiplies its queries by, or None."""
+    config = module.config
+    rope = getattr(config, "rope_parameters", None) or {}
+    beta = rope.get("llama_4_scaling_beta") if isinstance(rope, dict) else None
+    if beta:
+        return QueryScale(float(beta), float(rope["original_max_position_embeddings"]))
+    if getattr(module, "attn_temperature_tuning", False) and not getattr(module, "use_rope", True):
+        return QueryScale(float(module.attn_scale), float(module.floor_scale), shift=1)
+    return None
+
+
+def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
+    """The attention layers of a model in order, from one forward of a few tokens.
+
+    What each layer computes is held against the definition of what it is said to be (`check_call`).
+    Cross-attention layers, which text alone does not run, are added from the configuration.
+
+    Raises
+    ------
+    ModelError
+        When the architecture does not use the attention interface, or when something takes part in its attention that
+        queries and keys do not hold: later tokens (an encoder, a prefix), a bias on scores (ALiBi), another mask.
+    """
+    calls: dict[int, Layer] = {}
+
+    def look(call: Call, output: Tensor) -> None:
+        if call.layer is None:
+            return
+        if call.layer in calls and not call.cross:
+            raise ModelError(
+                f"{_named(model)}: several calls of attention come from layer {call.layer}, so that heads cannot be "
+                f"told apart by their layer; {CAPTURED}"
+            )
+        layer = _layer(call.layer, call)
+        if layer.kind != "cross":
+            check_call(model, layer, call, output)
+        calls[call.layer] = layer
+
+    text = model.config.get_text_config()
+    count = _probe_tokens(text)
+    tokens = need("torch").arange(count)[None] % int(text.vocab_size)
+    with describe_failures(model, count):
+        forward(model, tokens, lambda call: None, look)
+    if not any(layer.kind != "cross" for layer in calls.values()):
+        raise ModelError(unsupported(model))
+    example = next(layer for layer in calls.values() if layer.kind != "cross")
+    for index in getattr(text, "cross_attention_layers", None) or ():
+        calls.setdefault(
+            index,
+            Layer(
+                index, "cross", text.num_attention_heads, text.num_key_value_heads, example.head_dim, example.scaling
+            ),
+        )
+    return tuple(calls[index] for index in sorted(calls))
+
+
+@contextmanager
+def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
+    """Say that a forward of so many tokens failed, in place of what the code of an architecture raises.
+
+    Raises
+    ------
+    ModelError
+        With the kind of the error and its first line; errors of this project, of memory and Ctrl-C pass as they are.
+    """
+    try:
+        yield
+    except (ThesisError, MemoryError):
+        raise
+    except Exception as error:  # code of any architecture runs here
+        if "memory" in str(error):
+            raise
+        reason = (str(error) or type(error).__name__).strip().splitlines()[0]
+        raise ModelError(
+            f"{_named(model)}: a forward of {tokens} tokens of text fails ({type(error).__name__}: {reason}); its "
+            "configuration does not fit its class, it takes more than text, or no text as long as this"
+        ) from error
+
+
+def check_call(
+    model: PreTrainedModel, layer: Layer, call: Call, output: Tensor, rows: Sequence[int] | None = None
+) -> None:
+    """Refuse a layer whose attention is not what queries and keys say, over the tokens that it is said to see.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        For messages.
+    layer : Layer
+        What it is said to be.
+    call : Call
+        Of one whole text, without padding and without a key cache.
+    output : Tensor
+        What its kernel gave, shape (B, T, H, d_v).
+    rows : sequence of int or None
+        The queries to look at; None for all.
+
+    Raises
+    ------
+    ModelError
+        Saying what takes part besides, where that can be told.
+    """
+    torch = need("torch")
+    name, tokens = _named(model), call.key.shape[2]
+    queries = torch.arange(tokens) if rows is None else torch.tensor(sorted(set(rows)))
+    queries = queries.to(call.query.device)
+    masked = definition.bias(call, queries)
+    if call.options.get("position_bias") is not None or masked:
+        where = ", by way of its mask" if masked else ""
+        raise ModelError(
+            f"{name} adds a position bias to its scores{where}, which queries and keys do not contain; {CAPTURED}"
+        )
+    if not all(bool(each.isfinite().all()) for each in (call.query, call.key, call.value, output)):
+        raise ModelError(f"{name}: {undefined(model, layer.index)}")
+    seen = _seen(layer, queries, tokens)
+    apart = definition.difference(call, output, queries, seen)
+    if apart <= definition.tolerance(call):
+        return
+    for shape, why in _other_shapes(call, queries, tokens):
+        if definition.difference(call, output, queries, shape) <= definition.tolerance(call):
+            raise ModelError(f"{name}: layer {layer.index} {why}; {CAPTURED}")
+    extent = f"{layer.kind}, {layer.window} tokens" if layer.window else layer.kind
+    raise ModelError(
+        f"{name}: layer {layer.index} gives other attention than softmax(scaling q.k) over the tokens that it is said "
+        f"to see ({extent}): {apart:.2g} of the largest value apart; something takes part that queries and keys do not "
+        f"contain, and {CAPTURED}"
+    )
+
+
+def check_order(model: PreTrainedModel) -> None:
+    """Refuse a model in which later tokens enter what is said of earlier ones: two texts that differ in the last token.
+
+    Raises
+    ------
+    ModelError
+        When their logits differ before it, or the forward fails.
+    """
+    torch = need("torch")
+    text = model.config.get_text_config()
+    first = torch.arange(_probe_tokens(text))[None] % int(text.vocab_size)
+    if first.shape[1] < 2 or int(text.vocab_size) < 2:
+        return
+    other = first.clone()
+    other[0, -1] = first[0, 0]
+    check_tokens(model, first)
+    device = model.get_input_embeddings().weight.device
+    with describe_failures(model, first.shape[1]), torch.inference_mode():
+        logits = [model(input_ids=each.to(device), use_cache=False).logits[0, :-1].float() for each in (first, other)]
+    apart, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
+    slack = ROUNDING if model.dtype == torch.float32 else ROUNDING_OF_HALF
+    if apart > (ROUNDING_OF_QUANTIZED if getattr(model, "is_quantized", False) else slack) * spread:
+        raise ModelError(f"{_named(model)}: {LATER}")
+
+
+def _probe_tokens(text: Any) -> int:
+    """How many tokens a probe of a model with this configuration takes."""
+    most = getattr(text, "max_position_embeddings", None) or 0
+    return min(PROBE_TOKENS, most) if most > 0 else PROBE_TOKENS
+
+
+def undefined(model: PreTrainedModel, layer: int) -> str:
+    """Why a layer's vectors or its attention are not finite, in words that say how to mend it."""
+    torch = need("torch")
+    for name, weight in model.named_parameters():
+        if weight.is_floating_point() and not bool(torch.isfinite(weight).all()):
+            return f"its weights hold NaN or infinity (first: {name}); get the checkpoint again, or mend it"
+    mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
+    return f"layer {layer} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
+
+
+def _named(model: PreTrainedModel) -> str:
+    return f"{type(model).__name__} (model type {model.config.model_type})"
+
+
+def _seen(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
+    """The keys that a layer is said to see, shape (rows, tokens)."""
+    if layer.window is None:
+        return definition.causal(queries, tokens)
+    shape = definition.chunked if layer.kind == "chunked" else definition.windowed
+    return shape(queries, tokens, layer.window)
+
+
+def _other_shapes(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Tensor, str]]:
+    """What a layer may see in place of what it is said to see, with the words for it."""
+    torch = need("torch")
+    causal = definition.causal(queries, tokens)
+    everything = torch.ones_like(causal)
+    yield everything, LATER
+    if call.mask is not None and call.mask.ndim == 4 and call.mask.shape[:2] == (1, 1):
+        shown = call.mask[0, 0].index_select(0, queries)[:, :tokens]
+        shown = shown if shown.dtype == torch.bool else shown > torch.finfo(shown.dtype).min / 2
+        if bool((shown & ~causal).any()):
+            yield shown, "attends to later tokens of a prefix; every quantity here is of causal attention"
+        yield shown, "masks other tokens than its configuration says (its window or kind of layer)"
+    yield causal, "sees every token before its own although its configuration says that it does not"
+
+
+def _layer(index: int, call: Call) -> Layer:
+    text = call.module.config
+    types = getattr(text, "layer_types", None)
+    window = call.window or getattr(text, "sliding_window", None) or getattr(text, "attention_chunk_size", None)
+    kind: Kind = "full"
+    if call.cross:
+        kind = "cross"
+    elif types is None:
+        kind = "sliding" if call.window is not None else "full"
+    elif "chunked" in types[index]:
+        kind, window = "chunked", getattr(text, "attention_chunk_size", None) or window
+    elif any(word in types[index] for word in ("sliding", "local")):
+        kind = "sliding"
+    softcap = call.options.get("softcap")
+    return Layer(
+        index=index,
+        kind=kind,
+        query_heads=call.query.shape[1],
+        key_heads=call.key.shape[1],
+        head_dim=call.query.shape[3],
+        scaling=call.scaling,
+        window=int(window) if kind in ("sliding", "chunked") and window else None,
+        query_scale=query_scale(call.module),
+        softcap=None if softcap is None else float(softcap),
+        sink=call.options.get("s_aux") is not None,
+    )
+
+
+def forward(
+    model: PreTrainedModel, tokens: Any, recorder: Recorder, observer: Observer | None = None, **inputs: Any
+) -> Any:
+    """One forward as by `run`, with every attention call handed to `recorder`, and with its output to `observer`."""
+    with recording(model, recorder, observer):
+        return run(model, tokens, **inputs)
+
+
+def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
+    """One forward without gradients, without a key cache, and without logits but those of the last token.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        In evaluation mode.
+    tokens : Tensor
+        Token ids (B, T), moved to the model's device.
+    **inputs
+        Further inputs, such as `attention_mask` and `position_ids`.
+    """
+    if "logits_to_keep" in inspect.signature(model.forward).parameters:
+        inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes
+    check_tokens(model, tokens)
+    device = model.get_input_embeddings().weight.device
+    with need("torch").inference_mode():
+        return model(input_ids=tokens.to(device), use_cache=False, **inputs)

@@ -1,0 +1,231 @@
+"""Seeing every attention call of a model, without touching its code.
+
+One private name is registered with the attention interface of transformers, and under the same name the mask, because
+a name without a mask function receives no mask at all: wrong under sliding windows and left padding, and invisible on
+plain causal input. Both delegate to what the model ran with before (its sdpa kernel, or its own eager function, which
+keeps attention sinks and soft-capping), so a recorded forward gives the outputs of an unrecorded one.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
+NAME = "recorded_attention"
+Recorder = Callable[["Call"], "Call | None"]
+Observer = Callable[["Call", "Tensor"], None]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the attention function, as the kernel receives it.
+
+    Parameters
+    ----------
+    module : Module
+        The attention module that calls.
+    layer : int or None
+        Its layer index; None in modules without one (vision towers).
+    query, key, value : Tensor
+        Shapes (B, H_q, T, d), (B, H_kv, S, d), (B, H_kv, S, d_v), after rotary embedding and any q/k norm; keys are not
+        repeated for grouped-query attention, and S > T under a key cache or in cross-attention.
+    mask : Tensor or None
+        Boolean (True: seen) for sdpa, additive for eager; None when it is plain causal.
+    options : Mapping
+        The remaining keyword arguments: `scaling`, `sliding_window`, `position_ids`, `softcap`, `s_aux`, ...
+    """
+
+    module: Module
+    layer: int | None
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    mask: Tensor | None
+    options: Mapping[str, Any]
+
+    @property
+    def cross(self) -> bool:
+        """Whether keys come from another sequence, such as an image."""
+        marked = getattr(self.module, "is_cross_attention", False)
+        return bool(marked) or "CrossAttention" in type(self.module).__name__
+
+    @property
+    def scaling(self) -> float:
+        """The factor on q.k before the softmax: the module's own, not always d^-1/2."""
+        given = self.options.get("scaling")
+        return float(self.query.shape[-1] ** -0.5 if given is None else given)
+
+    @property
+    def window(self) -> int | None:
+        """The sliding window in tokens, None where the layer sees everything before it."""
+        given = self.options.get("sliding_window")
+        return None if given is None else int(given)
+
+    def positions(self) -> tuple[Tensor, Tensor]:
+        """Positions of queries and keys, shapes (B or 1, T) and (B or 1, S), int64.
+
+        Queries take the model's own position ids where it passes them on, else the last T of S. Under a key cache the
+        last key is the last query's own token, so keys count back from there (also when a window dropped old ones);
+        slots of left padding come out negative. Meaningless for cross-attention.
+        """
+        torch = need("torch")
+        tokens, keys = self.query.shape[2], self.key.shape[2]
+        device = self.query.device
+        given = self.options.get("position_ids")
+        if given is None or given.ndim != 2 or given.shape[-1] != tokens:
+            queries = torch.arange(keys - tokens, keys, device=device)[None]
+        else:
+            queries = given.to(device)
+        if keys == tokens:
+            return queries, queries
+        return queries, queries[:, -1:] + torch.arange(1 - keys, 1, device=device)[None]
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("attention_recorder", default=None)
+_observer: ContextVar[Observer | None] = ContextVar("attention_observer", default=None)
+_lock = threading.RLock()
+_users = 0
+_kernels: dict[int, tuple[object, str]] = {}  # id of a configuration -> (the configuration, what it ran with)
+
+
+def positions_of(attention_mask: Tensor) -> Tensor:
+    """Position ids that start at 0 with the first real token of each row: what left padding needs.
+
+    Parameters
+    ----------
+    attention_mask : Tensor
+        Shape (B, T), 1 for tokens and 0 for padding.
+    """
+    return (attention_mask.long().cumsum(-1) - 1).clamp(min=0)
+
+
+@contextmanager
+def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | None = None) -> Iterator[None]:
+    """Call `recorder` with every attention call of `model` in this context (thread or task).
+
+    A recorder that returns a call has the kernel run on that one's query, key, value and mask: an intervention. An
+    observer is called after the kernel, with the call and the output (B, T, H, d_v).
+
+    The model and the registries of transformers are as before when the block is left, however it is left.
+
+    Raises
+    ------
+    ModelError
+        When the architecture computes attention in its own code.
+    """
+    configs = _configs(model)
+    before = {key: config._attn_implementation for key, config in configs.items()}
+    if any(name == NAME for name in before.values()):
+        raise ModelError("this model is being recorded already; one recording at a time")
+    with _registered(list(configs.values())):
+        token, watched = _recorder.set(recorder), _observer.set(observer)
+        try:
+            model.set_attn_implementation(NAME)
+            if model.config.get_text_config()._attn_implementation != NAME:
+                raise ModelError(unsupported(model))
+            yield
+        finally:
+            _recorder.reset(token)
+            _observer.reset(watched)
+            for key, config in configs.items():
+                config._attn_implementation_internal = before[key]
+
+
+def unsupported(model: PreTrainedModel) -> str:
+    """The message for an architecture that cannot be recorded: without attention, or with its own code for it."""
+    kind = getattr(model.config, "model_type", type(model).__name__)
+    if not any("ttention" in type(module).__name__ for module in model.modules()):
+        return (
+            f"{type(model).__name__} (model type {kind}) computes no attention, so there are no queries and keys to "
+            "look at"
+        )
+    return (
+        f"{type(model).__name__} (model type {kind}) computes attention in its own code, not through the attention "
+        "interface of transformers, so its queries and keys cannot be captured; models of the Llama, Mistral, Qwen, "
+        "Gemma, GPT-NeoX and GPT-OSS families, and most others, can"
+    )
+
+
+def _configs(model: PreTrainedModel) -> dict[int, Any]:
+    """Every configuration that decides on an attention function, by identity."""
+    configs: dict[int, Any] = {}
+    waiting: list[Any] = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
+    while waiting:
+        config = waiting.pop()
+        if id(config) not in configs:
+            configs[id(config)] = config
+            waiting += [sub for key in config.sub_configs if (sub := getattr(config, key, None)) is not None]
+    return configs
+
+
+@contextmanager
+def _registered(configs: list[Any]) -> Iterator[None]:
+    """Hold the private name in both registries, and what each configuration ran with."""
+    global _users
+    modeling, masking = need("transformers.modeling_utils"), need("transformers.masking_utils")
+    with _lock:
+        modeling.AttentionInterface.register(NAME, _attend)
+        masking.AttentionMaskInterface.register(NAME, _mask)
+        _users += 1
+        for config in configs:
+            _kernels[id(config)] = (config, config._attn_implementation or "sdpa")
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            for config in configs:
+                _kernels.pop(id(config), None)
+            if not _users:  # the registries have no public way to forget a name
+                modeling.AttentionInterface._global_mapping.pop(NAME, None)
+                masking.AttentionMaskInterface._global_mapping.pop(NAME, None)
+
+
+def _kernel(config: object) -> str:
+    held = _kernels.get(id(config))
+    if held is None:
+        raise ModelError(f"attention of an unknown configuration ({type(config).__name__}) reached the recorder")
+    return held[1]
+
+
+def _attend(
+    module: Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, *rest: Any, **options: Any
+) -> Any:
+    recorder = _recorder.get()
+    if recorder is not None:
+        layer = getattr(module, "layer_idx", None)
+        other = recorder(Call(module, layer, query, key, value, attention_mask, options))
+        if other is not None:
+            query, key, value, attention_mask = other.query, other.key, other.value, other.mask
+    home = sys.modules[type(module).__module__]
+    kernel = _kernel(module.config)
+    if kernel == "eager":
+        attend = home.eager_attention_forward
+    else:  # a modelling file may hold its own table, with overrides
+        attend = getattr(home, "ALL_ATTENTION_FUNCTIONS", need("transformers.modeling_utils").ALL_ATTENTION_FUNCTIONS)[
+            kernel
+        ]
+    result = attend(module, query, key, value, attention_mask, *rest, **options)
+    observer = _observer.get()
+    if observer is not None:
+        layer = getattr(module, "layer_idx", None)
+        observer(Call(module, layer, query, key, value, attention_mask, options), result[0])
+    return result
+
+
+def _mask(*rest: Any, **options: Any) -> Any:
+    masks = need("transformers.masking_utils").ALL_MASK_ATTENTION_FUNCTIONS
+    return masks[_kernel(options.get("config"))](*rest, **options)

@@ -1,0 +1,111 @@
+"""What attention gives by its definition, to hold against what a model's own kernel gave.
+
+A capture stands for its model only where softmax(scaling q.k) over the tokens that a layer is said to see, times the
+values, is what the layer computes. Whatever else takes part (later tokens, a prefix, a bias in the mask) shows here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from keyquery.models.attention.calls import Call
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def causal(queries: Tensor, tokens: int) -> Tensor:
+    """What plain causal attention sees: shape (rows, tokens), True where a key is not after the query.
+
+    Parameters
+    ----------
+    queries : Tensor
+        Positions of the rows, int64.
+    tokens : int
+        Keys, at positions 0 to tokens - 1.
+    """
+    keys = need("torch").arange(tokens, device=queries.device)
+    seen: Tensor = keys[None] <= queries[:, None]
+    return seen
+
+
+def windowed(queries: Tensor, tokens: int, window: int) -> Tensor:
+    """What a sliding window sees: the query's own token and the `window` - 1 before it, shape (rows, tokens)."""
+    keys = need("torch").arange(tokens, device=queries.device)
+    seen: Tensor = causal(queries, tokens) & (keys[None] > queries[:, None] - window)
+    return seen
+
+
+def chunked(queries: Tensor, tokens: int, size: int) -> Tensor:
+    """What chunks see: tokens of the query's own chunk of `size` that are not after it, shape (rows, tokens)."""
+    keys = need("torch").arange(tokens, device=queries.device)
+    seen: Tensor = causal(queries, tokens) & (keys[None] // size == queries[:, None] // size)
+    return seen
+
+
+def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
+    """The output of attention by its definition, float32, shape (B, rows, H, d_v).
+
+    Soft-capping and learned sinks take part as the call's options say; the call's mask does not.
+
+    Parameters
+    ----------
+    call : Call
+        Queries, keys and values.
+    rows : Tensor
+        The queries to take, int64.
+    seen : Tensor
+        Boolean (rows, S): the keys that each of them sees, at least one.
+    """
+    torch = need("torch")
+    heads, key_heads = call.query.shape[1], call.key.shape[1]
+    group, softcap, sinks = heads // key_heads, call.options.get("softcap"), call.options.get("s_aux")
+    query = call.query.index_select(2, rows).float() * call.scaling
+    outputs = []
+    for head in range(key_heads):  # one at a time: of a long text all of them take gigabytes
+        key, value = call.key[:, head].float(), call.value[:, head].float()
+        scores = torch.matmul(query[:, head * group : (head + 1) * group], key.transpose(1, 2)[:, None])
+        if softcap is not None:
+            scores = torch.tanh(scores / softcap) * softcap
+        scores = scores.masked_fill(~seen, -torch.inf)
+        if sinks is not None:  # a score per head that takes part in the softmax and stands for no token
+            own = sinks.float()[head * group : (head + 1) * group]
+            scores = torch.cat([scores, own.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)], dim=-1)
+        weights = torch.softmax(scores, dim=-1)[..., : key.shape[1]]
+        outputs.append(torch.matmul(weights, value[:, None]))
+    output: Tensor = torch.cat(outputs, dim=1).transpose(1, 2)
+    return output
+
+
+def difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
+    """How far a kernel's output is from the definition: largest difference over the largest value; NaN where undefined.
+
+    Parameters
+    ----------
+    call, rows, seen
+        As of `by_definition`.
+    output : Tensor
+        What the kernel gave, (B, T, H, d_v).
+    """
+    own = output.reshape(*output.shape[:2], call.query.shape[1], -1).index_select(1, rows).float()
+    expected = by_definition(call, rows, seen)
+    size = float(call.value.float().abs().max())
+    return float((own - expected).abs().max()) / size if size else 0.0
+
+
+def tolerance(call: Call) -> float:
+    """The difference that the rounding of a kernel may leave, by the numbers that it computes with."""
+    half = call.value.dtype in (need("torch").float16, need("torch").bfloat16)
+    return 5e-2 if half else 2e-3
+
+
+def bias(call: Call, rows: Tensor) -> bool:
+    """Whether the additive mask of some queries holds finite numbers besides zero: a bias on scores, not a mask."""
+    torch = need("torch")
+    mask = call.mask
+    if mask is None or not mask.is_floating_point():
+        return False
+    mask = mask.index_select(-2, rows) if mask.shape[-2] > 1 else mask
+    shown = mask > torch.finfo(mask.dtype).min / 2
+    return bool((shown & (mask != 0)).any())

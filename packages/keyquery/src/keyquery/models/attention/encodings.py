@@ -1,0 +1,165 @@
+"""Position encodings as configurations: rotation, none (DroPE), position interpolation, NTK-aware scaling and YaRN.
+
+DroPE keeps the weights and makes every rotation the identity (cos 1, sin 0). Linear scaling of positions by 1e30 does
+so exactly: angles stay below the spacing of float32 at 1, and the configuration survives saving and loading.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from boundpaper.errors import ModelError
+
+KINDS = ("rope", "drope", "pi", "ntk", "yarn")
+NEVER = 1e30  # positions divided by this are all zero to every precision
+BLIND = 1e12  # a linear factor above it turns no float32 angle of any context off zero
+TRAINED = ("default", "llama3", "longrope", "dynamic", "proportional", "axial")  # frequencies of the checkpoint itself
+
+
+def parameters(
+    config: Any, kind: str, *, factor: float | None = None, length: int | None = None
+) -> dict[str, Any] | None:
+    """The `rope_parameters` that give a configuration another encoding.
+
+    Parameters
+    ----------
+    config : PreTrainedConfig
+        Of the model, or of its text part.
+    kind : {"rope", "drope", "pi", "ntk", "yarn"}
+        "rope" is the model's own rotation; of a DroPE configuration, plain rotation with the base frequency it keeps.
+    factor : float or None
+        Of "pi", "ntk" and "yarn": the context it is to reach over the one it was trained on, above 1.
+    length : int or None
+        Of "yarn": the context it was trained on; `max_position_embeddings` when None.
+
+    Returns
+    -------
+    dict or None
+        None where the configuration has them already. Where parameters go by layer type (Gemma 3), "drope" changes
+        all, "pi", "ntk" and "yarn" only layers that see the whole context: a sliding window never leaves its trained
+        length.
+
+    Raises
+    ------
+    ModelError
+        When the encoding is unknown, its factor is not above 1, the model has no rotation, or rotates with
+        frequencies that are scaled already, from which interpolation is not defined.
+    """
+    check(kind, factor)
+    text = config.get_text_config()
+    rope = getattr(text, "rope_parameters", None)
+    if not rope:
+        raise ModelError(f"{_name(config)} has no rotary parameters, so its positions cannot be encoded as {kind}")
+    if "llama_4_scaling_beta" in rope and kind == "drope":
+        raise ModelError(scaled(_name(config), kind))
+    length = length or int(text.max_position_embeddings)
+    if not nested(rope):
+        return _changed(_name(config), rope, kind, factor, length, _width(text))
+    parts = {}
+    for label, each in rope.items():
+        whole = "full" in label or kind == "drope"
+        parts[label] = _changed(_name(config), each, kind, factor, length, _width(text)) if each and whole else None
+    if kind in ("pi", "ntk", "yarn") and not any(parts.values()):
+        raise ModelError(
+            f"{_name(config)}: no layer type sees the whole context ({', '.join(rope)}), so {kind} has none to change"
+        )
+    return {label: part or rope[label] for label, part in parts.items()} if any(parts.values()) else None
+
+
+def configured(config: Any, kind: str, *, factor: float | None = None, length: int | None = None) -> Any:
+    """A copy of a configuration with another encoding (arguments and errors of `parameters`)."""
+    new = copy.deepcopy(config)
+    rope = parameters(new, kind, factor=factor, length=length)
+    if rope is not None:
+        new.get_text_config().rope_parameters = rope
+    return new
+
+
+def encoding_name(config: Any) -> str:
+    """What a configuration says of its encoding: "rope", "drope", "pi" or "yarn"; "none" without rotary parameters.
+
+    Frequencies that the checkpoint was trained with (Llama 3, long RoPE) count as "rope". Where parameters go by layer
+    type, "drope" needs all types, and otherwise the types that see the whole context decide.
+    """
+    rope = getattr(config.get_text_config(), "rope_parameters", None)
+    if not rope or getattr(config.get_text_config(), "alibi", False):
+        return "none"
+    if not nested(rope):
+        return _kind(rope)
+    kinds = {label: _kind(each) for label, each in rope.items() if each}
+    if set(kinds.values()) == {"drope"}:
+        return "drope"
+    rotated = {label: kind for label, kind in kinds.items() if kind != "drope"}
+    return next((kind for label, kind in rotated.items() if "full" in label), "rope")
+
+
+def nested(rope: dict[str, Any]) -> bool:
+    """Whether rotary parameters go by layer type."""
+    return all(each is None or isinstance(each, dict) for each in rope.values())
+
+
+def check(kind: str, factor: float | None) -> None:
+    """Refuse an encoding that is unknown, or a factor that it cannot have (errors of `parameters`)."""
+    if kind not in KINDS:
+        raise ModelError(f"position encoding {kind!r} is unknown; it is one of {', '.join(KINDS)}")
+    if kind in ("rope", "drope"):
+        if factor is not None:
+            raise ModelError(f"position encoding {kind} takes no factor")
+    elif factor is None or not 1 < factor < BLIND:
+        raise ModelError(f"position encoding {kind} needs a factor above 1, as 4 for four times the context")
+
+
+def _width(text: Any) -> int:
+    """Dimensions of a head."""
+    return int(getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads)
+
+
+def _changed(
+    name: str, rope: dict[str, Any], kind: str, factor: float | None, length: int, width: int
+) -> dict[str, Any] | None:
+    """Flat rotary parameters of another kind, or None where they are of that kind already."""
+    own = _kind(rope)
+    if kind == own and kind in ("rope", "drope"):
+        return None
+    kept = {key: rope[key] for key in ("rope_theta", "partial_rotary_factor") if rope.get(key) is not None}
+    if kind == "drope":
+        return {"rope_type": "linear", "factor": NEVER, **kept}
+    if own != "drope" and rope.get("rope_type", "default") != "default":
+        raise ModelError(
+            f"{name} rotates with frequencies of type {rope['rope_type']} already, so {kind} on top of them is not "
+            "defined; take a model with plain rotation"
+        )
+    if kind == "ntk":
+        # the slowest pair slows by the factor, the fastest not at all: base times factor^(d / (d - 2))
+        theta = float(kept["rope_theta"]) * float(factor or 0) ** (width / (width - 2))
+        return {"rope_type": "default", **kept, "rope_theta": theta}
+    if kind == "pi":
+        return {"rope_type": "linear", "factor": float(factor or 0), **kept}
+    if kind == "yarn":
+        return {
+            "rope_type": "yarn",
+            "factor": float(factor or 0),
+            "original_max_position_embeddings": length,
+            **kept,
+        }
+    return {"rope_type": "default", **kept}
+
+
+def _kind(rope: dict[str, Any]) -> str:
+    label = rope.get("rope_type", rope.get("type", "default"))
+    if label == "linear":
+        return "drope" if float(rope["factor"]) > BLIND else "pi"
+    return "rope" if label in TRAINED else str(label)
+
+
+def _name(config: Any) -> str:
+    return f"model type {config.model_type}"
+
+
+def scaled(name: str, kind: str) -> str:
+    """The message for queries that a factor of their position multiplies."""
+    return (
+        f"{name} scales its queries by position besides rotating them, so an identity rotation does not make it blind "
+        f"to positions; {kind} cannot be had exactly"
+    )

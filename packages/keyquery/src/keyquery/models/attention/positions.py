@@ -1,0 +1,253 @@
+"""Position encodings of a loaded model: exchanged while a block runs, named, and tested.
+
+A rotation sees differences of positions only, so moving *all* positions changes nothing under RoPE either. Blindness
+is therefore tested by moving the second half of a text away from the first.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import query_scale
+from keyquery.models.attention.encodings import check, configured, encoding_name, scaled
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
+TOLERANCE = 1e-5  # of the logits' standard deviation: an identity rotation leaves them equal to the last bit
+PROBE_TOKENS = 16
+SHIFT = 1000
+POSITION_EMBEDDINGS = {"wpe", "embed_positions", "position_embeddings", "position_embedding", "embed_position"}
+IN_ORDER = ("mamba", "rwkv", "recurrent")  # kinds of layers that read a text token by token
+
+_swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary module -> encodings in force, innermost last
+
+
+@contextmanager
+def encoding(
+    model: PreTrainedModel, kind: str, *, factor: float | None = None, length: int | None = None
+) -> Iterator[None]:
+    """Have a loaded model encode positions otherwise in this block; undone however the block is left.
+
+    The innermost of nested blocks counts. Arguments as of `encodings.parameters`; the outputs equal those of a model
+    that was loaded with `encodings.configured(config, kind)`.
+
+    Raises
+    ------
+    ModelError
+        When the model has no rotary module, one that does not give cosines and sines, or (for "drope") positions that
+        a rotation does not hold (ALiBi, queries scaled by position).
+    """
+    check(kind, factor)
+    modules = rotary(model)
+    if kind == "drope":
+        attention = [part for part in model.modules() if hasattr(part, "layer_idx") and hasattr(part, "config")]
+        if any(query_scale(part) is not None for part in attention):
+            raise ModelError(scaled(type(model).__name__, kind))
+    swaps: list[tuple[Module, Callable[..., Any]]] = []
+    for module in modules:
+        _angles(module)
+        if kind == "drope":
+            swaps.append((module, _identity))
+            continue
+        config: Any = module.config
+        fresh: Any = type(module)(config=configured(config, kind, factor=factor, length=length))
+        swaps.append((module, _instead(fresh.to(_device(module)))))
+    with ExitStack() as stack:
+        for module, hook in swaps:
+            stack.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
+            names = _swapped.setdefault(module, [])
+            names.append(kind)
+            stack.callback(names.pop)
+        yield
+
+
+def positional(model: PreTrainedModel) -> str:
+    """The encoding of a loaded model: "rope", "drope", "pi" or "yarn", read and then confirmed by running it.
+
+    "none" for a model that rotates nothing: positions are learned (GPT-2), or seen by other layers (Jamba).
+
+    Read from `encoding` where one is in force, else from the configuration; then the rotary modules must rotate, or
+    not, as that says, and a DroPE model must be blind to positions as a whole.
+
+    Raises
+    ------
+    ModelError
+        When the model runs otherwise than its configuration says, or adds a position bias to its scores.
+    """
+    if not rotates(model):
+        return "none"
+    modules = rotary(model)
+    kinds = {(_swapped.get(module) or [encoding_name(module.config)])[-1] for module in modules}
+    kind = kinds.pop() if len(kinds) == 1 else "rope"
+    try:
+        turning = any(not _still(*pair) for module in modules for pair in _angles(module))
+    except ModelError:  # rotated by complex numbers (Llama 4): known by its configuration alone
+        if kind == "drope":
+            raise
+        return kind
+    if turning == (kind == "drope"):
+        raise ModelError(
+            f"{type(model).__name__}: its configuration says {kind}, but its rotary module "
+            f"{'rotates' if turning else 'gives no rotation'}; rope_parameters in config.json are not what is run"
+        )
+    if kind == "drope":
+        check_position_blind(model)
+    return kind
+
+
+def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
+    """How far logits move when the second half of a text is moved away by `shift` positions.
+
+    Parameters
+    ----------
+    tokens : Tensor
+        Token ids (B, T), T at least 2.
+    shift : int
+        Positions, at least 1.
+
+    Returns
+    -------
+    float
+        Largest absolute difference of logits over their standard deviation, in float32; 0 for a model that does not
+        see positions.
+
+    Raises
+    ------
+    ModelError
+        When the model takes no position ids, or its logits are not finite.
+    """
+    torch = need("torch")
+    if tokens.shape[1] < 2 or shift < 1:
+        raise ModelError(f"a shift of {shift} on {tokens.shape[1]} tokens moves nothing; give 2 tokens and 1 position")
+    if "position_ids" not in inspect.signature(model.forward).parameters:
+        raise ModelError(f"{type(model).__name__} takes no position ids, so they cannot be shifted")
+    device: Any = model.get_input_embeddings().weight.device
+    tokens = tokens.to(device)
+    places = torch.arange(tokens.shape[1], device=device)
+    moved = places + shift * (places >= tokens.shape[1] // 2)
+    logits = []
+    with torch.inference_mode():
+        for each in (places, moved):
+            # With the mask spelled out, a gap in the positions is not taken for the start of another text.
+            options = {"attention_mask": torch.ones_like(tokens), "position_ids": each.expand_as(tokens)}
+            logits.append(model(input_ids=tokens, use_cache=False, **options).logits.float())
+    difference, spread = (logits[0] - logits[1]).abs().max().item(), logits[0].std().item()
+    if not math.isfinite(difference) or not math.isfinite(spread):
+        raise ModelError(f"{type(model).__name__}: its logits are not finite; try --dtype fp32 or bf16")
+    return 0.0 if difference == 0 else difference / spread if spread else math.inf
+
+
+def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, shift: int = SHIFT) -> float:
+    """The shift error of a model that is meant not to see positions; tokens as of `shift_error`, 16 when None.
+
+    Raises
+    ------
+    ModelError
+        With the measured error, when it is above 1e-5.
+    """
+    torch = need("torch")
+    if tokens is None:
+        tokens = torch.arange(PROBE_TOKENS)[None] % int(model.config.get_text_config().vocab_size)
+    error = shift_error(model, tokens, shift)
+    if error > TOLERANCE:
+        raise ModelError(
+            f"{type(model).__name__} is called drope but sees positions: moving half a text by {shift} changes its "
+            f"logits by {error:.2g} of their standard deviation; load it with the drope configuration"
+        )
+    return error
+
+
+def rotates(model: PreTrainedModel) -> bool:
+    """Whether a model may rotate queries and keys; False only where its positions are seen to come otherwise.
+
+    That is where they are embedded like tokens (GPT-2, OPT), or other layers run through the text in order (Jamba), and
+    nothing tells of a rotation or of a position bias in its place.
+    """
+    text = model.config.get_text_config()
+    if any(getattr(text, name, None) for name in ("alibi", "rope_parameters", "rotary_dim")):
+        return True
+    parts = [(name.rpartition(".")[2], type(module).__name__.lower()) for name, module in model.named_modules()]
+    if any("rotary" in kind for _, kind in parts):
+        return True
+    embedded = any(name in POSITION_EMBEDDINGS and "embedding" in kind for name, kind in parts)
+    return not embedded and not any(word in kind for _, kind in parts for word in IN_ORDER)
+
+
+def rotary(model: PreTrainedModel) -> list[Any]:
+    """The rotary modules of a model's text part.
+
+    Raises
+    ------
+    ModelError
+        When there is none, or positions enter as a bias on scores.
+    """
+    text = model.config.get_text_config()
+    if getattr(text, "alibi", False):
+        raise ModelError(f"{type(model).__name__} adds a position bias to its scores (ALiBi); it has no rotation")
+    modules = [
+        module
+        for module in model.modules()
+        if "Rotary" in type(module).__name__ and type(getattr(module, "config", None)) is type(text)
+    ]
+    if not rotates(model):
+        raise ModelError(
+            f"{type(model).__name__} (model type {model.config.model_type}) rotates nothing, so there is no rotation "
+            "to change: its positions are learned, or seen by layers of another kind"
+        )
+    if not modules:
+        raise ModelError(
+            f"{type(model).__name__} (model type {model.config.model_type}) has no rotary module that is known how to "
+            "change; models of the Llama, Mistral, Qwen, Gemma and GPT-NeoX families have one"
+        )
+    return modules
+
+
+def _identity(module: Any, inputs: Any, options: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    torch = need("torch")
+    return torch.ones_like(output[0]), torch.zeros_like(output[1])
+
+
+def _instead(fresh: Any) -> Callable[..., Any]:
+    def hook(module: Any, inputs: Any, options: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        cosine, sine = fresh(*inputs, **options)
+        return cosine.to(output[0]), sine.to(output[1])
+
+    return hook
+
+
+def _device(module: Any) -> Any:
+    buffer = next(iter(module.buffers()), None)
+    return "cpu" if buffer is None else buffer.device
+
+
+def _angles(module: Any) -> list[tuple[Tensor, Tensor]]:
+    """Cosines and sines of a rotary module at a few positions, for each layer type that it knows."""
+    torch = need("torch")
+    device = _device(module)
+    places = torch.tensor([[0, 1, 7, SHIFT]], device=device)
+    like = torch.zeros(1, places.shape[1], 1, device=device)
+    types = module.rope_type if isinstance(getattr(module, "rope_type", None), dict) else {None: None}
+    angles = []
+    for label in types:
+        try:
+            pair = module(like, places, **({} if label is None else {"layer_type": label}))
+        except (TypeError, ValueError, RuntimeError, IndexError) as error:
+            raise ModelError(f"{type(module).__name__} does not run as other rotary modules do ({error})") from error
+        if not isinstance(pair, tuple) or len(pair) != 2 or any(part.is_complex() for part in pair):
+            raise ModelError(f"{type(module).__name__} does not give cosines and sines, so it cannot be exchanged")
+        angles.append(pair)
+    return angles
+
+
+def _still(cosine: Tensor, sine: Tensor) -> bool:
+    return bool((cosine == 1).all()) and bool((sine.abs() < 1e-12).all())

@@ -1,0 +1,156 @@
+"""Queries and keys before the rotary embedding.
+
+Each vector is turned back to position 0 by the rotation that was read from the model and checked on it (`rotations`),
+which is exact up to rounding, whatever makes the vectors: projections of their own or one for all, latent attention, a
+norm behind the rotation. Where the output of a module is the same but for that rounding, it is taken, and is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import query_scale
+from keyquery.models.attention.calls import Call
+from keyquery.models.attention.positions import rotates
+from keyquery.models.attention.rotations import Rotations, rotations
+from keyquery.models.libraries import need
+from keyquery.rotary import Rotary
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
+TOLERANCE = 2e-2  # of their length: what half precision leaves; other vectors are far above it
+
+
+class Projections:
+    """Turns back what attention modules hand on; `before(call)` gives it out.
+
+    Parameters
+    ----------
+    rotates : bool
+        Whether the model rotates anything; else queries and keys are taken as they are.
+    turning : mapping of int to Rotary or str
+        By layer, its rotation, or why it is not known.
+    mend : str
+        The end of the error where they cannot be had.
+    """
+
+    def __init__(self, rotates: bool = True, turning: Rotations | None = None, mend: str = "") -> None:
+        self._rotates, self._turning, self._mend = rotates, turning or {}, mend
+        self._made: dict[tuple[int, str], Tensor] = {}
+
+    def before(self, call: Call) -> tuple[Tensor, Tensor]:
+        """Queries and keys of a call before rotation, shapes (B, H_q, T, d) and (B, H_kv, T, d).
+
+        Raises
+        ------
+        ModelError
+            When the rotation of the layer is not known, saying why.
+        """
+        if not self._rotates:
+            return call.query, call.key
+        owner = id(call.module)
+        made = [self._made.pop((owner, side), None) for side in ("q", "k")]
+        turning = self._turning.get(-1 if call.layer is None else call.layer, "its rotation was not looked at")
+        if isinstance(turning, str):
+            raise ModelError(
+                f"{turning}, so queries and keys before the rotary embedding cannot be had in layer "
+                f"{call.layer}{self._mend}"
+            )
+        query, key = _unturned(call, turning)
+        return _exact(made[0], query), _exact(made[1], key)
+
+
+@contextmanager
+def projecting(
+    model: PreTrainedModel, context: int, mend: str = "; an experiment that reads them needs another model"
+) -> Iterator[Projections]:
+    """Hooks on every attention module of `model`, removed when the block is left.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        A model that rotates nothing has its queries and keys before rotation as they are.
+    context : int
+        Tokens of the texts that are run: frequencies of some rotations depend on it.
+    mend : str
+        The end of the error where they cannot be had.
+    """
+    turns = rotates(model)
+    held = Projections(turns, rotations(model, max(2, context)) if turns else None, mend)
+    hooks = []
+    try:
+        for module in model.modules() if turns else ():
+            if getattr(module, "layer_idx", None) is None:
+                continue
+            for side in ("q", "k"):
+                named = (f"{side}_norm", f"{side}_layernorm", f"{side}_proj")
+                source = next((part for name in named if (part := getattr(module, name, None)) is not None), None)
+                if source is not None:
+                    hooks.append(source.register_forward_hook(_catch(held, id(module), side)))
+        yield held
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _catch(held: Projections, owner: int, side: str) -> Any:
+    def hook(module: Module, inputs: Any, output: Tensor) -> None:
+        held._made[owner, side] = output
+
+    return hook
+
+
+def _exact(made: Tensor | None, turned_back: Tensor) -> Tensor:
+    """What a module gave, as (B, H, T, d), where it is what was turned back but for rounding; else the latter."""
+    batch, heads, tokens, dims = turned_back.shape
+    if made is None or made.numel() != turned_back.numel():
+        return turned_back
+    readings = []
+    if made.ndim == 3:  # heads side by side, be they one or many
+        readings.append(made.reshape(batch, tokens, heads, dims).transpose(1, 2))
+    if made.shape == (batch, tokens, heads, dims):
+        readings.append(made.transpose(1, 2))
+    if made.shape == turned_back.shape:
+        readings.append(made)
+    size = float(turned_back.norm())
+    near = (each for each in readings if float((each.float() - turned_back).norm()) <= TOLERANCE * size)
+    return next(near, turned_back)
+
+
+def _unturned(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
+    """Queries and keys turned back to position 0, without the rotation's factor and the queries' scale."""
+    torch = need("torch")
+    scale = query_scale(call.module)
+    positions = call.positions()
+    query, key = (
+        _at_zero(part.float(), places, rotary) for part, places in zip((call.query, call.key), positions, strict=True)
+    )
+    if scale is not None:
+        grown = torch.from_numpy(scale.at(positions[0].cpu().numpy())).to(query.device)
+        query = query / grown[:, None, :, None]
+    return query, key
+
+
+def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
+    """R(-t) v over the factor, for vectors (B, H, T, d) at positions (B or 1, T)."""
+    torch = need("torch")
+    if rotary.still:
+        return vectors
+    frequencies = torch.tensor(rotary.frequencies, dtype=torch.float64)
+    angles = positions.cpu().double()[..., None] * frequencies
+    cosine, sine = (each.float().to(vectors.device)[:, None] / rotary.factor for each in (angles.cos(), angles.sin()))
+    turned = vectors[..., rotary.start : rotary.end]
+    if rotary.layout == "half":
+        one, other = turned.chunk(2, dim=-1)
+    else:
+        one, other = turned[..., 0::2], turned[..., 1::2]
+    back = one * cosine + other * sine, other * cosine - one * sine
+    whole = torch.cat(back, dim=-1) if rotary.layout == "half" else torch.stack(back, dim=-1).flatten(-2)
+    result: Tensor = torch.cat([vectors[..., : rotary.start], whole, vectors[..., rotary.end :]], dim=-1)
+    return result

@@ -1,0 +1,380 @@
+"""How each attention layer of a loaded model turns its queries by position: read from the model and checked on it.
+
+One short forward with chosen positions shows, in every layer, the cosines and sines that its rotary module gave, the
+queries as its projections (or a norm behind them) made them, and the queries as the kernel gets them. The rotation is
+read from the first, in the pairing of dimensions with which R(-t) q_t equals the query before rotation, to rounding.
+A layer where no pairing does is refused, by name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import query_scale
+from keyquery.models.attention.calls import Call, recording
+from keyquery.models.libraries import need
+from keyquery.rotary import LAYOUTS, NO_ROTATION, Rotary
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
+Array = NDArray[np.float64]
+Rotations = dict[int, Rotary | str]
+"""By layer: its rotation, or why it is refused."""
+
+FIRST = 8  # tokens at position 0, where nothing is turned: what they hold tells columns of a fused projection apart
+MORE = (3, 5, 7, 11, 13)  # positions besides the powers of two
+EQUAL = 0.02  # lengths of normalised queries differ by less: what is added before the root of their mean square
+STILL = 1e-9  # radians over the whole context below which nothing turns
+
+
+@dataclass
+class _Seen:
+    """What the probe saw of one attention module."""
+
+    angles: Any = None
+    made: list[Tensor] = field(default_factory=list)  # outputs of projections
+    normed: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # inputs and outputs of other parts
+    call: Call | None = None
+
+
+def rotations(model: PreTrainedModel, context: int) -> Rotations:
+    """Give the rotation of every self-attention layer at a context, or the reason why it is not known.
+
+    Frequencies that depend on the length of the text (dynamic NTK, long RoPE) are those of texts of `context` tokens.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        In evaluation mode.
+    context : int
+        Tokens of a text; at least 2.
+
+    Raises
+    ------
+    ModelError
+        When the architecture does not use the attention interface of transformers.
+    """
+    torch = need("torch")
+    positions = _positions(context)
+    text = model.config.get_text_config()
+    tokens = torch.arange(len(positions))[None] % int(text.vocab_size)
+    places = torch.from_numpy(positions)[None]
+    inputs: dict[str, Any] = {"attention_mask": torch.ones_like(tokens)}
+    if "position_ids" in inspect.signature(model.forward).parameters:
+        inputs["position_ids"] = places
+    else:
+        positions = np.arange(len(positions))
+    if "logits_to_keep" in inspect.signature(model.forward).parameters:
+        inputs["logits_to_keep"] = 1
+    device = model.get_input_embeddings().weight.device
+    found: Rotations = {}
+    with _watching(model) as seen, torch.inference_mode():
+
+        def keep(call: Call) -> None:
+            if call.layer is not None and not call.cross:
+                seen.setdefault(id(call.module), _Seen()).call = call
+
+        with recording(model, keep):
+            model(
+                input_ids=tokens.to(device),
+                use_cache=False,
+                **{
+                    name: value.to(device) if isinstance(value, torch.Tensor) else value
+                    for name, value in inputs.items()
+                },
+            )
+        frequencies = _buffers(model)
+        for each in seen.values():
+            if each.call is not None and each.call.layer is not None:
+                found[each.call.layer] = _judged(each, each.call, positions, context, frequencies)
+    return dict(sorted(found.items()))
+
+
+def records(found: Rotations) -> list[dict[str, Any]]:
+    """Give rotations as plain JSON values: one entry for all layers that turn alike, or are refused for one reason."""
+    groups: dict[Rotary | str, list[int]] = {}
+    for layer, one in found.items():
+        groups.setdefault(one, []).append(layer)
+    return [
+        {"layers": layers, **({"refused": one} if isinstance(one, str) else one.record())}
+        for one, layers in groups.items()
+    ]
+
+
+def _positions(context: int) -> NDArray[np.int64]:
+    powers = 2 ** np.arange(0, max(1, int(context - 1).bit_length()))
+    later = sorted({int(each) for each in (*powers, *MORE, context - 1) if 0 < each < context})
+    return np.array([0] * FIRST + later, dtype=np.int64)
+
+
+@contextmanager
+def _watching(model: PreTrainedModel) -> Iterator[dict[int, _Seen]]:
+    """What every attention module is given and what its parts make, by the module's identity."""
+    seen: dict[int, _Seen] = {}
+    hooks = []
+    try:
+        for module in model.modules():
+            if getattr(module, "layer_idx", None) is None:
+                continue
+            own = seen.setdefault(id(module), _Seen())
+            hooks.append(module.register_forward_pre_hook(_see_angles(own), with_kwargs=True))
+            parts = (part for part in module.modules() if part is not module)
+            hooks += [part.register_forward_hook(_see_output(own)) for part in parts]
+        yield seen
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _see_angles(own: _Seen) -> Any:
+    def hook(module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+        given = options.get("position_embeddings")
+        own.angles = next((each for each in (given, *inputs) if _is_angles(each)), own.angles)
+
+    return hook
+
+
+def _see_output(own: _Seen) -> Any:
+    torch = need("torch")
+
+    def hook(module: Module, inputs: tuple[Any, ...], output: Any) -> None:
+        if _is_angles(output):
+            own.angles = output
+        elif isinstance(output, torch.Tensor):
+            weight = getattr(module, "weight", None)
+            if weight is not None and weight.ndim == 2:
+                own.made.append(output)
+            elif inputs and isinstance(inputs[0], torch.Tensor):
+                own.normed.append((inputs[0], output))
+
+    return hook
+
+
+def _is_angles(given: Any) -> bool:
+    """Whether these are cosines and sines, or complex numbers of size one."""
+    torch = need("torch")
+    if isinstance(given, torch.Tensor):
+        return bool(given.is_complex())
+    return (
+        isinstance(given, tuple)
+        and len(given) == 2
+        and all(isinstance(part, torch.Tensor) and part.is_floating_point() for part in given)
+        and given[0].shape == given[1].shape
+    )
+
+
+def _buffers(model: PreTrainedModel) -> list[Array]:
+    """Frequencies that the model's rotary modules hold."""
+    return [
+        buffer.detach().double().cpu().numpy().ravel()
+        for module in model.modules()
+        for name, buffer in module.named_buffers(recurse=False)
+        if "inv_freq" in name and buffer.numel()
+    ]
+
+
+def _judged(
+    seen: _Seen, call: Call, positions: NDArray[np.int64], context: int, frequencies: list[Array]
+) -> Rotary | str:
+    """The rotation of a layer, or why there is none."""
+    kind = type(call.module).__name__
+    query = call.query[0].double().cpu().numpy()  # (heads, tokens, d)
+    if not query.any():
+        return NO_ROTATION  # zeros stay zeros however they are turned, and so do their scores
+    # steps of the precision of queries and, over a long context, of angles in single precision
+    slack = 6 * float(need("torch").finfo(call.query.dtype).eps) + context * 2.0**-23
+    try:
+        candidates = [NO_ROTATION, *_candidates(seen.angles, positions, query.shape[-1], context, frequencies)]
+    except ModelError as reason:
+        return f"{kind}: {reason}"
+    sources = _sources(seen, len(positions), query.shape[0] * query.shape[-1])
+    if not sources:
+        return f"{kind} does not show its queries before their rotation"
+    passed: dict[Rotary, float] = {}
+    nearest, scaled = np.inf, False
+    for rotary, made in product(candidates, sources):
+        plain = _unturned(query, positions, rotary)
+        before = _arranged(made, plain)
+        if before is None:
+            continue
+        error, alike = _apart(before, plain)
+        nearest = min(nearest, error)
+        if error > slack:
+            continue
+        if alike > slack and query_scale(call.module) is None and not _normalised(query, slack):
+            scaled = True
+            continue
+        passed[rotary] = min(error, passed.get(rotary, np.inf))
+    if passed:
+        best = min(passed, key=lambda rotary: passed[rotary])
+        fitting = [rotary for rotary, error in passed.items() if error <= 2 * passed[best]]
+        return best if len(fitting) == 1 else f"{kind}: {len(fitting)} ways to pair its dimensions fit equally well"
+    if scaled:
+        return f"{kind} multiplies its queries by a factor that depends on the token, besides their rotation"
+    if seen.angles is None:
+        return f"{kind} gets no cosines and sines, and its queries are not those that its projections made"
+    if nearest == np.inf:
+        return f"{kind}: even at position 0 its queries are not those that its projections made"
+    return (
+        f"{kind}: its queries turned back to position 0 are not those before the rotation (off by {nearest:.1g} of "
+        f"their length, {slack:.1g} is rounding)"
+    )
+
+
+def _candidates(
+    angles: Any, positions: NDArray[np.int64], d: int, context: int, frequencies: list[Array]
+) -> list[Rotary]:
+    """Every rotation that the cosines and sines of a layer can mean: pairings, and where the turned dimensions lie."""
+    if angles is None:
+        return []
+    if isinstance(angles, tuple):
+        cosine, sine = (_by_token(part, len(positions)) for part in angles)
+    else:
+        parts = need("torch").view_as_real(angles)
+        cosine, sine = (_by_token(parts[..., side], len(positions)) for side in (0, 1))
+    found = []
+    half = cosine.shape[1] // 2
+    columns = [slice(None)]  # each angle once
+    if cosine.shape[1] % 2 == 0:
+        columns += [slice(0, half), slice(0, None, 2)]  # twice: side by side, or one after the other
+    for chosen in columns:
+        one, other = cosine[:, chosen], sine[:, chosen]
+        if 2 * one.shape[1] > d:
+            continue
+        sizes = np.hypot(one, other)
+        factor = float(np.median(sizes))
+        if not factor > 0:
+            continue
+        if np.abs(sizes - factor).max() > 0.02 * factor:
+            raise ModelError("its rotary module scales pairs of dimensions by different factors")
+        steady = _frequencies(one, other, positions)
+        known = _nearest(steady, frequencies, context)
+        if np.abs(known).max() * context < STILL:
+            continue  # turns nothing: NO_ROTATION
+        starts = {0, d - 2 * one.shape[1]}
+        for layout, start in product(LAYOUTS, sorted(starts)):
+            rounded = 1.0 if abs(factor - 1.0) < 1e-3 else factor
+            made = Rotary(frequencies=tuple(known.tolist()), layout=layout, start=start, factor=rounded)
+            same = replace(made, layout="half") if known.size == 1 else made  # one pair lies one way
+            if same not in found:
+                found.append(same)
+    return found
+
+
+def _by_token(part: Tensor, tokens: int) -> Array:
+    """Cosines or sines as (tokens, pairs): the first of a batch, and of equal sections of several axes."""
+    rows = part.detach().double().cpu()
+    while rows.ndim > 2:
+        rows = rows[0] if rows.shape[-2] == tokens else rows.squeeze(-2)
+    return np.asarray(rows.numpy(), dtype=np.float64)
+
+
+def _frequencies(cosine: Array, sine: Array, positions: NDArray[np.int64]) -> Array:
+    """Radians a token of each pair, from their angles at 1, 2, 4, ...: each tells the next one's whole turns."""
+    first = int(np.flatnonzero(positions == 1)[0]) if (positions == 1).any() else -1
+    found = np.arctan2(sine[first], cosine[first]) / max(1, int(positions[first]))
+    order = [place for place in np.argsort(positions, kind="stable") if positions[place] > 1]
+    for place in order:
+        t = int(positions[place])
+        angle = np.arctan2(sine[place], cosine[place])
+        turns = np.round((found * t - angle) / (2 * np.pi))
+        found = (angle + 2 * np.pi * turns) / t
+    return np.asarray(found, dtype=np.float64)
+
+
+def _nearest(found: Array, frequencies: list[Array], context: int) -> Array:
+    """The frequencies that the model holds, where some are those that were seen; without the rounding of angles."""
+    fitting = [
+        each for each in frequencies if each.shape == found.shape and np.abs(each - found).max() * context <= 0.1
+    ]
+    return min(fitting, key=lambda each: float(np.abs(each - found).max()), default=found)
+
+
+def _sources(seen: _Seen, tokens: int, least: int) -> list[Array]:
+    """What may be the queries before rotation, as (tokens, values): projections, and norms that follow on one."""
+    made = [rows for part in seen.made if (rows := _rows(part, tokens)) is not None]
+    sources = [rows for rows in made if rows.shape[1] >= least]
+    for given, output in seen.normed:
+        before, after = _rows(given, tokens), _rows(output, tokens)
+        if before is None or after is None or after.shape[1] < least:
+            continue
+        # of a norm behind the rotation, what goes in is no projection's output any more
+        if any(np.isin(before[-1], rows[-1]).all() for rows in made):
+            sources.append(after)
+    return sources
+
+
+def _rows(part: Tensor, tokens: int) -> Array | None:
+    """A part's output by token, heads side by side; None where its shape is none of a batch of one."""
+    if part.ndim == 4 and part.shape[0] == 1 and part.shape[2] == tokens != part.shape[1]:
+        part = part.transpose(1, 2)
+    if part.ndim >= 3 and part.shape[0] == 1 and part.shape[1] == tokens:
+        return np.asarray(part[0].double().cpu().reshape(tokens, -1).numpy(), dtype=np.float64)
+    if part.shape[0] == tokens and part.ndim >= 2:
+        return np.asarray(part.double().cpu().reshape(tokens, -1).numpy(), dtype=np.float64)
+    return None
+
+
+def _unturned(query: Array, positions: NDArray[np.int64], rotary: Rotary) -> Array:
+    """R(-t) q_t without the factor, shape (tokens, heads * d)."""
+    heads, tokens, d = query.shape
+    flat = rotary.turned(query.reshape(heads * tokens, d), np.tile(-positions, heads)).reshape(heads, tokens, d)
+    if rotary.factor != 1.0:
+        flat = flat.copy()
+        flat[..., rotary.start : rotary.end] /= rotary.factor
+    return np.asarray(flat.transpose(1, 0, 2), dtype=np.float64)
+
+
+def _arranged(made: Array, plain: Array) -> Array | None:
+    """A source's values in the order of the queries, (tokens, heads, d): as they are, or matched at position 0."""
+    tokens, heads, d = plain.shape
+    if made.shape[1] == heads * d:
+        straight = made.reshape(tokens, heads, d)
+        if _apart(straight[:FIRST], plain[:FIRST])[0] < 0.1:
+            return straight
+    # a fused projection, or one in another order: each dimension is the column that agrees with it at position 0
+    wanted = plain[:FIRST].reshape(FIRST, heads * d)
+    held = made[:FIRST]
+    columns = np.empty(heads * d, dtype=np.int64)
+    for at in range(0, heads * d, 256):
+        apart = np.abs(held[:, None, :] - wanted[:, at : at + 256, None]).sum(axis=0)
+        columns[at : at + 256] = apart.argmin(axis=1)
+    if len(set(columns.tolist())) < columns.size:
+        return None
+    return made[:, columns].reshape(tokens, heads, d)
+
+
+def _apart(before: Array, plain: Array) -> tuple[float, float]:
+    """How far queries are from a multiple of those before rotation, over their length; and how that multiple varies.
+
+    The second is the largest range of the multiple over the tokens of a head, over its mean.
+    """
+    size = np.einsum("thd,thd->th", plain, plain)
+    length = np.linalg.norm(before, axis=-1)
+    some = (size > 0) & (length > 1e-3 * np.median(length)) if length.size else np.zeros(0, dtype=np.bool_)
+    if not some.any():
+        return np.inf, np.inf
+    share = np.einsum("thd,thd->th", before, plain) / np.where(some, size, 1.0)
+    error = np.linalg.norm(before[some] - share[some][:, None] * plain[some], axis=-1) / length[some]
+    most, least = np.where(some, share, -np.inf).max(axis=0), np.where(some, share, np.inf).min(axis=0)
+    heads = some.any(axis=0)
+    return float(error.max()), float(((most - least)[heads] / np.abs(0.5 * (most + least)[heads])).max())
+
+
+def _normalised(query: Array, slack: float) -> bool:
+    """Whether all queries of a layer have one length: they were normalised, and a rotation before that is theirs."""
+    lengths = np.linalg.norm(query, axis=-1)
+    lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # of a token whose embedding is zero nothing is left
+    return bool(np.ptp(lengths) <= max(slack, EQUAL) * lengths.mean())

@@ -1,0 +1,95 @@
+"""Scores of one attention call, tile by tile, from the definition: scaling q.k, soft-capped, masked, in float32."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boundpaper.errors import ModelError
+from keyquery.models.attention.calls import Call
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def tokens_of(call: Call) -> int:
+    """The number of tokens, when queries, keys and mask hold the scores of one whole text.
+
+    Raises
+    ------
+    ModelError
+        When they do not.
+    """
+    what = type(call.module).__name__
+    batch, heads, tokens, _ = call.query.shape
+    if call.cross:
+        raise ModelError(f"{what}: cross-attention has no first token and no distances; only self-attention is reduced")
+    if batch != 1 or call.key.shape[2] != tokens:
+        raise ModelError(
+            f"{what}: {batch} texts of {tokens} queries against {call.key.shape[2]} keys; statistics take one "
+            "whole text at a time, without a key cache"
+        )
+    if tokens < 2:
+        raise ModelError(f"{what}: a text of {tokens} token has nothing to attend to; give two tokens or more")
+    if heads % call.key.shape[1]:
+        raise ModelError(f"{what}: {heads} query heads do not share {call.key.shape[1]} key heads evenly")
+    if call.options.get("position_bias") is not None:
+        raise ModelError(f"{what} adds a position bias to its scores, which queries and keys do not contain")
+    if call.options.get("cu_seq_lens_q") is not None:
+        raise ModelError(f"{what}: several texts packed into one row; give one text at a time")
+    causal = call.options.get("is_causal")
+    if call.mask is None and (causal is False or (causal is None and not getattr(call.module, "is_causal", True))):
+        raise ModelError(f"{what} lets tokens see later ones; attention statistics are of causal attention")
+    return tokens
+
+
+def tile_scores(call: Call, query: Tensor, t: Tensor, keys: range) -> tuple[Tensor, Tensor]:
+    """Scores (H, rows, keys), -inf where a key is not seen, and what is seen (rows, keys)."""
+    torch = need("torch")
+    heads, count, dims = query.shape
+    key = call.key[0, :, keys.start : keys.stop].float()
+    grouped = query.reshape(key.shape[0], -1, dims)  # heads of one key head lie side by side
+    scores = torch.matmul(grouped, key.transpose(1, 2)).reshape(heads, count, len(keys)) * call.scaling
+    softcap = call.options.get("softcap")
+    if softcap is not None:
+        scores = torch.tanh(scores / softcap) * softcap
+    distance = t[:, None] - torch.arange(keys.start, keys.stop, device=t.device)
+    visible = distance >= 0
+    if call.window is not None:
+        visible &= distance < call.window
+    if call.mask is not None:
+        mask = _tile(call, int(t[0]), int(t[-1]) + 1, keys.start, keys.stop)
+        visible &= _open(mask)
+        if mask.dtype != torch.bool:
+            scores = scores + mask.float()
+    return scores.masked_fill(~visible, -torch.inf), visible
+
+
+def _tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tensor:
+    mask = call.mask
+    assert mask is not None
+    tile: Tensor = mask[0, 0, top:bottom, left:right]
+    return tile
+
+
+def _open(mask: Tensor) -> Tensor:
+    """Where a boolean or additive mask lets a key be seen."""
+    torch = need("torch")
+    shown: Tensor = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+    return shown
+
+
+def check_causal(call: Call, rows: range) -> None:
+    """Refuse a mask that shows later tokens, or that differs from head to head."""
+    if call.mask is None:
+        return
+    if call.mask.ndim != 4 or call.mask.shape[0] != 1 or call.mask.shape[1] != 1:
+        raise ModelError(
+            f"{type(call.module).__name__}: a mask of shape {tuple(call.mask.shape)} is not one for all heads"
+        )
+    torch = need("torch")
+    ahead = _open(_tile(call, rows.start, rows.stop, rows.start, call.key.shape[2]))
+    if bool(torch.triu(ahead, diagonal=1).any()):
+        raise ModelError(
+            f"{type(call.module).__name__} lets tokens see later ones; attention statistics are of causal attention"
+        )

@@ -1,0 +1,238 @@
+"""What each head attends to, exactly, without the matrix of attention weights: memory grows with T, not T squared.
+
+Plain causal attention on the processor is summed in one pass over its scores (`attention_stream`). Otherwise a block of
+queries meets the keys tile by tile, twice: the first pass gives each row's normaliser (an online softmax), the second
+its weights, which are summed and let go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import ModelError
+from keyquery.models.attention.calls import Call
+from keyquery.models.attention.rows import LOCAL, TIE, Float64Array, Rows, joined, ranges
+from keyquery.models.attention.scores import check_causal, tile_scores, tokens_of
+from keyquery.models.attention.stream import plain, streamed
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+QUERY_BLOCK, KEY_TILE = 128, 512
+
+
+@dataclass(frozen=True)
+class AttentionStatistics:
+    """Attention of one layer over one text, per query head.
+
+    Rows are queries t = 0 .. T-1. Masses are means over rows of the weight on some keys, as the model uses it: a
+    learned sink of the architecture takes its share out of them.
+
+    Parameters
+    ----------
+    tokens : int
+        T.
+    first, first_later : ndarray, shape (H,)
+        Weight on the token at position 0: mean over all rows, and over rows from 1 on.
+    null, null_later : float
+        The same when each row weighs the keys it sees evenly; `null` is the harmonic mean H_T / T where a row sees all
+        keys up to its own.
+    local : ndarray, shape (H,)
+        Weight on the 5 keys before the query's own, itself excluded; mean over rows from 1 on. In rows 1 to 5 the
+        first token is among them.
+    self : ndarray, shape (H,)
+        Weight on the query's own token; mean over all rows.
+    entropy : ndarray, shape (H,)
+        -sum p log p in nats over the keys that a row sees (a learned sink left out, the rest made to sum to 1); mean
+        over all rows.
+    entropy_share : ndarray, shape (H,)
+        Entropy over the log of the number of keys seen, log(t + 1) without a window; mean over rows that see two or
+        more.
+    edges : ndarray, shape (bins + 1,)
+        Distances t - s by bin: bin b holds edges[b] <= t - s < edges[b + 1]; 0, then powers of two, the last cut at T.
+    pairs : ndarray, shape (bins,)
+        Pairs of query and key that see each other.
+    decay : ndarray, shape (H, bins)
+        Mean weight of a pair; NaN where a window leaves no pair.
+    pairs_content, decay_content : ndarray
+        The same without the first token as key.
+    top_first, top_changes : ndarray, shape (H,)
+        Share of rows from 1 on whose heaviest key is the first token; share of them whose heaviest key is another than
+        the row's before.
+    top : ndarray, shape (H, T), int32
+        The heaviest key of each row; of those within 1e-4 nats of the largest score the earliest, so that rounding
+        decides nothing between keys of equal words.
+    """
+
+    tokens: int
+    first: Float64Array
+    first_later: Float64Array
+    null: float
+    null_later: float
+    local: Float64Array
+    self: Float64Array
+    entropy: Float64Array
+    entropy_share: Float64Array
+    edges: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    decay: Float64Array
+    pairs_content: NDArray[np.int64]
+    decay_content: Float64Array
+    top_first: Float64Array
+    top_changes: Float64Array
+    top: NDArray[np.int32]
+
+
+def edges(tokens: int) -> NDArray[np.int64]:
+    """Limits of the distance bins of a text: 0, 1, 2, 4, 8, ... and T."""
+    powers = 2 ** np.arange(int(np.ceil(np.log2(tokens))) if tokens > 1 else 0)
+    return np.concatenate([[0], powers, [tokens]]).astype(np.int64)
+
+
+def attention_statistics(
+    call: Call, *, query_block: int | None = None, key_tile: int | None = None
+) -> AttentionStatistics:
+    """Reduce one attention call of one whole text.
+
+    Scores are scaling q.k, soft-capped where the architecture does so, in float32; a sliding window, a mask and
+    learned sinks count as in the model. Query head h reads key head h // (H_q / H_kv).
+
+    Parameters
+    ----------
+    call : Call
+        Of one text (B = 1) of two tokens or more, without padding and without a key cache.
+    query_block, key_tile : int or None
+        Rows and columns of the tiles; with one of them given, every call is done in tiles.
+
+    Raises
+    ------
+    ModelError
+        When the call is cross-attention, of several texts, under a key cache, padded or not causal, or its scores hold
+        what queries and keys do not (a position bias).
+    """
+    tokens = tokens_of(call)
+    limits = edges(tokens)
+    with need("torch").no_grad():
+        if query_block is None and key_tile is None and plain(call):
+            rows = streamed(call, limits)
+            if not np.isfinite(rows.entropy).all():
+                raise _undefined(call)
+        else:
+            blocks = ranges(0, tokens, query_block or QUERY_BLOCK)
+            rows = joined([_rows(call, block, key_tile or KEY_TILE, limits) for block in blocks])
+    first, own, entropy, top = rows.first, rows.self, rows.entropy, rows.top
+    sums, pairs, seen, reach = rows.sums, rows.pairs, rows.seen, rows.reach
+    of_first = np.zeros((len(pairs), tokens))  # as a key, the first token is at distance t of row t
+    of_first[np.searchsorted(limits, np.arange(tokens), side="right") - 1, np.arange(tokens)] = 1.0
+    pairs_content = pairs - (of_first @ reach).astype(np.int64)
+    even = reach / seen
+    wide = seen > 1
+    return AttentionStatistics(
+        tokens=tokens,
+        first=first.mean(axis=1),
+        first_later=first[:, 1:].mean(axis=1),
+        null=float(even.mean()),
+        null_later=float(even[1:].mean()),
+        local=rows.local[:, 1:].mean(axis=1),
+        self=own.mean(axis=1),
+        entropy=entropy.mean(axis=1),
+        entropy_share=_mean((entropy[:, wide] / np.log(seen[wide])).sum(axis=1), np.array(wide.sum())),
+        edges=limits,
+        pairs=pairs,
+        decay=_mean(sums, pairs),
+        pairs_content=pairs_content,
+        decay_content=_mean(np.maximum(sums - first @ of_first.T, 0.0), pairs_content),
+        top_first=(top[:, 1:] == 0).mean(axis=1),
+        top_changes=(top[:, 1:] != top[:, :-1]).mean(axis=1),
+        top=top,
+    )
+
+
+def _mean(sums: Float64Array, pairs: NDArray[np.int64]) -> Float64Array:
+    mean: Float64Array = np.divide(sums, pairs, out=np.full(sums.shape, np.nan), where=pairs > 0)
+    return mean
+
+
+def _undefined(call: Call) -> ModelError:
+    return ModelError(
+        f"{type(call.module).__name__}: a token sees no key, or scores are infinite or undefined; leave padding "
+        "out, and give --dtype bf16 or fp32"
+    )
+
+
+def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> Rows:
+    torch = need("torch")
+    device = call.query.device
+    heads, count = call.query.shape[1], len(rows)
+    size = {"device": device, "dtype": torch.float32}
+    query = call.query[0, :, rows.start : rows.stop].float()
+    t = torch.arange(rows.start, rows.stop, device=device)
+    check_causal(call, rows)
+
+    norm = torch.full((heads, count), -torch.inf, **size)
+    best = norm.clone()
+    seen = torch.zeros(count, dtype=torch.int64, device=device)
+    reach = torch.zeros(count, dtype=torch.bool, device=device)
+    tiles = list(ranges(max(0, rows.start - (call.window or rows.stop) + 1), rows.stop, key_tile))
+    for keys in tiles:
+        scores, visible = tile_scores(call, query, t, keys)
+        norm = torch.logaddexp(norm, scores.logsumexp(dim=-1))
+        best = torch.maximum(best, scores.amax(dim=-1))
+        seen += visible.sum(dim=-1)
+        if keys.start == 0:
+            reach = visible[:, 0]
+    if not bool(norm.isfinite().all()) or int(seen.min()) < 1:
+        raise _undefined(call)
+    sinks = call.options.get("s_aux")
+    if sinks is None:
+        kept = torch.ones_like(norm)
+    else:  # a score per head that takes part in the softmax and stands for no token
+        kept = (norm - torch.logaddexp(norm, sinks.reshape(-1, 1).float())).exp()
+
+    bins = len(limits) - 1
+    first, local, own = (torch.zeros((heads, count), **size) for _ in range(3))
+    entropy, sums = torch.zeros((heads, count), **size), torch.zeros((heads, bins), **size)
+    pairs = torch.zeros(bins, dtype=torch.int64, device=device)
+    inner = torch.as_tensor(limits[1:-1], device=device)
+    top = torch.full((heads, count), rows.stop, dtype=torch.int64, device=device)
+    for keys in tiles:
+        scores, visible = tile_scores(call, query, t, keys)
+        tied = scores >= best[..., None] - TIE
+        places = torch.arange(keys.start, keys.stop, device=device)
+        top = torch.minimum(top, torch.where(tied, places, rows.stop).amin(dim=-1))
+        weights = (scores - norm[..., None]).exp()
+        entropy += torch.special.entr(weights).sum(dim=-1)
+        weights *= kept[..., None]
+        distance = t[:, None] - torch.arange(keys.start, keys.stop, device=device)
+        if keys.start == 0:
+            first = weights[..., 0].clone()  # a view would keep the tile
+        if keys.stop > rows.start - LOCAL:
+            local += (weights * ((distance > 0) & (distance <= LOCAL))).sum(dim=-1)
+            own += (weights * (distance == 0)).sum(dim=-1)
+        place = torch.bucketize(distance, inner, right=True)
+        for index in place[visible].unique().tolist():
+            inside = (place == index) & visible
+            sums[:, index] += (weights * inside).sum(dim=(-2, -1))
+            pairs[index] += inside.sum()
+    first, local, own, entropy, sums = (each.double() for each in _home(first, local, own, entropy, sums))
+    top, seen, reach, pairs = _home(top.int(), seen, reach, pairs)
+    return Rows(
+        first.numpy(),
+        local.numpy(),
+        own.numpy(),
+        entropy.numpy(),
+        top.numpy(),
+        seen.numpy(),
+        reach.numpy(),
+        sums.numpy(),
+        pairs.numpy(),
+    )
+
+
+def _home(*tensors: Tensor) -> list[Tensor]:
+    return [tensor.cpu() for tensor in tensors]

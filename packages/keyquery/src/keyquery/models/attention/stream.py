@@ -1,0 +1,191 @@
+"""One pass over the scores of plain causal attention on the processor: a row's distances are runs of its keys.
+
+Scores of a few rows are formed by one matrix product; compiled loops find each row's largest, exponentiate and sum run
+by run. Nothing is held but these rows, so that a text of any length costs little memory beside its queries and keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from keyquery.models.attention.calls import Call
+from keyquery.models.attention.rows import LOCAL, TIE, Rows
+from keyquery.models.libraries import need
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Float32Array = NDArray[np.float32]
+Float64Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+ROWS = 64  # queries at once at most
+ELEMENTS = 1 << 20  # scores at once, unless fewer than 8 rows fit
+PIECE = 256  # keys whose largest score is remembered
+RUN = 4096  # weights summed in single precision before they are added in double
+
+# 2^x on -1/2 <= x <= 1/2 as a polynomial with the value 1 at 0, fitted for the least relative error: 2.2e-9.
+E1, E2, E3 = 0.6931472055770994, 0.24022648462281188, 0.0555032903515379
+E4, E5, E6 = 0.009618373251356171, 0.0013399848290626408, 0.00015370704815163014
+LOG2E = np.float32(1.4426950408889634)
+ROUND = np.float32(12582912.0)  # 1.5 * 2^23: added to a small number, it leaves the nearest whole one in the last bits
+LEAST = np.float32(-87.0)  # below, a weight is zero
+
+
+def _compiled(flags: set[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    make = numba.njit(cache=True, error_model="numpy", fastmath=flags, nogil=True)
+    return cast(Callable[[Callable[P, R]], Callable[P, R]], make)
+
+
+def plain(call: Call) -> bool:
+    """Tell whether a checked call is causal attention and nothing else, on the processor: a window may limit it."""
+    extra = [call.options.get(name) for name in ("softcap", "s_aux")]
+    return call.mask is None and call.query.device.type == "cpu" and all(each is None for each in extra)
+
+
+def streamed(call: Call, limits: IntArray) -> Rows:
+    """Sums over keys for every query of a plain call.
+
+    Parameters
+    ----------
+    call : Call
+        A checked one for which `plain` holds.
+    limits : ndarray of int, shape (bins + 1,)
+        Limits of the distance bins.
+    """
+    torch = need("torch")
+    _, heads, tokens, _ = call.query.shape
+    group = heads // call.key.shape[1]
+    window = min(call.window or tokens, tokens)
+    count = max(8, min(ROWS, ELEMENTS // min(tokens, window + ROWS)))
+    held = torch.empty(min(count, tokens) * min(tokens, window + count), dtype=torch.float32)
+    first, local, own, entropy = (np.empty((heads, tokens)) for _ in range(4))
+    top, sums = np.empty((heads, tokens), np.int32), np.zeros((heads, limits.size - 1))
+    for head in range(heads):
+        if head % group == 0:
+            keys = call.key[0, head // group].float().t().contiguous()
+        query = call.query[0, head].float() * call.scaling
+        for start in range(0, tokens, count):
+            stop, left = min(start + count, tokens), max(0, start - window + 1)
+            scores = held[: (stop - start) * (stop - left)].view(stop - start, stop - left)
+            torch.mm(query[start:stop], keys[:, left:stop], out=scores)
+            here = slice(start, stop)
+            _sum(
+                scores.numpy(),
+                start,
+                left,
+                window,
+                limits,
+                first[head, here],
+                local[head, here],
+                own[head, here],
+                entropy[head, here],
+                top[head, here],
+                sums[head],
+            )
+    distances = np.arange(tokens, dtype=np.int64)
+    visible = np.where(distances < window, tokens - distances, 0)
+    return Rows(
+        first=first,
+        local=local,
+        self=own,
+        entropy=entropy,
+        top=top,
+        seen=np.minimum(distances + 1, window),
+        reach=distances < window,
+        sums=sums,
+        pairs=np.add.reduceat(visible, limits[:-1]),
+    )
+
+
+@_compiled({"contract", "reassoc", "nnan", "nsz"})
+def _largest(scores: Float32Array) -> Any:
+    largest = scores[0]
+    for k in range(1, scores.size):
+        largest = max(largest, scores[k])
+    return largest
+
+
+@_compiled({"contract"})
+def _exp(x: Any) -> Any:
+    """Give e^x for x <= 0; zero below e^-87."""
+    y = x * LOG2E + ROUND  # no reordering here: the next line would lose its meaning
+    whole = y - ROUND
+    f = x * LOG2E - whole
+    p = np.float32(E6) * f + np.float32(E5)
+    p = p * f + np.float32(E4)
+    p = p * f + np.float32(E3)
+    p = p * f + np.float32(E2)
+    p = p * f + np.float32(E1)
+    p = p * f + np.float32(1.0)
+    power = np.int32(np.float32(p).view(np.int32) + (np.float32(y).view(np.int32) << 23))
+    return power.view(np.float32) if x > LEAST else np.float32(0.0)
+
+
+@_compiled({"contract", "reassoc"})
+def _weights(scores: Float32Array, best: np.float32) -> tuple[float, float]:
+    """Turn scores into weights exp(score - best); give their sum, and that of weight times (score - best)."""
+    total, scaled = np.float32(0.0), np.float32(0.0)
+    for k in range(scores.size):
+        x = scores[k] - best
+        weight = _exp(x)
+        total += weight
+        scaled += weight * x
+        scores[k] = weight
+    return float(total), float(scaled)
+
+
+@_compiled({"contract"})
+def _sum(
+    scores: Float32Array,
+    start: int,
+    left: int,
+    window: int,
+    limits: IntArray,
+    first: Float64Array,
+    local: Float64Array,
+    own: Float64Array,
+    entropy: Float64Array,
+    top: NDArray[np.int32],
+    sums: Float64Array,
+) -> None:
+    """Reduce rows of scores, which are overwritten: row r is of query start + r, column c of key left + c."""
+    bins = limits.size - 1
+    masses, largest = np.empty(bins), np.empty(scores.shape[1] // PIECE + 1, np.float32)
+    for r in range(scores.shape[0]):
+        t = start + r
+        low = max(0, t - window + 1)
+        row = scores[r, low - left : t + 1 - left]
+        best = np.float32(-np.inf)
+        for piece in range((row.size + PIECE - 1) // PIECE):
+            largest[piece] = _largest(row[piece * PIECE : (piece + 1) * PIECE])
+            best = max(best, largest[piece])
+        near, piece = best - np.float32(TIE), 0
+        while largest[piece] < near and (piece + 1) * PIECE < row.size:
+            piece += 1
+        place = piece * PIECE
+        while row[place] < near and place + 1 < row.size:
+            place += 1
+        top[r] = low + place
+        total, scaled = 0.0, 0.0
+        for b in range(bins):
+            begin, end = max(0, t - limits[b + 1] + 1 - low), t - limits[b] + 1 - low
+            masses[b] = 0.0
+            for run in range(begin, end, RUN):
+                mass, part = _weights(row[run : min(run + RUN, end)], best)
+                masses[b] += mass
+                scaled += part
+            total += masses[b]
+        for b in range(bins):
+            sums[b] += masses[b] / total
+        first[r] = row[0] / total if low == 0 else 0.0
+        own[r] = row[row.size - 1] / total
+        entropy[r] = np.log(total) - scaled / total
+        around = 0.0
+        for k in range(max(0, row.size - 1 - LOCAL), row.size - 1):
+            around += row[k]
+        local[r] = around / total

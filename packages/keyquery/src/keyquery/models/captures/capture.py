@@ -1,0 +1,318 @@
+"""A capture from start to end: load, draw, run each document, gather; and go on where a run was stopped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import DataError, ModelError
+from keyquery.models.architecture import Layer, check_call, describe_failures, run, survey, undefined
+from keyquery.models.attention.calls import Call, Observer, recording
+from keyquery.models.attention.projections import projecting
+from keyquery.models.attention.reach import positions_made_for, rows_of_positions
+from keyquery.models.attention.rotations import Rotations, records, rotations
+from keyquery.models.captures import dataset_card, layout, manifest, parts
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures.progress import Clock, Report
+from keyquery.models.captures.recorder import VectorRecorder
+from keyquery.models.captures.sampling import Buckets, Head, draw_heads
+from keyquery.models.checkpoints import memory
+from keyquery.models.checkpoints.loading import Loaded, load, load_tokenizer
+from keyquery.models.libraries import need
+from keyquery.models.texts import Document, count_documents, documents, is_local, shortage, texts
+from keyquery.models.vocabulary import check_tokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def capture(options: CaptureOptions, progress: Report = lambda state: None) -> Path:
+    """Capture queries and keys of a model over texts; return the folder.
+
+    Each finished document is on disk before the next begins, so an interrupted run, started again with the same
+    options, goes on, and ends with the same files as an uninterrupted one. A finished capture is left as it is.
+
+    Parameters
+    ----------
+    options : CaptureOptions
+        What and where to.
+    progress : Callable
+        Called with a `Progress` at the start and after each document.
+
+    Raises
+    ------
+    ModelError
+        When the model cannot be loaded or captured, memory does not suffice, or `out` holds another capture.
+    DataError
+        When a text is missing, malformed or too short.
+    ThesisError
+        When the disk is full.
+    """
+    if not is_finished(options):
+        record(options, progress)
+        finish(options)
+    return options.out
+
+
+def is_finished(options: CaptureOptions) -> bool:
+    """Whether `out` holds this very capture, complete; needs neither the model nor the texts."""
+    Buckets(options.context, options.buckets, options.rate)
+    noted = manifest.read(options.out)
+    if noted is None:
+        return False
+    asked = options.requested()
+    manifest.agree(options.out, {"settings": {name: noted["settings"].get(name) for name in asked}}, asked)
+    return bool(noted.get("complete"))
+
+
+def record(
+    options: CaptureOptions,
+    progress: Report = lambda state: None,
+    shard: tuple[int, int] = (0, 1),
+    loaded: Loaded | None = None,
+) -> None:
+    """Run the documents of one shard through the model and leave their parts; the files come with `finish`.
+
+    Parameters
+    ----------
+    options : CaptureOptions
+        What and where to; the same for all shards.
+    progress : Callable
+        Called with a `Progress` of this shard.
+    shard : (int, int)
+        Which of how many: shard i of n takes every n-th document from the i-th on.
+    loaded : Loaded or None
+        A model that is loaded already.
+    """
+    buckets = Buckets(options.context, options.buckets, options.rate)
+    words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
+    total = check_texts(options, words)  # before the weights, which may take minutes
+    loaded = loaded if loaded is not None else load(options.model)
+    layers = survey(loaded.model)
+    drawn = draw_heads(layers, options.heads, sliding=options.sliding)
+    notes = _length_notes(options, loaded)
+    _begin(options, loaded, layers, drawn, notes)
+    _check_memory(options, loaded, layers)
+    clock = Clock(options.context, progress, total, shard, tuple(notes))
+    with ExitStack() as stack:
+        projections = (
+            stack.enter_context(projecting(loaded.model, options.context, "; leave --pre-rope out"))
+            if options.pre_rope
+            else None
+        )
+        why = partial(undefined, loaded.model)
+        recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, why)
+        stack.enter_context(recording(loaded.model, recorder, _watch(loaded, layers, options.context)))
+        for document in _documents(options, loaded, shard):
+            place = parts.path(options.out, document.number)
+            if place.is_file():
+                _same(place, document)
+                clock.skip()
+                continue
+            with parts.Part(options.out, document.number) as part:
+                part.describe({"number": document.number, "id": document.name, "digest": document.digest})
+                recorder.begin(part, document.number)
+                _run(options, loaded, document, recorder)
+                recorder.end()
+            clock.step()
+
+
+def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+    """Gather the parts of all shards into the published layout, complete the manifest and remove the parts.
+
+    Raises
+    ------
+    ModelError
+        When there is nothing to gather.
+    """
+    root = options.out
+    noted = manifest.read(root)
+    taken = parts.complete_parts(root)
+    if noted is None or not taken:
+        raise ModelError(f"{root}: no captured documents to gather")
+    rows = []
+    for place in taken.values():
+        with parts.PartReader(place) as part:
+            rows.append(part.document())
+    buckets = Buckets(options.context, options.buckets, options.rate)
+    layout.gather(root, manifest.layers_of(noted), manifest.heads_of(noted), buckets, progress)
+    whole = {**noted, "complete": True, "documents": rows}
+    dataset_card.save(root, whole)
+    manifest.save(root, whole)
+    shutil.rmtree(root / parts.FOLDER, ignore_errors=True)
+
+
+def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
+    """Read the texts through before anything is captured; return the documents they give, None of what streams.
+
+    Raises
+    ------
+    DataError
+        When a text is missing, malformed or too short, or there are fewer documents than asked.
+    """
+    if tokenizer is None:
+        raise ModelError(f"{options.model.name}: has no tokenizer, and texts need one")
+    if not is_local(options.texts):
+        next(texts(options.texts), None)
+        return options.limit
+    found = count_documents(
+        options.texts,
+        tokenizer,
+        options.context,
+        windows=options.windows,
+        skip_short=options.skip_short,
+        limit=options.limit,
+    )
+    _check_count(options, found)
+    return found
+
+
+def _check_count(options: CaptureOptions, found: int) -> None:
+    if options.limit is not None and found < options.limit and not options.fewer:
+        raise DataError(shortage(options.texts, found, options.limit, windows=options.windows))
+
+
+def _watch(loaded: Loaded, layers: tuple[Layer, ...], context: int) -> Observer:
+    """An observer that holds each layer's attention over the first whole document against what the layer is said to be.
+
+    The survey's few tokens show no window that is longer than they are.
+    """
+    open_layers = {layer.index: layer for layer in layers if layer.kind != "cross"}
+    rows = (0, context // 3, context // 2, context - 1)
+
+    def look(call: Call, output: Tensor) -> None:
+        if call.layer in open_layers and not call.cross and call.query.shape[2] == context:
+            check_call(loaded.model, open_layers.pop(call.layer), call, output, rows)
+
+    return look
+
+
+def _begin(
+    options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], drawn: tuple[Head, ...], notes: list[str]
+) -> None:
+    """Write the manifest, or check that the one there is of the same capture."""
+    facts = dict(loaded.facts)
+    versions = facts.pop("versions", {})
+    settings = {
+        **options.requested(),
+        **facts,
+        "head_seed": 0,
+        "layers": [layer.record() for layer in layers],
+        "captured_heads": manifest.head_rows(drawn),
+    }
+    # looked at before the manifest is: what another job of this capture just wrote comes with a manifest; its logs and
+    # files on their way into place are hidden
+    occupied = options.out.is_dir() and any(not entry.name.startswith(".") for entry in options.out.iterdir())
+    noted = manifest.read(options.out)
+    if noted is not None:
+        manifest.agree(options.out, noted, settings)
+        return
+    if occupied:
+        raise ModelError(f"{options.out}: not empty, and no capture of ours; give another --out")
+    turning = {} if options.pre_rope else {"rotations": records(_rotations(options, loaded))}
+    noted_too = {"notes": notes} if notes else {}
+    manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **noted_too, **turning})
+
+
+def _rotations(options: CaptureOptions, loaded: Loaded) -> Rotations:
+    """How each layer turns its queries; where not even a few tokens fit into memory, what fits is told."""
+    words = int(loaded.model.config.get_text_config().vocab_size)
+    tokens = need("torch").arange(options.context)[None] % words
+    with _told_what_fits(options, loaded, tokens), describe_failures(loaded.model, options.context):
+        return rotations(loaded.model, options.context)
+
+
+@contextmanager
+def _told_what_fits(
+    options: CaptureOptions, loaded: Loaded, tokens: Any, before: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Say which context fits where memory runs out; `before` is called first."""
+    try:
+        yield
+        return
+    except Exception as error:
+        if not memory.exhausted(error):
+            raise
+        spent = str(error).splitlines()[0] if str(error) else type(error).__name__
+    # Outside the handler: the traceback holds on to the tensors of the failed forward.
+    before()
+    fits = memory.largest_context(lambda count: run(loaded.model, tokens[:, :count]), options.context)
+    raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
+
+
+def _length_notes(options: CaptureOptions, loaded: Loaded) -> list[str]:
+    """What is to be known of a context that is longer than the model was made for; refuse one that it cannot take."""
+    rows = rows_of_positions(loaded.model)
+    if rows is not None and options.context > rows:
+        raise ModelError(
+            f"{options.model.name}: its table of learned positions has {rows} rows, and a context of "
+            f"{options.context} tokens needs as many; give --context {rows} or less"
+        )
+    made_for = positions_made_for(loaded.model.config)
+    if made_for is None or options.context <= made_for[0]:
+        return []
+    return [
+        f"the context of {options.context:,} tokens is longer than the model was made for: {made_for[1]}; what lies "
+        "beyond is captured all the same"
+    ]
+
+
+def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...]) -> None:
+    """Refuse what cannot fit: on the CPU the system would end the process without a word."""
+    room = memory.available(loaded.model.device)
+    needed = memory.least(loaded.model, layers, options.context)
+    if room is not None and needed > room:
+        fits = memory.largest(lambda tokens: memory.least(loaded.model, layers, tokens), room, options.context)
+        raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(room)} free", fits, "at most "))
+
+
+def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: VectorRecorder) -> None:
+    tokens = need("torch").tensor(document.tokens)[None]
+    check_tokens(loaded.model, tokens, loaded.tokenizer)
+    with (
+        _told_what_fits(options, loaded, tokens, recorder.abandon),
+        describe_failures(loaded.model, options.context),
+    ):
+        run(loaded.model, tokens)
+
+
+def _too_big(options: CaptureOptions, what: str, fits: int, bound: str) -> str:
+    fits = fits // options.buckets * options.buckets
+    advice = f"--context {fits} would fit ({bound or 'tried: '}{fits})" if fits else "no shorter context fits either"
+    return (
+        f"{options.model.name}: a context of {options.context} tokens {what}; {advice}; --quantize nf4 leaves more room"
+    )
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"
+
+
+def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) -> Iterator[Document]:
+    made = documents(
+        options.texts,
+        loaded.tokenizer,
+        options.context,
+        windows=options.windows,
+        skip_short=options.skip_short,
+    )
+    found = 0
+    for place, document in enumerate(islice(made, options.limit)):
+        found += 1
+        if place % shard[1] == shard[0]:
+            yield document
+    _check_count(options, found)  # again: texts of the Hub were not counted before
+
+
+def _same(place: Path, document: Document) -> None:
+    with parts.PartReader(place) as part:
+        before = part.document()
+    if before["digest"] != document.digest:
+        raise ModelError(
+            f"text {document.name} changed since it was captured ({place}); remove that file, or the folder"
+        )

@@ -1,0 +1,57 @@
+"""The card of a capture's folder: what it holds in words, and a configuration a file for `datasets.load_dataset`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from boundpaper.store.files import write
+from keyquery.models.captures import layout, manifest
+
+FILE = "README.md"
+
+
+def save(root: Path, found: dict[str, Any]) -> None:
+    """Write the card of a gathered capture.
+
+    Parameters
+    ----------
+    root : Path
+        Its folder, with the files in place.
+    found : dict
+        Its manifest, complete.
+    """
+    names = sorted(path.parent.name for path in root.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
+    head = {
+        "tags": ["attention", "queries", "keys"],
+        "configs": [{"config_name": name, "data_files": f"{name}/{layout.FILE}"} for name in names],
+    }
+    settings = found["settings"]
+    model = Path(settings["model"]).name if settings.get("fingerprint") else settings["model"]
+    vectors = "before" if settings.get("pre_rope") else "after"
+    documents = f"{len(found['documents'])} documents of {settings['context']} tokens"
+    example = next((name for name in names if name.endswith("q")), "l00h00q")
+    notes = "".join(f"\n{note[:1].upper()}{note[1:]}.\n" for note in found.get("notes", ()))
+    text = f"""# Queries and keys of {model}
+
+Attention vectors {vectors} the rotary embedding over {documents}, in {settings["buckets"]} equal
+buckets. Of each {settings["rate"]:g} tokens a document were kept at random, for queries and for keys apart. It holds
+{len(manifest.heads_of(found))} heads; `{manifest.FILE}` says how it was made.
+{notes}
+`l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, counted from 0: a row a vector.
+
+    from datasets import load_dataset
+    rows = load_dataset("FOLDER_OR_ID", "{example}", split="train")
+
+| column | meaning |
+|---|---|
+| `bucket` | `position` over the tokens of a bucket |
+| `example_id` | document, from 0 |
+| `position` | token of the document, from 0 |
+| `vector` | the vector, single precision |
+| `sliding_window` | the layer's window in tokens; none where it sees everything before |
+"""
+    header = yaml.safe_dump(head, sort_keys=False)
+    write(root / FILE, f"---\n{header}---\n\n{text}".encode())

@@ -1,0 +1,77 @@
+"""A capture's folder as a data set of the Hub: what would be sent, and the sending of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from boundpaper.errors import DataError
+from keyquery.models.captures import dataset_card, layout, manifest
+
+KEPT = (dataset_card.FILE, manifest.FILE)
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
+
+
+def files(folder: Path) -> list[tuple[str, int]]:
+    """The files of a gathered capture that make the data set, with their sizes in bytes, sorted.
+
+    Raises
+    ------
+    DataError
+        The capture is not complete: there is no card, no manifest, or no head.
+    """
+    heads = sorted(path for path in folder.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
+    lacking = [name for name in KEPT if not (folder / name).is_file()]
+    if lacking or not heads:
+        raise DataError(
+            f"{folder}: no complete capture (no {lacking[0] if lacking else 'head'}); run `capture` to its end"
+        )
+    chosen = [folder / name for name in KEPT] + heads
+    return sorted((path.relative_to(folder).as_posix(), path.stat().st_size) for path in chosen)
+
+
+def upload_lines(folder: Path, repository: str) -> Iterator[str]:
+    """What publishing would send, in lines."""
+    check_repository(repository)
+    sizes = files(folder)
+    for name, size in sizes:
+        yield f"{size:>12,}  {name}"
+    yield f"{len(sizes)} files, {sum(size for _, size in sizes):,} bytes, for the data set {repository}"
+
+
+def send(folder: Path, repository: str) -> str:
+    """Send a capture to the Hub as one commit and return its address; a repository that is not there is made, private.
+
+    Raises
+    ------
+    DataError
+        The capture is not complete, the name is none, or the Hub refuses.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError
+
+    check_repository(repository)
+    names = [name for name, _ in files(folder)]
+    api = HfApi()
+    try:
+        api.create_repo(repository, repo_type="dataset", private=True, exist_ok=True)
+        sent = api.upload_folder(repo_id=repository, repo_type="dataset", folder_path=folder, allow_patterns=names)
+    except (HfHubHTTPError, OSError, ValueError) as error:
+        raise DataError(
+            f"{repository}: not sent ({str(error).strip().splitlines()[0]}); log in with `hf auth login`"
+        ) from error
+    return str(sent)
+
+
+def check_repository(repository: str) -> str:
+    """The name of a repository, `OWNER/NAME`.
+
+    Raises
+    ------
+    DataError
+        It is none.
+    """
+    if not _REPOSITORY.fullmatch(repository):
+        raise DataError(f"{repository!r} is no data set of the Hub; write OWNER/NAME")
+    return repository

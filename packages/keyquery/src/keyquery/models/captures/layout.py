@@ -1,0 +1,166 @@
+"""The published layout of a capture: one Parquet file per head and side, gathered from the documents' parts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.store.files import draft, sweep
+from keyquery.models.architecture import Layer
+from keyquery.models.captures import parts
+from keyquery.models.captures.recorder import chosen
+from keyquery.models.captures.sampling import Buckets, Head, Side
+from keyquery.models.libraries import need
+
+FILE = "data.parquet"
+NAME = re.compile(r"^l(\d{2,})h(\d{2,})([qk])$")
+WRITERS = 128  # files that are open at a time
+BUFFER = 64 << 20  # bytes of vectors that wait for a row group, over all open files
+
+
+def folder(layer: int, head: int, side: Side) -> str:
+    """The folder of a head's queries, or of a key head's keys: `l05h12q`."""
+    return f"l{layer:02d}h{head:02d}{side}"
+
+
+def schema(dims: int) -> Any:
+    """The columns of a file for head dimension `dims`."""
+    arrow = need("pyarrow", "to write captures")
+    return arrow.schema(
+        [
+            ("bucket", arrow.int32()),
+            ("example_id", arrow.int32()),
+            ("position", arrow.int32()),
+            ("vector", arrow.list_(arrow.float32(), dims)),
+            ("sliding_window", arrow.int32()),
+        ]
+    )
+
+
+def writer(place: Path, dims: int) -> Any:
+    """Open a file of the layout for head dimension `dims`, to write tables of `schema` to."""
+    parquet = need("pyarrow.parquet", "to write captures")
+    return parquet.ParquetWriter(
+        place,
+        schema(dims),
+        compression="zstd",
+        use_dictionary=["bucket", "example_id", "sliding_window"],  # vectors never repeat
+        # bytes of equal weight side by side: a tenth smaller, and read in three quarters of the time
+        use_byte_stream_split=["vector.list.element"],
+    )
+
+
+@dataclass
+class _File:
+    """A file being written, and the rows that wait for its next row group."""
+
+    place: Path
+    layer: Layer
+    side: Side
+    row: int  # of the part's array
+    buckets: Buckets
+    writer: Any = None
+    positions: list[NDArray[np.int32]] = field(default_factory=list)
+    documents: list[NDArray[np.int32]] = field(default_factory=list)
+    vectors: list[NDArray[np.float32]] = field(default_factory=list)
+    waiting: int = 0
+
+    def add(self, document: int, positions: NDArray[np.int32], vectors: NDArray[np.float32]) -> None:
+        self.positions.append(positions)
+        self.documents.append(np.full(len(positions), document, dtype=np.int32))
+        self.vectors.append(vectors)
+        self.waiting += len(positions)
+
+    def flush(self) -> None:
+        if not self.waiting:
+            return
+        arrow = need("pyarrow")
+        positions = np.concatenate(self.positions)
+        flat = np.concatenate(self.vectors).reshape(-1)
+        columns_of = schema(self.layer.head_dim)
+        window = arrow.array([self.layer.window] * len(positions), type=arrow.int32())
+        columns = [
+            arrow.array(self.buckets.of(positions.astype(np.int64))),
+            arrow.array(np.concatenate(self.documents)),
+            arrow.array(positions),
+            arrow.FixedSizeListArray.from_arrays(arrow.array(flat), type=columns_of.field("vector").type),
+            window,
+        ]
+        self.writer.write_table(arrow.Table.from_arrays(columns, schema=columns_of))
+        self.positions, self.documents, self.vectors, self.waiting = [], [], [], 0
+
+
+def gather(
+    root: Path,
+    layers: Sequence[Layer],
+    heads: Sequence[Head],
+    buckets: Buckets,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Turn the parts below `root` into the published layout.
+
+    Each file appears whole or not at all; files that are there already are left, so a killed run goes on. Memory does
+    not depend on the number of documents.
+
+    Parameters
+    ----------
+    root : Path
+        The folder of the capture.
+    layers, heads, buckets
+        What was captured.
+    progress : Callable
+        Called with the number of files written and their total.
+    """
+    sweep(root)
+    queries, keys = chosen(heads)
+    by_index = {layer.index: layer for layer in layers}
+    sides: tuple[tuple[Side, dict[int, list[int]]], ...] = (("q", queries), ("k", keys))
+    wanted = [
+        _File(root / folder(index, head, side) / FILE, by_index[index], side, row, buckets)
+        for index in queries
+        for side, table in sides
+        for row, head in enumerate(table[index])
+    ]
+    missing = [file for file in wanted if not file.place.is_file()]
+    finished = len(wanted) - len(missing)
+    sources = parts.complete_parts(root)
+    for start in range(0, len(missing), WRITERS):
+        batch = missing[start : start + WRITERS]
+        _write(batch, sources)
+        finished += len(batch)
+        progress(finished, len(wanted))
+
+
+def _write(batch: list[_File], sources: dict[int, Path]) -> None:
+    rows = max(64, BUFFER // (len(batch) * 4 * max(file.layer.head_dim for file in batch)))
+    drafts = [draft(file.place) for file in batch]
+    try:
+        with parts.disk(batch[0].place), ExitStack() as stack:
+            for file, place in zip(batch, drafts, strict=True):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                file.writer = stack.enter_context(writer(place, file.layer.head_dim))
+            for document, place in sources.items():
+                with parts.PartReader(place) as part:
+                    name, positions, vectors = "", np.empty(0, np.int32), np.empty(0, np.float32)
+                    for file in batch:  # files of one layer and side follow each other, and share the arrays
+                        if name != (name := f"{file.side}{file.layer.index:02d}"):
+                            positions = part.array(f"{file.side}p{file.layer.index:02d}")
+                            vectors = part.array(name)
+                        file.add(document, positions, vectors[file.row].copy())
+                        if file.waiting >= rows:
+                            file.flush()
+            for file in batch:
+                file.flush()
+        for file, place in zip(batch, drafts, strict=True):
+            os.replace(place, file.place)
+    finally:
+        for place in drafts:
+            place.unlink(missing_ok=True)

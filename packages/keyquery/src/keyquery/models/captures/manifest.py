@@ -1,0 +1,158 @@
+"""The manifest beside a capture: what was captured, from what, with which versions; and whether a run may go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError, ModelError
+from boundpaper.store.files import write
+from boundpaper.store.json_text import parsed
+from keyquery.models.architecture import Layer, QueryScale
+from keyquery.models.captures.sampling import Head
+from keyquery.rotary import NO_ROTATION, Rotary, from_record
+
+FILE = "manifest.json"
+FORMAT = 1
+MOST = 2**31 - 1  # files count in 32 bits
+NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
+
+
+def read(root: Path) -> dict[str, Any] | None:
+    """The manifest of a folder, or None when it has none.
+
+    Raises
+    ------
+    DataError
+        When it is not one that this version reads.
+    """
+    path = root / FILE
+    try:
+        held = parsed(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not a manifest ({error}); remove the folder and capture again") from None
+    if not isinstance(held, dict) or held.get("format") != FORMAT:
+        raise DataError(
+            f"{path}: format {str(held.get('format'))[:20] if isinstance(held, dict) else '?'}, this reads {FORMAT}"
+        )
+    if wrong := _wrong(held):
+        raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
+    return held
+
+
+def _wrong(found: Mapping[str, Any]) -> str:
+    """What of a manifest is not what this version writes; empty when nothing is."""
+    settings = found.get("settings")
+    if not isinstance(settings, dict):
+        return "no `settings`"
+    for name in ("context", "buckets"):
+        if not _count(settings.get(name), 1):
+            return f"`{name}` is no whole number above 0"
+    if settings["buckets"] > settings["context"]:
+        return "more buckets than tokens of the context"
+    if not isinstance(settings.get("model", ""), str):
+        return "`model` is no text"
+    heads = settings.get("captured_heads")
+    if not isinstance(heads, list) or not heads:
+        return "`captured_heads` is no list, or empty"
+    if not all(isinstance(row, list) and len(row) == 3 and all(_count(each, 0) for each in row) for row in heads):
+        return "`captured_heads` are not rows of layer, query head and key head"
+    layers = settings.get("layers", [])
+    if not isinstance(layers, list) or not all(isinstance(row, dict) for row in layers):
+        return "`layers` is no list of mappings"
+    if not all(_count(row.get("index", 0), 0) for row in layers):
+        return "the `index` of a layer is no whole number from 0"
+    if not all(row.get("window") is None or _count(row["window"], 1) for row in layers):
+        return "the `window` of a layer is no whole number above 0"
+    if not isinstance(found.get("versions", {}), dict):
+        return "`versions` is no mapping"
+    if not isinstance(found.get("documents", []), list):
+        return "`documents` is no list"
+    notes = found.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        return "`notes` is no list of texts"
+    try:
+        rotations_of(found)
+    except (KeyError, TypeError, ValueError) as error:
+        return f"`rotations` do not say how layers turn ({error})"
+    return ""
+
+
+def _count(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
+
+
+def save(root: Path, content: Mapping[str, Any]) -> None:
+    """Write a manifest atomically."""
+    write(root / FILE, (json.dumps({"format": FORMAT, **content}, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Refuse to go on in a folder that holds another capture.
+
+    Raises
+    ------
+    ModelError
+        Naming each setting that differs.
+    """
+    before: Mapping[str, Any] = found.get("settings", {})
+    differ = [
+        f"{name} {_short(before.get(name))} there, {_short(settings.get(name))} here"
+        for name in sorted({*before, *settings})
+        if not _same(name, before, settings)
+    ]
+    if differ:
+        raise ModelError(f"{root}: holds another capture ({'; '.join(differ)}); give another --out or remove it")
+
+
+def _same(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    """Whether a setting agrees; manifests of older versions hold places in place of names, and no hash of texts."""
+    old, new = before.get(name), settings.get(name)
+    if name == "texts_hash" and None in (old, new):
+        return True
+    if name in ("model", "texts") and isinstance(old, str) and Path(old).is_absolute():
+        return Path(old).name == new
+    if name == "layers" and isinstance(old, list) and isinstance(new, list):
+        return [{**NEWER, **row} for row in old] == [{**NEWER, **row} for row in new]
+    return bool(old == new)
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def layers_of(found: Mapping[str, Any]) -> tuple[Layer, ...]:
+    """The layers that a manifest lists."""
+    return tuple(
+        Layer(**{**row, "query_scale": QueryScale(**row["query_scale"]) if row["query_scale"] else None})
+        for row in found["settings"]["layers"]
+    )
+
+
+def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
+    """How each layer that a manifest lists turns its vectors, or why that is not known; None of an earlier version."""
+    if found["settings"].get("pre_rope"):
+        # vectors before their rotation: no position has turned them
+        return {int(row[0]): NO_ROTATION for row in found["settings"]["captured_heads"]}
+    if "rotations" not in found:
+        return None
+    return {
+        int(layer): str(row["refused"]) if "refused" in row else from_record(row)
+        for row in found["rotations"]
+        for layer in row["layers"]
+    }
+
+
+def heads_of(found: Mapping[str, Any]) -> tuple[Head, ...]:
+    """The heads that a manifest lists."""
+    return tuple(Head(*row) for row in found["settings"]["captured_heads"])
+
+
+def head_rows(heads: Sequence[Head]) -> list[list[int]]:
+    """Heads as JSON rows: layer, query head, key head."""
+    return [[head.layer, head.query, head.key] for head in heads]

@@ -1,0 +1,98 @@
+"""What a capture is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from keyquery.models.checkpoints.identity import fingerprint
+from keyquery.models.checkpoints.loading import ModelSource, shown_model
+from keyquery.models.texts import Source
+
+EACH = "each as the tokenizer begins and ends a text"  # before, only the first window of a text began with its token
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureOptions:
+    """What to capture, and where to.
+
+    Parameters
+    ----------
+    model : ModelSource
+        The model and its precision.
+    texts : Source
+        The texts.
+    context : int
+        Tokens of a document; a multiple of `buckets`.
+    out : Path
+        The folder of the capture.
+    heads : int or None
+        Heads to draw; None for all.
+    buckets : int
+        Equal parts of the context.
+    rate : float
+        Expected tokens kept per bucket, document and side.
+    limit : int or None
+        Documents to take; None for all.
+    seed : int
+        Of the token draw.
+    pre_rope : bool
+        Keep queries and keys as they are before the rotary embedding.
+    sliding : bool
+        Draw from sliding-window layers as well.
+    windows : bool
+        Cut a long text into consecutive documents.
+    skip_short : bool
+        Pass over texts that are shorter than the context.
+    fewer : bool
+        Go on with what is there when texts give fewer documents than `limit`; else that is an error.
+    """
+
+    model: ModelSource
+    texts: Source
+    context: int
+    out: Path
+    heads: int | None = 300
+    buckets: int = 16
+    rate: float = 1.0
+    limit: int | None = None
+    seed: int = 0
+    pre_rope: bool = False
+    sliding: bool = False
+    windows: bool = False
+    skip_short: bool = False
+    fewer: bool = False
+
+    def requested(self) -> dict[str, Any]:
+        """The settings that the options alone decide, as JSON values.
+
+        They go where the capture goes: of local files and folders they hold names and hashes, and no place.
+        """
+        model, texts = self.model, self.texts
+        local = {
+            "fingerprint": fingerprint(Path(model.name)) if Path(model.name).is_dir() else None,
+            "texts_hash": texts.digest,
+            "window_ends": EACH if self.windows else None,
+        }
+        return {
+            **{name: value for name, value in local.items() if value is not None},
+            "model": shown_model(model.name),
+            "asked_revision": model.revision,
+            "asked_dtype": model.dtype,
+            "quantize": model.quantize,
+            "double": model.double,
+            "texts": texts.shown,
+            "field": texts.field,
+            "split": texts.split,
+            "context": self.context,
+            "buckets": self.buckets,
+            "rate": self.rate,
+            "heads": self.heads,
+            "documents": self.limit,
+            "seed": self.seed,
+            "pre_rope": self.pre_rope,
+            "sliding": self.sliding,
+            "windows": self.windows,
+            "skip_short": self.skip_short,
+        }

@@ -1,0 +1,111 @@
+"""One document's vectors on disk while a capture runs: a zip of arrays, complete or not there at all."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import ThesisError
+
+FOLDER = "parts"
+
+
+def path(root: Path, number: int) -> Path:
+    """Where the part of a document lies."""
+    return root / FOLDER / f"{number:06d}.npz"
+
+
+def complete_parts(root: Path) -> dict[int, Path]:
+    """The documents whose parts are complete, by number, in order."""
+    return {int(part.stem): part for part in sorted((root / FOLDER).glob("[0-9]*.npz"))}
+
+
+@contextmanager
+def disk(place: Path) -> Iterator[None]:
+    """Say plainly when the disk is full or a folder cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise ThesisError(
+                f"{place}: the disk is full; free some space and run the command again, it goes on where it stopped"
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise ThesisError(
+                f"{place}: cannot be written ({error.strerror}); check the folder's permissions"
+            ) from error
+        raise
+
+
+class Part:
+    """The part of one document, written array by array and moved into place when the block ends well.
+
+    Arrays go to disk as they come, so a document is never held in memory whole.
+    """
+
+    def __init__(self, root: Path, number: int) -> None:
+        self.target = path(root, number)
+        self._draft = self.target.with_name(f".{self.target.stem}.{os.getpid()}")
+
+    def __enter__(self) -> Part:
+        with disk(self.target):
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            self._zip = zipfile.ZipFile(self._draft, "w", zipfile.ZIP_STORED)
+        return self
+
+    def add(self, name: str, array: NDArray[Any]) -> None:
+        """Write an array under a name."""
+        with disk(self.target), self._zip.open(f"{name}.npy", "w", force_zip64=True) as stream:
+            np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
+
+    def describe(self, facts: dict[str, Any]) -> None:
+        """Write the document's own facts (name, digest)."""
+        with disk(self.target):
+            self._zip.writestr("document.json", json.dumps(facts))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            with disk(self.target):
+                self._zip.close()
+                if kind is None:
+                    os.replace(self._draft, self.target)
+        except ThesisError:
+            if kind is None:
+                raise
+        finally:
+            self._draft.unlink(missing_ok=True)
+
+
+class PartReader:
+    """A part that is read array by array."""
+
+    def __init__(self, place: Path) -> None:
+        self._zip = zipfile.ZipFile(place)
+
+    def __enter__(self) -> PartReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def array(self, name: str) -> NDArray[Any]:
+        """An array by its name."""
+        return np.asarray(np.lib.format.read_array(io.BytesIO(self._zip.read(f"{name}.npy")), allow_pickle=False))
+
+    def document(self) -> dict[str, Any]:
+        """The document's own facts."""
+        facts: dict[str, Any] = json.loads(self._zip.read("document.json"))
+        return facts

@@ -1,0 +1,354 @@
+"""Reading captures: ours or the published ones, from a folder or the Hub, head by head. Needs no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import hadamard
+
+from boundpaper.errors import DataError
+from keyquery.models.captures import layout, manifest
+from keyquery.models.captures.sampling import Head, Side
+from keyquery.models.libraries import need
+from keyquery.rotary import Rotary
+
+GROUPS = 8  # of documents that are halved
+UNTOLD = "the capture does not say how its model turns queries by position"
+SAMPLED_FILES = 16  # read to infer the bucket size of a capture without a manifest
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Queries or keys of one head.
+
+    Parameters
+    ----------
+    bucket, document, position : ndarray
+        Shape (n,), int32; a document is the published `example_id`.
+    vectors : ndarray
+        Shape (n, d), float32.
+    """
+
+    bucket: NDArray[np.int32]
+    document: NDArray[np.int32]
+    position: NDArray[np.int32]
+    vectors: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A capture on disk.
+
+    Parameters
+    ----------
+    root : Path
+        Its folder.
+    context : int
+        Tokens of a document.
+    bucket_size : int
+        Tokens of a bucket (B).
+    heads : tuple of Head
+        The heads it holds, ascending.
+    manifest : dict or None
+        What our own captures say of themselves.
+    only : tuple of int or None
+        Only the documents of these numbers.
+    rotations : mapping or None
+        By layer, how positions turn its vectors, or why that is not known; None where nothing says.
+    """
+
+    root: Path
+    context: int
+    bucket_size: int
+    heads: tuple[Head, ...]
+    manifest: dict[str, Any] | None = None
+    only: tuple[int, ...] | None = None
+    rotations: Mapping[int, Rotary | str] | None = None
+
+    @property
+    def buckets(self) -> int:
+        """Number of buckets."""
+        return -(-self.context // self.bucket_size)
+
+    def rotation(self, layer: int) -> Rotary | str:
+        """How positions turn queries and keys of a layer, or why that is not known."""
+        if self.rotations is None:
+            return UNTOLD
+        return self.rotations.get(layer, f"the capture does not say how layer {layer} turns its queries")
+
+    def window(self, layer: int) -> tuple[int | None, bool]:
+        """How many tokens a query of a layer sees, None for all before it; and whether they are those of its chunk.
+
+        By the manifest, or without one by the column `sliding_window` of a file of the layer.
+
+        Raises
+        ------
+        DataError
+            When the column holds several numbers.
+        """
+        rows = (self.manifest or {}).get("settings", {}).get("layers", ())
+        known = {int(row["index"]): row for row in rows if "index" in row}
+        if layer in known:
+            window = known[layer].get("window")
+            return None if window is None else int(window), known[layer].get("kind") == "chunked"
+        path = next(
+            self.root / layout.folder(layer, head.query, "q") / layout.FILE
+            for head in self.heads
+            if head.layer == layer
+        )
+        return _column_window(path), False
+
+    def queries(self, head: Head) -> Vectors:
+        """Queries of a head."""
+        return self._kept(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
+
+    def keys(self, head: Head) -> Vectors:
+        """Keys of the key head that a head reads."""
+        return self._kept(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
+
+    def halves(self) -> list[tuple[Capture, Capture]]:
+        """The capture in two halves of its documents, in as many ways as balance each other.
+
+        Documents are dealt in turn to eight groups, or the largest power of two that is no more than there are; a
+        split is a row of a Hadamard matrix over the groups. Splits are orthogonal: what one says of a mean's noise is
+        nothing that another says.
+
+        Raises
+        ------
+        DataError
+            When it has one document, or does not say which it has.
+        """
+        if len(self.documents) < 2:
+            raise DataError(
+                f"{self.root}: {len(self.documents)} documents cannot be halved; capture more, with a manifest that "
+                "lists them"
+            )
+        groups = min(GROUPS, 1 << (len(self.documents).bit_length() - 1))
+        halves = []
+        for signs in hadamard(groups)[1:]:
+            side = [signs[place % groups] > 0 for place in range(len(self.documents))]
+            first = tuple(number for number, mine in zip(self.documents, side, strict=True) if mine)
+            second = tuple(number for number, mine in zip(self.documents, side, strict=True) if not mine)
+            halves.append((replace(self, only=first), replace(self, only=second)))
+        return halves
+
+    @property
+    def documents(self) -> tuple[int, ...]:
+        """Numbers of its documents; empty where no manifest lists them."""
+        numbers = sorted(int(each["number"]) for each in (self.manifest or {}).get("documents", ()))
+        return tuple(numbers) if self.only is None else self.only
+
+    def _kept(self, found: Vectors) -> Vectors:
+        if self.only is None:
+            return found
+        mine = np.isin(found.document, self.only)
+        return Vectors(found.bucket[mine], found.document[mine], found.position[mine], found.vectors[mine])
+
+
+def read(path: Path) -> Vectors:
+    """Read one file of a capture.
+
+    Raises
+    ------
+    DataError
+        When it is absent, damaged or lacks a column.
+    """
+    table = _table(path, ["bucket", "example_id", "position", "vector"])
+    return Vectors(
+        bucket=_integers(path, table, "bucket"),
+        document=_integers(path, table, "example_id"),
+        position=_integers(path, table, "position"),
+        vectors=_vectors(path, table),
+    )
+
+
+def _vectors(path: Path, table: Any) -> NDArray[np.float32]:
+    """The column of vectors, shape (n, d); DataError unless all are numbers, finite and of one length."""
+    arrow, compute = need("pyarrow", "to read captures"), need("pyarrow.compute", "to read captures")
+    column, rows = table["vector"], table.num_rows
+    kinds = arrow.types
+    lists = (kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list)
+    if not any(kind(column.type) for kind in lists) or not kinds.is_floating(column.type.value_type):
+        raise DataError(f"{path}: `vector` holds {column.type}, no lists of fractions; this is not a capture's file")
+    if not rows:
+        return np.empty((0, 0), np.float32)
+    lengths = compute.min_max(compute.list_value_length(column))
+    if column.null_count or lengths["min"] != lengths["max"]:
+        raise DataError(f"{path}: vectors of different lengths, or none in a row")
+    flat = [chunk.flatten() for chunk in column.chunks if len(chunk)]
+    if not lengths["min"].as_py() or any(chunk.null_count for chunk in flat):
+        raise DataError(f"{path}: empty vectors, or vectors with a missing number")
+    values = np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in flat]).astype(np.float32, copy=False)
+    if not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        raise DataError(f"{path}: vectors with NaN or infinity; capture this model again")
+    return values.reshape(rows, -1)
+
+
+def _column_window(path: Path) -> int | None:
+    """The one number of the column `sliding_window` of a file; None where it has no such column or no number."""
+    parquet = need("pyarrow.parquet", "to read captures")
+    try:
+        if "sliding_window" not in parquet.read_schema(path).names:
+            return None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from error
+    held = sorted({each for each in _table(path, ["sliding_window"])["sliding_window"].unique().to_pylist() if each})
+    if len(held) > 1:
+        raise DataError(f"{path}: `sliding_window` holds {held}; a layer has one window")
+    return int(held[0]) if held else None
+
+
+def open_capture(
+    place: str | Path, *, context: int | None = None, branch: str | None = None, group: int | None = None
+) -> Capture:
+    """Open a capture.
+
+    Parameters
+    ----------
+    place : str or Path
+        A folder, or the Hub id of a data set in the published layout.
+    context : int or None
+        Tokens of a document, for a capture without a manifest; else inferred from the buckets.
+    branch : str or None
+        The branch of a Hub data set (one per model in the published captures).
+    group : int or None
+        Query heads per key head, for a capture without a manifest; else inferred from the files.
+
+    Raises
+    ------
+    DataError
+        When there is none, it is unfinished, or what must be inferred is ambiguous.
+    """
+    root = Path(place)
+    if not root.is_dir():
+        root = _download(str(place), branch)
+    files = _files(root)
+    noted = manifest.read(root)
+    if noted is not None:
+        if not noted.get("complete"):
+            raise DataError(f"{root}: this capture is unfinished; run the same capture command again, it goes on")
+        settings = noted["settings"]
+        if context is not None and context != settings["context"]:
+            raise DataError(f"{root}: captured at a context of {settings['context']}, not {context}")
+        heads = manifest.heads_of(noted)
+        absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
+        if absent:
+            raise DataError(f"{root}: {len(absent)} heads of its manifest have no file (first: {absent[0]})")
+        size = settings["context"] // settings["buckets"]
+        return Capture(root, settings["context"], size, heads, noted, rotations=manifest.rotations_of(noted))
+    size, top = _bucket_size(root, files)
+    if context is None:
+        context = size * (top + 1)
+    elif context <= top * size:
+        raise DataError(f"{root}: bucket {top} of {size} tokens lies beyond a context of {context}")
+    share = group if group is not None else _group(root, files)
+    heads = tuple(sorted(Head(layer, head, head // share) for layer, head in files["q"]))
+    lost = [head for head in heads if (head.layer, head.key) not in files["k"]]
+    if lost:
+        raise DataError(f"{root}: no keys for {lost[0]} with {share} query heads per key head; give the right number")
+    return Capture(root, context, size, heads)
+
+
+def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
+    heads: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
+    for entry in root.iterdir():
+        matched = layout.NAME.match(entry.name)
+        if matched and (entry / layout.FILE).is_file():
+            heads["q" if matched[3] == "q" else "k"].add((int(matched[1]), int(matched[2])))
+    if not heads["q"] and manifest.read(root) is None:
+        raise DataError(f"{root}: no capture here; its folders are named like l05h12q and hold {layout.FILE}")
+    return heads
+
+
+def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
+    """Query heads per key head: the number that maps the q-files onto exactly the k-files, in one way.
+
+    Where all query heads are there, the number divides theirs.
+    """
+    most = max(head for _, head in files["q"]) + 1
+    fits: dict[tuple[int, ...], int] = {}
+    for size in range(1, most + 1):
+        if {(layer, head // size) for layer, head in files["q"]} == files["k"]:
+            fits.setdefault(tuple(head // size for _, head in sorted(files["q"])), size)
+    whole = any({head for at, head in files["q"] if at == layer} == set(range(most)) for layer, _ in files["q"])
+    if whole:
+        fits = {heads: size for heads, size in fits.items() if most % size == 0}
+    if len(fits) != 1:
+        many = f"{sorted(fits.values())} all fit" if fits else "no number fits"
+        raise DataError(f"{root}: query heads per key head cannot be told from the file names ({many}); give it")
+    return next(iter(fits.values()))
+
+
+def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
+    """B and the largest bucket, from position // B == bucket over a sample of files.
+
+    Every row bounds B from both sides; of what is left, the number divisible by the highest power of two.
+    """
+    low, high, top = 1, np.iinfo(np.int32).max, 0
+    names = [(layer, head, side) for side, heads in files.items() for layer, head in sorted(heads)]
+    for layer, head, side in names[:: max(1, len(names) // SAMPLED_FILES)]:
+        table = _table(root / layout.folder(layer, head, side) / layout.FILE, ["bucket", "position"])
+        place = root / layout.folder(layer, head, side) / layout.FILE
+        bucket = _integers(place, table, "bucket").astype(np.int64)
+        position = _integers(place, table, "position").astype(np.int64)
+        if not len(bucket):
+            continue
+        low = max(low, int((position // (bucket + 1)).max()) + 1)
+        later = bucket > 0
+        if later.any():
+            high = min(high, int((position[later] // bucket[later]).min()))
+        top = max(top, int(bucket.max()))
+    if top == 0:
+        raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")
+    if low > high:
+        raise DataError(f"{root}: buckets are not position // B for any B; this is another layout")
+    power = 1
+    while (high // (power * 2)) * power * 2 >= low:
+        power *= 2
+    return high // power * power, top
+
+
+def _download(place: str, branch: str | None) -> Path:
+    if place.count("/") != 1 or place.startswith((".", "/")):
+        raise DataError(f"{place}: no such folder")
+    hub = need("huggingface_hub", f"to fetch {place}")
+    try:
+        return Path(hub.snapshot_download(place, repo_type="dataset", revision=branch))
+    except Exception as error:  # the Hub's errors are many; all mean that the capture cannot be had
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        where = f" (branch {branch})" if branch else ""
+        raise DataError(
+            f"{place}{where}: neither a folder here nor a data set that the Hub gives ({said}); check the id, the "
+            "branch and the connection"
+        ) from error
+
+
+def _table(path: Path, columns: Sequence[str]) -> Any:
+    arrow, parquet = need("pyarrow", "to read captures"), need("pyarrow.parquet", "to read captures")
+    try:
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # nothing is far away
+            table = file.read(columns=list(columns))
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file in this capture") from None
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from error
+    absent = sorted(set(columns) - set(table.column_names))
+    if absent:
+        raise DataError(f"{path}: no column {absent[0]!r}; this is not a capture's file")
+    return table
+
+
+def _integers(path: Path, table: Any, column: str) -> NDArray[np.int32]:
+    arrow = need("pyarrow", "to read captures")
+    held = table[column]
+    if not arrow.types.is_integer(held.type) or held.null_count:
+        raise DataError(f"{path}: `{column}` holds {held.type}, or has gaps; it counts from 0")
+    values = held.to_numpy()
+    if len(values) and (values.min() < 0 or values.max() > np.iinfo(np.int32).max):
+        raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}; it counts from 0")
+    return np.asarray(values, dtype=np.int32)

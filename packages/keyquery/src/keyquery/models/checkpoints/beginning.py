@@ -1,0 +1,37 @@
+"""The beginning token, for tokenizers that know one and put it nowhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundpaper.errors import ModelError
+
+
+def begin(tokenizer: Any, name: str) -> None:
+    """Let a tokenizer of the library `tokenizers` put its beginning token in front of every text, in place.
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerFast
+    name : str
+        Of the model, for errors.
+
+    Raises
+    ------
+    ModelError
+        When it knows no beginning token, puts one in front already, or is not of that library.
+    """
+    token = tokenizer.bos_token_id
+    if token is None:
+        raise ModelError(f"{name}: its tokenizer knows no beginning token; leave --bos out")
+    if tokenizer("", add_special_tokens=True)["input_ids"][:1] == [token]:
+        raise ModelError(f"{name}: its tokenizer puts {tokenizer.bos_token} in front already; leave --bos out")
+    inner = getattr(tokenizer, "backend_tokenizer", None)
+    if inner is None:
+        raise ModelError(f"{name}: its tokenizer cannot be told to begin texts ({type(tokenizer).__name__}); no --bos")
+    from tokenizers import processors
+
+    word = tokenizer.bos_token
+    inner.post_processor = processors.TemplateProcessing(
+        single=f"{word}:0 $A:0", pair=f"{word}:0 $A:0 $B:1", special_tokens=[(word, token)]
+    )

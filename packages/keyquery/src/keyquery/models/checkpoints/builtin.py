@@ -1,0 +1,57 @@
+"""Models known by name: the small ones that ship with the project, and trained ones that come in packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import keyquery
+from boundpaper.errors import ModelError
+from boundpaper.near import nearest
+from keyquery.models.checkpoints.pretrained import PACKAGES, from_file, from_package
+
+NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
+FOLDER = Path(keyquery.__file__).parent / "tiny"
+
+
+def folder(root: Path, name: str) -> Path:
+    """Where a built-in model lies, whether it is there or not."""
+    return FOLDER / name
+
+
+def resolve(root: Path, name: str) -> str:
+    """A name as `ModelSource` takes it: a known model or GGUF file becomes its folder, a folder or Hub id stays.
+
+    Raises
+    ------
+    ModelError
+        When a built-in model has not been trained, a GGUF file cannot be read, or a bare name is neither known nor a
+        folder.
+    MissingDependency
+        When a packaged model is not installed.
+    """
+    if name in NAMES:
+        place = folder(root, name)
+        if not (place / "config.json").is_file():
+            raise ModelError(f"{name}: not in {FOLDER}; write it there: python build.py lab population --export")
+        return str(place)
+    if name in PACKAGES:
+        return str(from_package(root, name))
+    path = Path(name).expanduser()
+    if name.lower().endswith(".gguf") or (path.is_file() and _begins_as_gguf(path)):
+        return str(from_file(root, path))
+    if path.is_file():
+        mend = "give the folder that it lies in" if path.suffix == ".safetensors" else "texts go to --texts"
+        raise ModelError(f"{name}: a file, and no model; a model is a folder, a GGUF file or a Hub id; {mend}")
+    if "/" in name or name.startswith((".", "~")) or Path(name).is_dir():
+        return str(Path(name).expanduser()) if name.startswith("~") else name
+    known = ", ".join((*NAMES, *PACKAGES))
+    hint = nearest(name, (*NAMES, *PACKAGES))
+    raise ModelError(
+        f"{name!r} is no folder and not known by name ({known}); {hint}a Hub model has its owner in front, "
+        "as owner/name"
+    )
+
+
+def _begins_as_gguf(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(4) == b"GGUF"

@@ -1,0 +1,138 @@
+"""What a checkpoint's config.json says, and what the class that is to run it would leave out."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import re
+from typing import Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.libraries import need
+
+FACTORS = re.compile(
+    r"^(softmax|attention|attn|qk|query_key|scores?)_(scale|scaling|scaling_factor|multiplier|temperature)$"
+    r"|^(qk|attn)_logit_scale$|^query_pre_attn_scalar$"
+)
+STEPS = re.compile(r"^attn_logit_soft_?cap(ping)?$|^(use_)?(qk|query_key)_?(layer_?)?norm$")
+ROTATED = re.compile(r"^(use_|is_)?rope$")
+UNROTATED = re.compile(
+    r"^(use_|is_)?(drope|nope)$|^no_rope(_layers?|_layer_interval)?$|^(no|drop)_pos(itional)?_?emb.*$"
+)
+# Settings that transformers moves elsewhere or reads apart from the class
+ELSEWHERE = {"auto_map", "torch_dtype", "rope_theta", "rope_scaling", "partial_rotary_factor", "quantization_config"}
+
+
+def own_class(raw: dict[str, Any], name: str) -> None:
+    """Refuse a checkpoint of a class of its own that the class of its model type would quietly run in its place.
+
+    Raises
+    ------
+    ModelError
+        When config.json brings code and names an architecture that transformers does not have.
+    """
+    transformers = need("transformers")
+    named = [each for each in raw.get("architectures") or () if not hasattr(transformers, each)]
+    if raw.get("auto_map") and named:
+        raise ModelError(
+            f"{name}: made by a class of its own ({named[0]}), which computes what the plain class of its model type "
+            f"({raw.get('model_type', 'none')}) may not; read its code, then load it as a plain class by name "
+            "(load_as, with its position encoding), or give --trust-remote-code"
+        )
+
+
+def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
+    """The configuration of a plain class with the settings of a checkpoint that was made by its own.
+
+    Parameters
+    ----------
+    raw : dict
+        The content of config.json.
+    load_as : str
+        A model type of transformers, such as "llama".
+
+    Raises
+    ------
+    ModelError
+        When transformers has no such causal language model.
+    """
+    transformers = need("transformers")
+    known = transformers.AutoConfig.for_model
+    try:
+        family = type(known(load_as))
+    except ValueError:
+        raise ModelError(f"{name}: load_as {load_as!r} is no model type of transformers; give one as llama") from None
+    if family not in transformers.AutoModelForCausalLM._model_mapping:
+        raise ModelError(f"{name}: load_as {load_as!r} is no causal language model")
+    plain = {key: value for key, value in raw.items() if key not in ("auto_map", "architectures", "model_type")}
+    return family.from_dict(plain)
+
+
+def ignored(raw: dict[str, Any], config: Any) -> dict[str, Any]:
+    """Settings of config.json that the class of `config` does not know, with their values."""
+    known = set(dir(type(config))) | set(inspect.signature(type(config).__init__).parameters)
+    known |= set(getattr(config, "attribute_map", None) or ())
+    if dataclasses.is_dataclass(config):
+        known |= {field.name for field in dataclasses.fields(config)}
+    return {key: value for key, value in raw.items() if key not in known | ELSEWHERE and not key.startswith("_")}
+
+
+def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool, placed: bool) -> None:
+    """Refuse settings that change scores or positions and that the class of `config` would leave out.
+
+    Parameters
+    ----------
+    scaled, placed : bool
+        Whether the factor on scores, and the position encoding, were given by the caller.
+
+    Raises
+    ------
+    ModelError
+        Naming the setting.
+    """
+    text = config.get_text_config()
+    parts = [(raw, config)]
+    if text is not config:
+        parts += [(part, text) for key in ("text_config", "llm_config") if isinstance(part := raw.get(key), dict)]
+    for settings, owner in parts:
+        for key, value in ignored(settings, owner).items():
+            if FACTORS.match(key) and not scaled and not _usual(value, text):
+                what, mend = "the factor on its scores", "give the factor that it means (scaling), on q.k"
+            elif STEPS.match(key) and value:
+                what, mend = "its scores", "its model_type is not what it was trained as"
+            elif not placed and ((ROTATED.match(key) and value is False) or (UNROTATED.match(key) and value)):
+                what, mend = "how it encodes positions", "say how it does (position rope or drope)"
+            else:
+                continue
+            raise ModelError(
+                f"{name}: config.json sets {key} = {value}, which {type(owner).__name__} would ignore although it "
+                f"changes {what}; {mend}"
+            )
+
+
+def rescale(model: Any, scaling: float) -> None:
+    """Give every attention module of a loaded model another factor on q.k.
+
+    Raises
+    ------
+    ModelError
+        When the factor is not positive, or an attention module keeps its factor elsewhere.
+    """
+    if not (math.isfinite(scaling) and scaling > 0):
+        raise ModelError(f"scaling {scaling} is no factor on scores; it is a positive number, usually head_dim^-0.5")
+    parts = [part for part in model.modules() if getattr(part, "layer_idx", None) is not None and _attends(part)]
+    if not parts or any(not isinstance(getattr(part, "scaling", None), float) for part in parts):
+        raise ModelError(f"{type(model).__name__} does not keep its factor on scores where it can be changed")
+    for part in parts:
+        part.scaling = float(scaling)
+
+
+def _attends(part: Any) -> bool:
+    return "ttention" in type(part).__name__
+
+
+def _usual(value: Any, text: Any) -> bool:
+    """Whether a factor on scores is absent, or what every class takes anyway: d^-1/2."""
+    width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+    return value is None or (isinstance(value, float) and math.isclose(value, width**-0.5, rel_tol=1e-3))

@@ -1,0 +1,247 @@
+"""What a model will take of the memory, from its configuration alone: nothing is downloaded but config.json.
+
+The model is built without storage (torch's meta device), so its parameters are counted as the library shapes them.
+All parts are what is needed at least; what the libraries take for themselves (about half a gigabyte on a GPU) is not
+in it, so an estimate above what is free is a certain failure, and one just below it may be one as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import Layer
+from keyquery.models.checkpoints.loading import DTYPES, ModelSource, configuration, factory
+from keyquery.models.checkpoints.memory import available, largest, least
+from keyquery.models.checkpoints.reasons import explained
+from keyquery.models.libraries import need
+
+BLOCK = 64  # 4-bit weights share one float32 scale per 64: half a bit each
+OUTER = 256  # under double quantization 256 scales of 8 bits share a float32
+GIGA = 1e9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Bytes that a model and a forward take at least.
+
+    Parameters
+    ----------
+    name : str
+        Of the model.
+    parameters : int
+        Numbers in its weights, shared ones once.
+    weights : int
+        Bytes of parameters and buffers, scales of quantized weights included.
+    cache : int
+        Keys and values of `context` tokens in every layer that keeps them, for `batch` texts.
+    activations : int
+        Of a forward of `batch` texts of `context` tokens: residual stream, the widest layer, logits, and under
+        quantization the largest weight as it is unpacked.
+    context, batch : int
+        Tokens and texts.
+    precision : str
+        Of the weights, "nf4 and bfloat16" or "bfloat16".
+    """
+
+    name: str
+    parameters: int
+    weights: int
+    cache: int
+    activations: int
+    context: int
+    batch: int
+    precision: str
+
+    @property
+    def total(self) -> int:
+        """Bytes in all."""
+        return self.weights + self.cache + self.activations
+
+    def line(self, free: int | None = None) -> str:
+        """The estimate in one line; `free` bytes for comparison, where they are known."""
+        texts = f"{self.batch} x {self.context:,}" if self.batch > 1 else f"{self.context:,}"
+        there = "" if free is None else f" of {_giga(free)} free"
+        return (
+            f"{self.name}: {_count(self.parameters)} parameters; at least {_giga(self.total)}{there}: weights "
+            f"{_giga(self.weights)} ({self.precision}), key cache {_giga(self.cache)} and activations "
+            f"{_giga(self.activations)} for {texts} tokens"
+        )
+
+
+def estimate(source: ModelSource, *, context: int, batch: int = 1, logits: int | None = None) -> Estimate:
+    """The estimate for a model by name (arguments as of `of_config`); reads its config.json only.
+
+    Raises
+    ------
+    ModelError
+        When the configuration cannot be had.
+    """
+    config = configuration(source)
+    return of_config(
+        config,
+        source.name,
+        context=context,
+        batch=batch,
+        logits=logits,
+        dtype=source.dtype,
+        quantize=source.quantize,
+        double=source.double,
+        trust_remote_code=source.trust_remote_code,
+    )
+
+
+def of_config(
+    config: Any,
+    name: str,
+    *,
+    context: int,
+    batch: int = 1,
+    logits: int | None = None,
+    dtype: str = "auto",
+    quantize: str | None = None,
+    double: bool = False,
+    trust_remote_code: bool = False,
+) -> Estimate:
+    """The estimate for a configuration.
+
+    Parameters
+    ----------
+    context, batch : int
+        Tokens of a text and texts at once.
+    logits : int or None
+        Tokens of each text whose logits are kept, in the weights' type and in float32; all when None.
+    dtype, quantize, double, trust_remote_code
+        As of `ModelSource`; "auto" is the configuration's own type.
+
+    Raises
+    ------
+    ModelError
+        When context or batch are below 1.
+    """
+    if context < 1 or batch < 1:
+        raise ModelError(f"a memory estimate for {batch} texts of {context} tokens: give 1 or more of both")
+    torch = need("torch", "to estimate memory")
+    kind = getattr(torch, DTYPES[dtype]) if dtype != "auto" else getattr(config, "dtype", None) or torch.float32
+    kind = getattr(torch, kind) if isinstance(kind, str) else kind
+    with torch.device("meta"), explained(name):
+        told = {"trust_remote_code": True} if trust_remote_code else {}
+        model = factory(config, trust_remote_code).from_config(config, dtype=kind, **told)
+    text = config.get_text_config()
+    layers = _layers(text)
+    weights, unpacked = _weights(model, quantize, double)
+    kept = context if logits is None else min(logits, context)
+    return Estimate(
+        name=name,
+        parameters=sum(each.numel() for each in model.parameters()),
+        weights=weights,
+        cache=batch * kind.itemsize * sum(_cached(layer, context) for layer in layers),
+        activations=batch * (least(model, layers, context) + kept * text.vocab_size * (kind.itemsize + 4)) + unpacked,
+        context=context,
+        batch=batch,
+        precision=f"{quantize} and {_word(kind)}" if quantize else _word(kind),
+    )
+
+
+def room(device: str) -> int | None:
+    """Free bytes where a model of `device` goes: all GPUs for "auto" and "cuda"; None where nothing says."""
+    torch = need("torch")
+    if device in ("auto", "cuda") and torch.cuda.is_available():
+        return sum(available(f"cuda:{number}") or 0 for number in range(torch.cuda.device_count()))
+    return available("cpu" if device == "auto" else device)
+
+
+def check(found: Estimate, free: int | None, *, anyway: bool = False) -> str:
+    """The estimate's line, to print before loading.
+
+    Parameters
+    ----------
+    free : int or None
+        Of `room`.
+    anyway : bool
+        Go on although it does not fit; the line says so.
+
+    Raises
+    ------
+    ModelError
+        When it cannot fit; it says what would.
+    """
+    line = found.line(free)
+    if free is None or found.total <= free:
+        return line
+    if anyway:
+        return f"{line}; this does not fit, going on as asked"
+    if found.weights > free:
+        mend = "take a larger device, --dtype bf16 or --quantize nf4"
+    else:
+        # What is not weights grows with the context no slower than in proportion, so this much fits by the estimate.
+        share = (free - found.weights) / (found.total - found.weights)
+        fitting = largest(lambda context: context, int(found.context * share), found.context)
+        mend = f"{fitting:,} tokens may" if fitting else "take shorter texts, or a larger device"
+    raise ModelError(f"{line}; it cannot fit: {mend} (or go on with --anyway)")
+
+
+def _weights(model: Any, quantize: str | None, double: bool) -> tuple[int, int]:
+    """Bytes of all weights and buffers, and of the largest quantized weight once unpacked."""
+    torch = need("torch")
+    total = sum(part.numel() * part.element_size() for part in (*model.parameters(), *model.buffers()))
+    if quantize is None:
+        return total, 0
+    head = model.get_output_embeddings()
+    unpacked = 0
+    for module in model.modules():
+        # As bitsandbytes does it, all linear layers but the head of the vocabulary
+        if not isinstance(module, torch.nn.Linear) or module is head:
+            continue
+        weight = module.weight
+        plain = weight.numel() * weight.element_size()
+        total += _quantized(weight.numel(), weight.shape[0], quantize, double) - plain
+        unpacked = max(unpacked, plain)
+    return total, unpacked
+
+
+def _quantized(numbers: int, rows: int, quantize: str, double: bool) -> int:
+    """Bytes of a quantized weight with its scales."""
+    if quantize == "int8":
+        return numbers + 4 * rows
+    blocks = -(-numbers // BLOCK)
+    scales = blocks + 4 * -(-blocks // OUTER) if double else 4 * blocks
+    return -(-numbers // 2) + scales
+
+
+def _layers(text: Any) -> tuple[Layer, ...]:
+    """Attention layers as a configuration says them."""
+    heads = getattr(text, "num_attention_heads", None)
+    if not heads:
+        return ()  # of a model without attention no cache of keys grows
+    keys = getattr(text, "num_key_value_heads", None) or heads
+    width = getattr(text, "head_dim", None) or text.hidden_size // heads
+    types = getattr(text, "layer_types", None)
+    crossing = set(getattr(text, "cross_attention_layers", None) or ())
+    window = getattr(text, "sliding_window", None)
+    layers = []
+    for index in range(text.num_hidden_layers):
+        local = window is not None and (types is None or "sliding" in types[index])
+        kind: Any = "cross" if index in crossing else "sliding" if local else "full"
+        layers.append(Layer(index, kind, heads, keys, width, width**-0.5, window if local else None))
+    return tuple(layers)
+
+
+def _cached(layer: Layer, context: int) -> int:
+    """Numbers that a layer's key cache holds for one text."""
+    if layer.kind == "cross":
+        return 0
+    return 2 * layer.key_heads * layer.head_dim * min(context, layer.window or context)
+
+
+def _word(kind: Any) -> str:
+    return str(kind).removeprefix("torch.")
+
+
+def _count(parameters: int) -> str:
+    return f"{parameters / GIGA:.2f} B" if parameters >= 1e8 else f"{parameters / 1e6:.2f} M"
+
+
+def _giga(amount: int) -> str:
+    return f"{amount / GIGA:.2f} GB" if amount < 10 * GIGA else f"{amount / GIGA:.1f} GB"

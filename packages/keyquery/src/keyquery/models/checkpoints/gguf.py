@@ -1,0 +1,180 @@
+"""Models in GGUF files: dequantised once into a folder that everything else loads, with what says where from."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from contextlib import redirect_stderr, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import ModelError
+from boundpaper.store.json_text import parsed
+from keyquery.models.checkpoints import gguf_keys
+from keyquery.models.checkpoints.identity import fingerprint
+from keyquery.models.checkpoints.reasons import explained
+from keyquery.models.libraries import need, version
+
+CARD = "gguf.json"
+LIBRARIES = ("gguf", "torch", "transformers")
+CHECK = "1"  # what a file is held against: a folder that was made before is made again
+
+
+def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
+    """A folder with the float32 weights, configuration and tokenizer of a GGUF file; made where it is not there yet.
+
+    The values are those that the file's blocks stand for: float32 holds them exactly, so a forward of the folder is the
+    forward of the file. What is there is taken when it was made from a file of this hash by these versions of the
+    libraries, and its own bytes are as they were.
+
+    Parameters
+    ----------
+    file : Path
+        The GGUF file.
+    folder : Path
+        Where the model is kept.
+    sha256 : str
+        Of the file.
+    say : str
+        Printed on standard error before the model is made: once, as it is made once.
+
+    Raises
+    ------
+    ModelError
+        When the file is no GGUF file, is cut short, is of an architecture that transformers does not read, or says
+        something that neither the class of the model nor its tokenizer heeds; the message names the key or tensor.
+    MissingDependency
+        When torch, transformers or gguf are absent.
+    """
+    if current(folder, sha256):
+        if fingerprint(folder) == card(folder)["weights"]:
+            return folder
+        raise ModelError(f"{folder}: changed since it was made from {file.name}; remove the folder, and run again")
+    described, read = _describe(file)
+    if say:
+        print(say, file=sys.stderr)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-", suffix=".part"))
+    try:
+        _convert(file, draft, read)
+        content = {
+            "file": {"name": file.name, "bytes": file.stat().st_size, "sha256": sha256},
+            **described,
+            "weights": fingerprint(draft),
+            "versions": _versions(),
+        }
+        (draft / CARD).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # another process was faster; its folder is as good
+            os.rename(draft, folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def current(folder: Path, sha256: str) -> bool:
+    """Whether a folder was made from a file of this hash by the versions of the libraries that are installed."""
+    held = card(folder)
+    return bool(held) and held["file"]["sha256"] == sha256 and held["versions"] == _versions()
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a file says: its keys, the numbers in each tensor, and what its rotation's frequencies are divided by."""
+
+    keys: dict[str, Any]
+    sizes: dict[str, int]
+    frequencies: list[float] | None
+
+
+def _versions() -> dict[str, str | None]:
+    return {**{name: version(name) for name in LIBRARIES}, "check": CHECK}
+
+
+def card(folder: Path) -> dict[str, Any]:
+    """What `dequantise` wrote beside the weights; empty where there is nothing of it."""
+    try:
+        content = parsed((folder / CARD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) and {"file", "weights", "versions"} <= content.keys() else {}
+
+
+def origin(folder: Path) -> dict[str, Any] | None:
+    """For a manifest: file, hash and quantisation of a model that was made from a GGUF file, else None."""
+    held = card(folder)
+    return {**held["file"], "quantization": held["quantization"], "tensors": held["tensors"]} if held else None
+
+
+def _describe(file: Path) -> tuple[dict[str, Any], _Content]:
+    """The file's kind of quantisation by its header, and its tensors by type; and what is held against the model."""
+    gguf = need("gguf", "to read GGUF files")
+    try:
+        reader = gguf.GGUFReader(file)
+        keys = {name: field.contents() for name, field in reader.fields.items() if not name.startswith("GGUF.")}
+        factors = [each.data.astype(float).tolist() for each in reader.tensors if each.name == "rope_freqs.weight"]
+    except FileNotFoundError:
+        raise ModelError(f"{file}: no such file") from None
+    except (ValueError, IndexError, OSError, EOFError) as error:
+        raise ModelError(f"{file}: no GGUF file, or cut short ({error}); get it again") from None
+    try:
+        name = gguf.LlamaFileType(int(keys["general.file_type"])).name.removeprefix("MOSTLY_")
+    except (KeyError, TypeError, ValueError):
+        name = None
+    types = Counter(tensor.tensor_type.name for tensor in reader.tensors)
+    sizes = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors}
+    described = {"quantization": name, "tensors": dict(sorted(types.items()))}
+    return described, _Content(keys, sizes, factors[0] if factors else None)
+
+
+def _convert(file: Path, folder: Path, content: _Content) -> None:
+    """Let transformers read the file, hold what it read against the file, and save it as a plain model."""
+    torch, transformers = need("torch", "to load models"), need("transformers", "to load models")
+    transformers.utils.logging.disable_progress_bar()
+    with explained(str(file)), redirect_stderr(io.StringIO()):  # a bar of the conversion minds no setting
+        place, options = str(file.parent), {"gguf_file": file.name}
+        model, report = transformers.AutoModelForCausalLM.from_pretrained(
+            place, dtype=torch.float32, output_loading_info=True, **options
+        )
+        missing = sorted(report.get("missing_keys") or ())
+        if missing:
+            raise ModelError(f"{file}: lacks {len(missing)} weights of its architecture (first: {missing[0]})")
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
+        try:
+            gguf_keys.hold_keys(content.keys, content.frequencies, model.config)
+            held = sum(each.numel() for each in model.parameters())  # shared ones once
+            gguf_keys.hold_tensors(content.sizes, _known(model, content), held)
+            notes = gguf_keys.hold_tokenizer(content.keys, tokenizer)
+        except ModelError as error:
+            raise ModelError(f"{file}: {error}") from None
+        # A model read from GGUF counts as quantised and refuses to be saved; what it holds is plain float32 by now.
+        model.hf_quantizer, model.is_quantized = None, False
+        for name in ("quantization_config", "_model_name_or_path"):
+            if name in vars(model.config):
+                delattr(model.config, name)
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    # The file's own name of itself is no name of a model of transformers.
+    path = folder / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config.pop("_model_name_or_path", None)
+    path.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    for note in notes:
+        print(f"{file.name}: {note}", file=sys.stderr)
+
+
+def _known(model: Any, content: _Content) -> set[str]:
+    """Names of tensors that transformers makes weights of a model from."""
+    conversion = need("transformers.modeling_gguf_pytorch_utils")
+    architecture = str(content.keys.get("general.architecture"))
+    if architecture in need("transformers.integrations.gguf").GGUF_ARCHS:
+        return set(content.sizes)  # read by rules; their numbers are counted all the same
+    make = conversion.TENSOR_PROCESSORS.get(architecture, conversion.TensorProcessor)
+    names = set(conversion.get_gguf_hf_weights_map(model, make(config={})))
+    return names | ({"output.weight"} if model.get_output_embeddings() is not None else set())

@@ -1,0 +1,331 @@
+"""Every key and tensor of a GGUF file against the model that was read from it: heeded, harmless, or refused by name.
+
+The reader of transformers maps a part of the format and passes over the rest, rope scaling among it. Here the rest is
+taken over where the class of the model has a setting for it, and what is left is an error: none of it may be dropped.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from boundpaper.errors import ModelError
+
+# Keys of an architecture and the settings of transformers that hold the same number, whichever the class has
+SAME: dict[str, tuple[str, ...]] = {
+    "vocab_size": ("vocab_size",),
+    "context_length": ("max_position_embeddings", "n_positions", "n_ctx"),
+    "embedding_length": ("hidden_size", "n_embd"),
+    "block_count": ("num_hidden_layers", "n_layer"),
+    "feed_forward_length": ("intermediate_size", "n_inner", "feed_forward_length"),
+    "attention.head_count": ("num_attention_heads", "n_head"),
+    "attention.head_count_kv": ("num_key_value_heads",),
+    "attention.layer_norm_rms_epsilon": ("rms_norm_eps", "norm_eps", "layer_norm_eps", "layer_norm_epsilon"),
+    "attention.layer_norm_epsilon": ("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps"),
+    "attn_logit_softcapping": ("attn_logit_softcapping",),
+    "final_logit_softcapping": ("final_logit_softcapping",),
+    "logit_scale": ("logit_scale", "logits_scaling"),
+    "embedding_scale": ("embedding_multiplier",),
+    "residual_scale": ("residual_multiplier",),
+    "use_parallel_residual": ("use_parallel_residual",),
+    "expert_count": ("num_experts", "num_local_experts", "n_routed_experts"),
+    "expert_used_count": ("num_experts_per_tok",),
+    "expert_feed_forward_length": ("moe_intermediate_size",),
+    "expert_shared_feed_forward_length": ("shared_expert_intermediate_size",),
+    "expert_shared_count": ("n_shared_experts",),
+    "expert_weights_norm": ("norm_topk_prob",),
+    "expert_weights_scale": ("routed_scaling_factor",),
+    "expert_group_count": ("n_group",),
+    "expert_group_used_count": ("topk_group",),
+    "leading_dense_block_count": ("first_k_dense_replace",),
+    "full_attention_interval": ("full_attention_interval",),
+    "shortconv.l_cache": ("conv_L_cache",),
+    "ssm.conv_kernel": ("conv_kernel", "linear_conv_kernel_dim", "mamba_d_conv"),
+    "ssm.state_size": ("state_size", "linear_key_head_dim", "mamba_d_state"),
+    "ssm.time_step_rank": ("time_step_rank", "linear_num_value_heads"),
+    "ssm.group_count": ("linear_num_key_heads", "n_groups"),
+}
+# Numbers that a class reads when it runs, so that a setting may still be changed after the weights are there
+SETTABLE = {
+    *("attn_logit_softcapping", "final_logit_softcapping", "logit_scale", "embedding_multiplier"),
+    *("residual_multiplier", "norm_topk_prob", "routed_scaling_factor", "num_experts_per_tok"),
+    *("rms_norm_eps", "norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon"),
+}
+# Keys that change nothing at these values
+IDLE: dict[str, tuple[Any, ...]] = {
+    "attention.causal": (True,),
+    "attention.max_alibi_bias": (0.0,),
+    "attention.clamp_kqv": (0.0,),
+    "attention.temperature_scale": (0.0,),
+    "attention.shared_kv_layers": (0,),
+    "pooling_type": (0,),
+    "nextn_predict_layers": (0,),
+    "leading_dense_block_count": (0,),
+    "expert_count": (0,),
+    "expert_used_count": (0,),
+    "expert_shared_count": (0,),
+    "expert_weights_scale": (0.0, 1.0),
+    "attention.sliding_window": (0,),
+    "attn_logit_softcapping": (0.0,),
+    "final_logit_softcapping": (0.0,),
+    "tensor_data_layout": ("Meta AI original pth",),
+    "rope.scaling.finetuned": (True, False),
+    "rope.scaling.attn_factor": (0.0, 1.0),
+    "rope.scaling.yarn_attn_factor": (1.0,),
+    "rope.scaling.yarn_ext_factor": (-1.0, 1.0),
+    "rope.scaling.yarn_log_multiplier": (0.0,),
+    "rope.scaling.alpha": (0.0, 1.0),
+}
+ROPE = {
+    *("rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "rope.scale_linear"),
+    *("rope.scaling.original_context_length", "rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow"),
+}
+# Sections of a file that describe it and enter no computation
+NOTES = re.compile(r"^(general|quantize|imatrix|mradermacher|unsloth|bartowski|GGUF)\.")
+TOKENIZER = re.compile(
+    r"^tokenizer\.(chat_templates?(\..+)?|huggingface\.json|ggml\.(model|pre|tokens|scores|merges|token_type"
+    r"|token_type_count|precompiled_charsmap|remove_extra_whitespaces"
+    r"|add_space_prefix|add_\w+_token"
+    r"|(bos|eos|eot|eom|unknown|seperator|separator|padding|mask|cls|fim_\w+|prefix|suffix|middle)_token_ids?))$"
+)
+SPLIT_AS_GPT2 = {"default", "gpt-2", "gpt2"}
+LLAMA3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+MEND = "the model that transformers reads of the file does not heed it; take its own folder of safetensors in place"
+
+
+def hold_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, config: Any) -> None:
+    """Take over into a configuration what its reader left out, and refuse what it has no setting for.
+
+    Parameters
+    ----------
+    keys : mapping
+        Every key of the file with its value.
+    frequencies : sequence of float or None
+        The tensor `rope_freqs.weight`: by what each frequency of the rotation is divided.
+    config : PreTrainedConfig
+        Of the model that was read; changed in place.
+
+    Raises
+    ------
+    ModelError
+        Naming the first key that cannot be heeded, and its value.
+    """
+    architecture = str(keys.get("general.architecture", ""))
+    text = config.get_text_config()
+    own = {
+        key.removeprefix(f"{architecture}."): value for key, value in keys.items() if key.startswith(f"{architecture}.")
+    }
+    for key, value in keys.items():
+        name = key.removeprefix(f"{architecture}.")
+        if key == "general.type" and value != "model":
+            raise ModelError(f"{key} is {value!r}: the file holds no whole model")
+        if key == "split.count" and value > 1:
+            raise ModelError(f"{key} is {value}: one piece of {value}; join them (llama-gguf-split --merge)")
+        if NOTES.match(key) or key.startswith("split.") or TOKENIZER.match(key):
+            continue
+        if name == key or not _heeded(name, value, text, own):
+            raise ModelError(f"{key} is {_short(value)}: {MEND}")
+    _rotation(own, frequencies, text)
+
+
+def _heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
+    """Whether a key of the architecture is in the configuration (it may be put there), or changes nothing."""
+    if name in ROPE or any(_equal(value, idle) for idle in IDLE.get(name, ())):
+        return True
+    if name in ("rope.dimension_count", "attention.key_length", "attention.value_length"):
+        return _equal(value, _widths(text).get(name))
+    if name == "rope.dimension_sections":
+        rope = getattr(text, "rope_parameters", None) or {}
+        return [each for each in value if each] == list(rope.get("mrope_section") or ())
+    if name == "attention.sliding_window":
+        return _window(int(value), text, own)
+    if name == "attention.sliding_window_pattern":
+        types = getattr(text, "layer_types", None) or ()
+        return isinstance(value, list) and [bool(each) for each in value] == ["full" not in each for each in types]
+    if name == "attention.scale":
+        return _scale(float(value), text)
+    if name == "ssm.inner_size":
+        values = getattr(text, "linear_num_value_heads", 0) * getattr(text, "linear_value_head_dim", 0)
+        return _equal(value, values or getattr(text, "intermediate_size", None))
+    for setting in SAME.get(name, ()):
+        if not hasattr(text, setting):
+            continue
+        if _equal(value, getattr(text, setting)):
+            return True
+        if setting in SETTABLE:
+            setattr(text, setting, value)
+            return True
+    return name == "block_count" and _equal(value - own.get("nextn_predict_layers", 0), text.num_hidden_layers)
+
+
+def _widths(text: Any) -> dict[str, int]:
+    """Numbers in a key, in a value, and how many of a key's turn with position."""
+    width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+    rope = getattr(text, "rope_parameters", None) or {}
+    share = rope.get("partial_rotary_factor") or getattr(text, "partial_rotary_factor", None) or 1.0
+    turned = getattr(text, "rotary_dim", None) or round(width * share)
+    return {"attention.key_length": width, "attention.value_length": width, "rope.dimension_count": turned}
+
+
+def _window(size: int, text: Any, own: Mapping[str, Any]) -> bool:
+    if size >= own.get("context_length", math.inf) or _equal(size, getattr(text, "sliding_window", None)):
+        return True
+    types = getattr(text, "layer_types", None)
+    if not hasattr(text, "sliding_window") or (types is not None and not any("sliding" in each for each in types)):
+        return False
+    text.sliding_window = size
+    return True
+
+
+def _scale(scale: float, text: Any) -> bool:
+    """Whether the class multiplies scores by this factor; it is set where there is a setting for it."""
+    width = _widths(text)["attention.key_length"]
+    scalar = getattr(text, "query_pre_attn_scalar", None)
+    own = getattr(text, "attention_multiplier", None) or (scalar or width) ** -0.5
+    if scale == 0 or math.isclose(scale, own, rel_tol=1e-4):
+        return True
+    if scalar is not None:
+        text.query_pre_attn_scalar = scale**-2
+    elif hasattr(text, "attention_multiplier"):
+        text.attention_multiplier = scale
+    return scalar is not None or hasattr(text, "attention_multiplier")
+
+
+def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text: Any) -> None:
+    """Have `rope_parameters` say what the file says of its rotation, of the layers that see all where they differ."""
+    said = {name: own[name] for name in ROPE if name in own}
+    rope = getattr(text, "rope_parameters", None)
+    divided = frequencies is not None and not np.allclose(frequencies, 1.0)
+    if not rope:
+        if said or divided:
+            raise ModelError(f"{next(iter(said), 'rope_freqs.weight')}: the class of the model does not rotate; {MEND}")
+        return
+    nested = all(each is None or isinstance(each, dict) for each in rope.values())
+    part = rope["full_attention"] if nested else rope
+    base = float(own.get("rope.freq_base", part["rope_theta"] if nested else 10_000.0))
+    wanted: dict[str, Any] = {"rope_type": "default"}
+    factor = float(own.get("rope.scaling.factor") or own.get("rope.scale_linear") or 1.0)
+    kind = str(own.get("rope.scaling.type", "linear" if factor != 1.0 else "none"))
+    if divided:
+        if kind != "none":
+            raise ModelError(f"rope.scaling.type is {kind!r} beside rope_freqs.weight: {MEND}")
+        wanted = _as_llama3([float(each) for each in frequencies or ()], base)
+    elif kind == "linear" and factor != 1.0:
+        wanted = {"rope_type": "linear", "factor": factor}
+    elif kind == "yarn":
+        length = own.get("rope.scaling.original_context_length") or own.get("context_length") or 0
+        wanted = {"rope_type": "yarn", "factor": factor, "original_max_position_embeddings": int(length)}
+        for name in ("beta_fast", "beta_slow"):
+            value = own.get(f"rope.scaling.yarn_{name}")
+            wanted |= {} if value is None else {name: float(value)}
+    elif kind not in ("none", "linear"):
+        raise ModelError(f"rope.scaling.type is {kind!r}: {MEND}")
+    kept = {
+        name: part[name] for name in ("partial_rotary_factor", "mrope_section", "mrope_interleaved") if name in part
+    }
+    wanted = {**kept, **wanted, "rope_theta": base}
+    changed = {name for name in wanted if not _equal(wanted[name], part.get(name))}
+    if changed or any(name not in wanted for name in part):
+        text.rope_parameters = {**rope, "full_attention": wanted} if nested else wanted
+
+
+def _as_llama3(frequencies: Sequence[float], base: float) -> dict[str, Any]:
+    """The rotation of Llama 3 that divides its frequencies so; only its published shape is known."""
+    factor = round(max(frequencies), 4)
+    count = len(frequencies)
+    wavelength = 2 * np.pi * base ** (np.arange(count) / count)
+    ratio = LLAMA3["original_max_position_embeddings"] / wavelength
+    smooth = (ratio - LLAMA3["low_freq_factor"]) / (LLAMA3["high_freq_factor"] - LLAMA3["low_freq_factor"])
+    middle = 1 / ((1 - smooth) / factor + smooth)
+    expected = np.where(smooth <= 0, factor, np.where(smooth >= 1, 1.0, middle))
+    if not np.allclose(frequencies, expected, rtol=1e-3):
+        raise ModelError(f"rope_freqs.weight divides frequencies otherwise than Llama 3 does: {MEND}")
+    return {"rope_type": "llama3", "factor": factor, **LLAMA3}
+
+
+def hold_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
+    """Refuse tensors of the file that no weight of the model was made of.
+
+    Parameters
+    ----------
+    sizes : mapping
+        Numbers in each tensor of the file.
+    known : set of str
+        Names that the reader has a weight for.
+    held : int
+        Numbers in the weights of the model, shared ones once.
+
+    Raises
+    ------
+    ModelError
+        Naming the first tensor that was left out, or, when none can be named, how many numbers were.
+    """
+    idle = {"rope_freqs.weight"} | {name for name in sizes if name.endswith(".attn_rot_embd")}
+    taken = {name: size for name, size in sizes.items() if name not in idle}
+    left = sorted(name for name in taken if name not in known and name.removesuffix(".weight") not in known)
+    if left:
+        raise ModelError(f"its tensor {left[0]} (of {len(left)} such) is left out: {MEND}")
+    if sum(taken.values()) != held:
+        raise ModelError(
+            f"its tensors hold {sum(taken.values()):,} numbers, and the model that was read of them {held:,}: {MEND}"
+        )
+
+
+def hold_tokenizer(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
+    """What of the file's tokenizer is not heeded, in sentences to print; the ends that it adds to texts are.
+
+    Raises
+    ------
+    ModelError
+        When the file says otherwise than the tokenizer does of what stands around a text.
+    """
+    for name, place in (("bos", 0), ("eos", -1)):
+        said, token = keys.get(f"tokenizer.ggml.add_{name}_token"), keys.get(f"tokenizer.ggml.{name}_token_id")
+        ids = tokenizer("a")["input_ids"]
+        added = bool(ids) and token is not None and ids[place] == token
+        if said is not None and bool(said) != added:
+            raise ModelError(
+                f"tokenizer.ggml.add_{name}_token is {said}, and the tokenizer that was read of the file "
+                f"{'adds' if added else 'does not add'} it: {MEND}"
+            )
+    prefix, words = keys.get("tokenizer.ggml.add_space_prefix"), tokenizer.tokenize("a")
+    spaced = bool(words) and words[0].startswith("\u2581")
+    if prefix is not None and keys.get("tokenizer.ggml.model") == "llama" and bool(prefix) != spaced:
+        raise ModelError(f"tokenizer.ggml.add_space_prefix is {prefix}, which the tokenizer is not: {MEND}")
+    pre = keys.get("tokenizer.ggml.pre", "default")
+    if keys.get("tokenizer.ggml.model") == "gpt2" and pre not in SPLIT_AS_GPT2 and not _splits(str(pre)):
+        return [
+            f"tokenizer.ggml.pre is {pre!r}, which transformers does not know: texts are split as by GPT-2 before they "
+            "are looked up, so that numbers or spaces may get other tokens than the model was trained on"
+        ]
+    return []
+
+
+def _splits(pre: str) -> bool:
+    try:
+        from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
+    except ImportError:
+        return False
+    return pre in GGUF_PRE_TOKENIZER_SPLITS
+
+
+def _equal(value: Any, other: Any) -> bool:
+    """Whether two settings are the same: numbers to single precision, a list of layers by what is not 0 in it."""
+    if isinstance(value, list):
+        if isinstance(other, list | tuple):
+            return list(value) == list(other)
+        return len(found := {each for each in value if each}) == 1 and _equal(found.pop(), other)
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    if isinstance(value, int | float) and isinstance(other, int | float):
+        return math.isclose(value, other, rel_tol=1e-5, abs_tol=1e-12)
+    return bool(value == other)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,327 @@
+"""Loading a model and its tokenizer, from a local folder or the Hub's cache, with the precision spelled out."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.architecture import check_order
+from keyquery.models.attention.encodings import configured, encoding_name
+from keyquery.models.attention.positions import check_position_blind
+from keyquery.models.checkpoints import checkpoint, gguf
+from keyquery.models.checkpoints.beginning import begin
+from keyquery.models.checkpoints.identity import fingerprint
+from keyquery.models.checkpoints.reasons import explained
+from keyquery.models.libraries import need, version
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+PRODUCTS = "bitsandbytes.autograd._functions"  # warns of its casts at every product
+HUB_SECONDS = 5
+_said: set[str] = set()
+QUANTIZATIONS = ("nf4", "fp4", "int8")
+AS_CONFIGURED = "as configured"
+POSITIONS = (AS_CONFIGURED, "rope", "drope")
+CHANGES_SCORES = re.compile(r"(^|[._])(q|k|query|key)_?(layer)?norm([._]|$)|(^|[._])sinks$")
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """Which model, and in which precision.
+
+    Parameters
+    ----------
+    name : str
+        A local folder or a Hub id.
+    revision : str or None
+        A branch, tag or commit of a Hub id.
+    dtype : {"auto", "bf16", "fp16", "fp32"}
+        Of weights and activations; "auto" is the checkpoint's own.
+    quantize : {"nf4", "fp4", "int8"} or None
+        Weights through bitsandbytes.
+    double : bool
+        Quantize the scales of 4-bit weights as well.
+    device : str
+        "auto" (the GPUs, else the CPU), "cpu", "cuda", "cuda:1", "mps".
+    trust_remote_code : bool
+        Run code that comes with the checkpoint.
+    position : {"as configured", "rope", "drope"}
+        How positions are encoded, whatever config.json says; "drope" is tested after loading.
+    load_as : str or None
+        A model type of transformers, such as "llama", for weights that a class of their own was saved with: its
+        settings go to the plain class and its code is not run. Needs `position`, which such a class may have changed.
+    scaling : float or None
+        The factor on q.k in place of the class's own, for a checkpoint that sets one which the class ignores.
+    bos : bool
+        Put the tokenizer's beginning token in front of every text, which it does not do by itself.
+    """
+
+    name: str
+    revision: str | None = None
+    dtype: str = "auto"
+    quantize: str | None = None
+    double: bool = False
+    device: str = "auto"
+    trust_remote_code: bool = False
+    position: str = AS_CONFIGURED
+    load_as: str | None = None
+    scaling: float | None = None
+    bos: bool = False
+
+    def __post_init__(self) -> None:
+        if self.dtype not in ("auto", *DTYPES):
+            raise ModelError(f"dtype {self.dtype!r} is unknown; it is one of auto, {', '.join(DTYPES)}")
+        if self.quantize is not None and self.quantize not in QUANTIZATIONS:
+            raise ModelError(f"quantization {self.quantize!r} is unknown; it is one of {', '.join(QUANTIZATIONS)}")
+        if self.position not in POSITIONS:
+            raise ModelError(f"position {self.position!r} is unknown; it is one of {', '.join(POSITIONS)}")
+        if self.load_as is not None and self.trust_remote_code:
+            raise ModelError("a model is loaded as a plain class (load_as) or with its own code, not both")
+        if self.load_as is not None and self.position == AS_CONFIGURED:
+            raise ModelError(
+                f"load_as {self.load_as}: a class of its own may encode positions in its own way; say how (position "
+                "rope or drope)"
+            )
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model in evaluation mode, its tokenizer (None when it has none), and facts for a manifest."""
+
+    model: PreTrainedModel
+    tokenizer: Any
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
+    """Load a model; weights come from safetensors only.
+
+    Raises
+    ------
+    ModelError
+        When the model is missing, gated, out of reach, of an unknown architecture, lacks weights, holds weights that
+        the architecture would ignore although they change attention, or attends to later tokens.
+    MissingDependency
+        When torch, transformers or, for quantization, bitsandbytes and accelerate are absent.
+    """
+    torch, transformers = need("torch", "to load models"), need("transformers", "to load models")
+    transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
+    device = _device(source.device)
+    options: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, **hub_options(source)}
+    with explained(source.name, source.revision):
+        config = configuration(source)
+        options |= {"dtype": getattr(torch, DTYPES[source.dtype]) if source.dtype != "auto" else "auto"}
+        if source.quantize is not None:
+            need("accelerate", "for quantization")
+            options["quantization_config"] = _quantization(source)
+        if source.quantize is not None or device == "cuda":
+            need("accelerate", "to place a model on the GPU")
+            options["device_map"] = "auto" if source.device in ("auto", "cuda") and device == "cuda" else {"": device}
+        model, report = factory(config, source.trust_remote_code).from_pretrained(
+            source.name,
+            config=config,
+            use_safetensors=True,
+            ignore_mismatched_sizes=True,  # reported, and refused below with the weight's name
+            output_loading_info=True,
+            **options,
+        )
+        _complete(source, report)
+    words = load_tokenizer(source, config if source.load_as is not None else None) if tokenizer else None
+    model.eval()
+    if source.scaling is not None:
+        checkpoint.rescale(model, source.scaling)
+    if "device_map" not in options and device != "cpu":
+        model.to(device)
+    check_order(model)
+    if source.position == "drope":
+        check_position_blind(model)
+    return Loaded(model, words, facts(model, source))
+
+
+def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
+    """The tokenizer of a model, without the model; it begins texts as the source says.
+
+    Parameters
+    ----------
+    source : ModelSource
+        Which model.
+    config : PreTrainedConfig or None
+        In place of the folder's own, for `load_as`; found by the source when None.
+
+    Raises
+    ------
+    ModelError
+        When it cannot be had.
+    """
+    transformers = need("transformers", "to load models")
+    if config is None and source.load_as is not None:
+        config = configuration(source)
+    known = {} if config is None else {"config": config}
+    with explained(source.name, source.revision):
+        words = transformers.AutoTokenizer.from_pretrained(
+            source.name, trust_remote_code=source.trust_remote_code, **hub_options(source), **known
+        )
+        if source.bos:
+            begin(words, source.name)
+    return words
+
+
+def hub_options(source: ModelSource) -> dict[str, Any]:
+    """Options by which the libraries find a model: the revision, and where the Hub is out of reach its cache alone."""
+    offline = not Path(source.name).is_dir() and not _hub_answers()
+    return {"revision": source.revision, **({"local_files_only": True} if offline else {})}
+
+
+@functools.cache
+def _hub_answers() -> bool:
+    """Whether the Hub answers at all, asked once for a few seconds: its library tries again and again for minutes."""
+    hub = need("huggingface_hub", "to load models")
+    if hub.constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        hub.get_session().head(hub.constants.ENDPOINT, timeout=HUB_SECONDS)
+    except Exception:  # whatever its library for HTTP raises: there is no answer
+        return False
+    return True
+
+
+def configuration(source: ModelSource) -> Any:
+    """The configuration that a source runs with: config.json, its class or `load_as`, and the encoding asked for.
+
+    Raises
+    ------
+    ModelError
+        When it cannot be had, or says what its class would ignore although it changes attention.
+    """
+    transformers = need("transformers", "to load models")
+    with explained(source.name, source.revision):
+        if source.load_as is None:
+            config = transformers.AutoConfig.from_pretrained(
+                source.name, trust_remote_code=source.trust_remote_code, **hub_options(source)
+            )
+        raw, _ = transformers.PreTrainedConfig.get_config_dict(source.name, **hub_options(source))
+        if source.load_as is not None:
+            config = checkpoint.as_class(raw, source.load_as, source.name)
+        if not source.trust_remote_code:
+            if source.load_as is None:
+                checkpoint.own_class(raw, source.name)
+            placed = source.position != AS_CONFIGURED
+            checkpoint.refuse_ignored(raw, config, source.name, scaled=source.scaling is not None, placed=placed)
+        return config if source.position == AS_CONFIGURED else configured(config, source.position)
+
+
+def said_once(record: logging.LogRecord) -> bool:
+    """Whether a record of a log is the first with its text."""
+    text = record.getMessage()
+    new = text not in _said
+    _said.add(text)
+    return new
+
+
+def factory(config: Any, trust_remote_code: bool = False) -> Any:
+    """The class of transformers that makes a model of a configuration: for causal language, else with images."""
+    transformers = need("transformers")
+    causal = type(config) in transformers.AutoModelForCausalLM._model_mapping or trust_remote_code
+    return transformers.AutoModelForCausalLM if causal else transformers.AutoModelForImageTextToText
+
+
+def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
+    """What a manifest says of a loaded model: identity, architecture, precision and versions."""
+    folder = Path(source.name)
+    quantization: dict[str, Any] | None = None
+    if source.quantize is not None:
+        quantization = {"library": "bitsandbytes", "type": source.quantize}
+        if source.quantize != "int8":
+            quantization |= {"double": source.double, "compute": str(model.dtype).removeprefix("torch.")}
+    asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling, "gguf": gguf.origin(folder)}
+    asked["bos"] = source.bos or None
+    if source.position != AS_CONFIGURED:
+        asked |= {"position": source.position, "encoding": encoding_name(model.config)}
+    return {
+        "model": shown_model(source.name),
+        "revision": getattr(model.config, "_commit_hash", None) or source.revision,
+        "fingerprint": fingerprint(folder) if folder.is_dir() else None,
+        "architecture": type(model).__name__,
+        "model_type": model.config.model_type,
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "quantization": quantization,
+        "attention": model.config.get_text_config()._attn_implementation,
+        "versions": {
+            name: version(name) for name in ("torch", "transformers", *(("bitsandbytes",) if source.quantize else ()))
+        },
+        **{key: value for key, value in asked.items() if value is not None},
+    }
+
+
+def shown_model(name: str) -> str:
+    """A model as it may be published: a folder by its name alone, a Hub id as it is."""
+    path = Path(name)
+    return path.resolve().name if path.is_dir() or path.is_absolute() else name
+
+
+def _device(asked: str) -> str:
+    torch = need("torch")
+    if asked == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    kind = asked.split(":")[0]
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise ModelError(f"device {asked}: this machine has no GPU that torch can use; give --device cpu")
+    if kind == "mps" and not torch.backends.mps.is_available():
+        raise ModelError("device mps: not available on this machine; give --device cpu")
+    if kind not in ("cuda", "mps", "cpu"):
+        raise ModelError(f"device {asked!r} is unknown; it is auto, cpu, cuda, cuda:N or mps")
+    return asked
+
+
+def _quantization(source: ModelSource) -> Any:
+    torch, transformers = need("torch"), need("transformers")
+    need("bitsandbytes", f"for --quantize {source.quantize}")
+    logging.getLogger(PRODUCTS).addFilter(said_once)
+    if source.quantize == "int8":
+        return transformers.BitsAndBytesConfig(load_in_8bit=True)
+    return transformers.BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type=source.quantize,
+        bnb_4bit_use_double_quant=source.double,
+        bnb_4bit_compute_dtype=getattr(torch, DTYPES.get(source.dtype, "bfloat16")),
+    )
+
+
+def _complete(source: ModelSource, report: dict[str, Any]) -> None:
+    """Refuse weights that are absent (they would be random), misshapen, or ignored although they change scores."""
+    missing = sorted(report.get("missing_keys") or ())
+    if missing:
+        raise ModelError(
+            f"{source.name}: the checkpoint lacks {len(missing)} weights of its architecture (first: {missing[0]}); "
+            "they would be random; download it again"
+        )
+    misfits = sorted(map(str, report.get("mismatched_keys") or ()))
+    if misfits:
+        raise ModelError(
+            f"{source.name}: weights do not fit the configuration (first: {misfits[0]}); "
+            "config.json and the weights belong to different models"
+        )
+    # Text alone leaves image towers out; a class of its own may hold anything besides what the plain class has.
+    strict = source.load_as is not None
+    ignored = sorted(
+        key
+        for key in report.get("unexpected_keys") or ()
+        if (CHANGES_SCORES.search(key) and "vis" not in key) or (strict and "inv_freq" not in key)
+    )
+    if ignored and strict:
+        raise ModelError(
+            f"{source.name}: the checkpoint holds weights that {source.load_as} would ignore (first: {ignored[0]}); "
+            "its class computes more than the plain one, so give --trust-remote-code in place of load_as"
+        )
+    if ignored:
+        raise ModelError(
+            f"{source.name}: the checkpoint holds weights that its architecture would ignore although they change "
+            f"attention (first: {ignored[0]}); its model_type in config.json is not what it was trained as"
+        )

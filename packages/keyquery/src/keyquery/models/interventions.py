@@ -1,0 +1,269 @@
+"""Interventions: what a part of the model gives out, changed while a block of code runs, and always put back.
+
+    with applied(model, [Intervention("mlp", "zero", layers=(1,), positions=(0,))]):
+        ...
+
+They compose: several on one part act in the order given. Hooks know nothing of key caches; what acts in the prefill
+and what in decode steps is decided by `phases`, since position 0 is in the prefill only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import ModelError
+from keyquery.models.anatomy import Block, blocks
+from keyquery.models.attention.calls import Call, recording
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+Site = Literal["q", "k", "v", "attention", "mlp", "heads"]
+Action = Literal["zero", "mean", "scale"]
+SITES = ("q", "k", "v", "attention", "mlp", "heads")
+ACTIONS = ("zero", "mean", "scale")
+Phase = Callable[[], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """One change of what a part gives out.
+
+    Parameters
+    ----------
+    site : {"q", "k", "v", "attention", "mlp", "heads"}
+        Projections of queries, keys and values; output of the attention (after its output projection) or of the MLP;
+        "heads" is each head's output before the output projection.
+    action : {"zero", "mean", "scale"}
+        Fill with zero, fill with the mean over the sequence, or multiply by `factor`.
+    layers : tuple of int or None
+        Blocks; all when None.
+    positions : tuple of int or None
+        Positions in the forward; all when None. The mean is over all positions in any case.
+    dims : mapping of int to array, or None
+        By layer, a boolean array that says what is changed: (H, d) for q, k, v and heads (key heads for k and v), (D,)
+        for attention and mlp. A layer without entry is left alone; all dimensions when None.
+    factor : float
+        Of "scale".
+    where : {"pre", "post"}
+        Of q and k: before the rotary embedding or after it.
+    """
+
+    site: Site
+    action: Action
+    layers: tuple[int, ...] | None = None
+    positions: tuple[int, ...] | None = None
+    dims: dict[int, NDArray[np.bool_]] | None = None
+    factor: float = 1.0
+    where: Literal["pre", "post"] = "pre"
+
+    def record(self) -> dict[str, Any]:
+        """The intervention as JSON values, for a cache's key."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if self.dims is not None:
+            fields["dims"] = {str(layer): np.flatnonzero(mask).tolist() for layer, mask in sorted(self.dims.items())}
+        return fields
+
+    def touches(self, layer: int) -> bool:
+        """Whether it acts in a layer."""
+        if self.dims is not None and not bool(np.any(self.dims.get(layer, False))):
+            return False
+        return self.layers is None or layer in self.layers
+
+
+@contextmanager
+def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> Iterator[None]:
+    """Have interventions act on every forward of `model` in this block.
+
+    Raises
+    ------
+    ModelError
+        When a layer does not exist, a mask does not fit, or the model does not show the part.
+    """
+    parts = blocks(model)
+    _sound(parts, interventions)
+    with ExitStack() as stack:
+        late = [each for each in interventions if each.where == "post" and each.site in ("q", "k")]
+        if late:
+            stack.enter_context(recording(model, _rewriter(late)))
+        for each in interventions:
+            if each in late:
+                continue
+            for block in parts:
+                if each.touches(block.layer):
+                    stack.callback(_hook(block, each).remove)
+        yield
+
+
+def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, decode: bool) -> tuple[Phase, Phase]:
+    """Context managers for the prefill and for each decode step of a generation.
+
+    Parameters
+    ----------
+    decode : bool
+        Whether interventions act in decode steps as well; those on positions act in the prefill only in any case.
+
+    Raises
+    ------
+    ModelError
+        When the mean over the sequence is asked in decode steps, where the sequence is one token.
+    """
+    lasting = [each for each in interventions if each.positions is None] if decode else []
+    if any(each.action == "mean" for each in lasting):
+        raise ModelError(
+            "a mean over the sequence has no meaning in decode steps of one token; let it act in the prefill"
+        )
+
+    def prefill() -> AbstractContextManager[None]:
+        return applied(model, interventions) if interventions else nullcontext()
+
+    def step() -> AbstractContextManager[None]:
+        return applied(model, lasting) if lasting else nullcontext()
+
+    return prefill, step
+
+
+def _sound(parts: Sequence[Block], interventions: Sequence[Intervention]) -> None:
+    known = {block.layer: block for block in parts}
+    names = f"0 to {parts[-1].layer}" if len(known) == parts[-1].layer + 1 else ", ".join(map(str, known))
+    for each in interventions:
+        if each.site not in SITES:
+            raise ModelError(f"no site {each.site!r} to intervene on; sites are {', '.join(SITES)}")
+        if each.action not in ACTIONS:
+            raise ModelError(f"no action {each.action!r} at a site; actions are {', '.join(ACTIONS)}")
+        wrong = [layer for layer in (*(each.layers or ()), *(each.dims or ())) if layer not in known]
+        if wrong:
+            raise ModelError(f"no layer {wrong[0]} with self-attention and MLP; such layers are {names}")
+        if any(place < 0 for place in each.positions or ()):
+            raise ModelError("positions count from 0; the end of a text is not known before it is run")
+        if each.where == "post" and each.site not in ("q", "k"):
+            raise ModelError("'post' is of queries and keys: only these are rotated")
+        for layer, mask in (each.dims or {}).items():
+            shape = _shape(known[layer], each.site)
+            if mask.shape != shape:
+                raise ModelError(f"layer {layer}: a mask of shape {mask.shape} for '{each.site}', which has {shape}")
+
+
+def _shape(block: Block, site: str) -> tuple[int, ...]:
+    if site in ("attention", "mlp"):
+        return (block.width,)
+    return (block.heads if site in ("q", "heads") else block.key_heads), block.head_dim
+
+
+def _hook(block: Block, each: Intervention) -> Any:
+    mask = (each.dims or {}).get(block.layer)
+    flat = mask.reshape(-1) if mask is not None else None
+
+    def inner(given: Tensor, swapped: bool = False) -> Tensor:
+        tokens_first = given.transpose(1, 2) if swapped else given
+        shaped = tokens_first.flatten(2)  # a norm over single heads gives (B, T, H, d)
+        new = changed(shaped, each, flat).reshape(tokens_first.shape)
+        return new.transpose(1, 2) if swapped else new
+
+    def after(module: Any, inputs: Any, output: Any) -> Any:
+        if isinstance(output, tuple):
+            return inner(output[0]), *output[1:]
+        return inner(output, _heads_first(inputs[0] if inputs else output, block, each.site))
+
+    def before(module: Any, inputs: Any) -> Any:
+        return (inner(inputs[0]), *inputs[1:])
+
+    if each.site == "heads":
+        return block.out.register_forward_pre_hook(before)
+    target = {"attention": block.attention, "mlp": block.mlp}.get(each.site) or block.projection(each.site)
+    return target.register_forward_hook(after)
+
+
+def _heads_first(given: Tensor, block: Block, site: str) -> bool:
+    """Whether what enters a norm is (B, H, T, d) and not (B, T, H, d).
+
+    Where a text has as many tokens as heads, shapes say nothing; the memory of a swapped tensor still lies by tokens.
+    """
+    if given.ndim != 4:
+        return False
+    heads = _shape(block, site)[0]
+    if (given.shape[1] == heads) != (given.shape[2] == heads):
+        return bool(given.shape[1] == heads)
+    return bool(given.stride(1) < given.stride(2))
+
+
+def changed(given: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
+    """A copy of `given` (B, T, D) with the intervention done where `mask` (D,) and its positions say."""
+    torch = need("torch")
+    if each.action == "mean":
+        new = given.float().mean(dim=1, keepdim=True).to(given.dtype).expand_as(given)
+    else:
+        new = given * each.factor if each.action == "scale" else torch.zeros_like(given)  # also where it overflowed
+    chosen = torch.ones(given.shape[1:], dtype=torch.bool, device=given.device)
+    if mask is not None:
+        chosen &= torch.as_tensor(mask, device=given.device)[None]
+    if each.positions is not None:
+        rows = torch.zeros(given.shape[1], dtype=torch.bool, device=given.device)
+        rows[[place for place in each.positions if place < given.shape[1]]] = True
+        chosen &= rows[:, None]
+    result: Tensor = torch.where(chosen[None], new, given)
+    return result
+
+
+def _rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None]:
+    def rewrite(call: Call) -> Call | None:
+        tensors = {"q": call.query, "k": call.key}
+        for each in late:
+            if call.layer is None or call.cross or not each.touches(call.layer):
+                continue
+            given = tensors[each.site].transpose(1, 2)  # (B, T, H, d)
+            mask = (each.dims or {}).get(call.layer)
+            flat = changed(given.flatten(2), each, mask.reshape(-1) if mask is not None else None)
+            tensors[each.site] = flat.reshape(given.shape).transpose(1, 2)
+        return dataclasses.replace(call, query=tensors["q"], key=tensors["k"])
+
+    return rewrite
+
+
+def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[int, ...] | None = None) -> Any:
+    """A context in which some tokens cannot see some others: attention knockout before the softmax.
+
+    Parameters
+    ----------
+    blocked : array of bool, shape (B, T, T) or (T, T)
+        True where the query (row) must not attend to the key (column). Rows are renormalised by the softmax. A row
+        may not lose all that it sees.
+    layers : tuple of int or None
+        Blocks; all when None.
+
+    Raises
+    ------
+    ModelError
+        When a query would be left without any key.
+    """
+    torch = need("torch")
+    lost = blocked if blocked.ndim == 3 else blocked[None]
+    causal = np.tril(np.ones(lost.shape[1:], dtype=bool))
+    if not (causal & ~lost).any(axis=2).all():
+        raise ModelError("a token would be left without any token to attend to; never block a token from the first one")
+
+    def rewrite(call: Call) -> Call | None:
+        if call.layer is None or call.cross or (layers is not None and call.layer not in layers):
+            return None
+        tokens, keys = call.query.shape[2], call.key.shape[2]
+        if (tokens, keys) != lost.shape[1:]:
+            raise ModelError(f"a knockout of {lost.shape[1]} tokens met a forward of {tokens} on {keys}; no key cache")
+        block = torch.as_tensor(lost, device=call.query.device)[:, None]
+        seen = torch.as_tensor(causal, device=call.query.device)[None, None]
+        if call.mask is not None and call.mask.dtype == torch.bool:
+            return dataclasses.replace(call, mask=call.mask[..., :keys] & ~block)
+        lowest = torch.finfo(call.query.dtype).min
+        start = torch.zeros((), dtype=call.query.dtype, device=call.query.device)
+        base = call.mask[..., :keys] if call.mask is not None else start.masked_fill(~seen, lowest)
+        return dataclasses.replace(call, mask=base.masked_fill(block, lowest))
+
+    return recording(model, rewrite)

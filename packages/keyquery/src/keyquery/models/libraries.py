@@ -1,0 +1,67 @@
+"""The heavy libraries, imported when they are needed, with the line that installs an absent one."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from types import ModuleType
+
+from boundpaper.errors import MissingDependency
+
+EXTRAS = {
+    "torch": "models",
+    "transformers": "models",
+    "transformers.modeling_utils": "models",
+    "transformers.masking_utils": "models",
+    "accelerate": "models",
+    "safetensors": "models",
+    "pyarrow": "models",
+    "pyarrow.parquet": "models",
+    "datasets": "models",
+    "huggingface_hub": "models",
+    "numba": "models",
+    "gguf": "pretrained",
+    "bitsandbytes": "quant",
+    "jieba": "bench",
+    "sentence_transformers": "bench",
+    "sklearn": "bench",
+    "sklearn.metrics": "bench",
+}
+
+
+def need(name: str, purpose: str = "") -> ModuleType:
+    """Import a library of an optional extra.
+
+    Parameters
+    ----------
+    name : str
+        One of `EXTRAS`.
+    purpose : str
+        What it is needed for, for the message.
+
+    Raises
+    ------
+    MissingDependency
+        When it is not installed; the message ends with the line that installs it.
+    """
+    # A progress bar of a library in the middle of our own would only tear the terminal.
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.split(".")[0]
+        if error.name is not None and error.name.split(".")[0] != package:
+            package = error.name.split(".")[0]
+        raise MissingDependency.package(package, EXTRAS[name], purpose) from None
+
+
+def version(name: str) -> str | None:
+    """The installed version of a distribution, or None."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,78 @@
+"""The null reference: a small Llama with random weights, and random texts, to see what no training looks like.
+
+    python -m keyquery.models.null_model FOLDER
+
+writes `FOLDER/random-llama` (model and tokenizer) and `FOLDER/texts.jsonl`, the same ones each time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boundpaper.errors import ThesisError
+from boundpaper.store.files import write
+from keyquery.models.libraries import need
+
+WORDS, CONTEXT, DOCUMENTS = 2000, 1024, 256
+CONFIG: dict[str, Any] = {
+    "vocab_size": WORDS + 4,
+    "hidden_size": 256,
+    "intermediate_size": 512,
+    "num_hidden_layers": 8,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "max_position_embeddings": CONTEXT,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+
+
+def make(folder: Path) -> Path:
+    """Write model, tokenizer and texts; return the model's folder.
+
+    Weights are drawn as the architecture's own initialisation draws them, seed 0. Texts are words drawn independently
+    by Zipf's law (frequency one over rank), so that nothing but the rotary embedding ties a token to its position.
+
+    Raises
+    ------
+    MissingDependency
+        When torch or transformers is absent.
+    """
+    torch, transformers = need("torch", "for the null model"), need("transformers", "for the null model")
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    from tokenizers.processors import TemplateProcessing
+
+    torch.manual_seed(0)
+    place = folder / "random-llama"
+    transformers.LlamaForCausalLM(transformers.LlamaConfig(**CONFIG)).save_pretrained(place)
+    special = ("<pad>", "<s>", "</s>", "<unk>")
+    words = {word: number for number, word in enumerate((*special, *(f"w{rank}" for rank in range(1, WORDS + 1))))}
+    tokenizer = Tokenizer(WordLevel(words, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    tokenizer.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    names = dict(zip(("pad_token", "bos_token", "eos_token", "unk_token"), special, strict=True))
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(place)
+    weights = 1 / np.arange(1, WORDS + 1)
+    ranks = np.random.default_rng(0).choice(WORDS, (DOCUMENTS, CONTEXT), p=weights / weights.sum()) + 1
+    lines = [
+        json.dumps({"id": str(place), "text": " ".join(f"w{rank}" for rank in row)}) for place, row in enumerate(ranks)
+    ]
+    write(folder / "texts.jsonl", ("\n".join(lines) + "\n").encode())
+    return place
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit("usage: python -m keyquery.models.null_model FOLDER")
+    try:
+        print(make(Path(sys.argv[1])))
+    except ThesisError as error:
+        sys.exit(f"error: {error}")

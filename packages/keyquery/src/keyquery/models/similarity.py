@@ -1,0 +1,47 @@
+"""How alike texts are to an embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from boundpaper.errors import ModelError
+from keyquery.models.libraries import need
+
+
+def similarity(name: str, device: str = "auto") -> Callable[[Sequence[str], str], float]:
+    """Load an embedding model and give the function that compares texts by it.
+
+    Parameters
+    ----------
+    name : str
+        A folder or a Hub id that sentence-transformers loads, `Qwen/Qwen3-Embedding-8B`.
+    device : str
+        "auto" (a GPU, else the CPU), "cpu", "cuda", "cuda:1", "mps".
+
+    Returns
+    -------
+    callable
+        Best cosine similarity, -1 to 1, of several texts with one; prompts of the model for queries are not used.
+
+    Raises
+    ------
+    ModelError
+        When the model cannot be loaded.
+    MissingDependency
+        When sentence-transformers is absent.
+    """
+    library = need("sentence_transformers", "to compare summaries by an embedding model")
+    try:
+        model = library.SentenceTransformer(name, device=None if device == "auto" else device)
+        model.tokenizer.padding_side = "left"  # models that pool the last token want it there
+    except Exception as error:  # the libraries below raise many kinds
+        said = (str(error) or type(error).__name__).strip().splitlines()[0]
+        raise ModelError(
+            f"{name}: no embedding model that can be loaded ({said}); give a folder or a Hub id"
+        ) from error
+
+    def compare(texts: Sequence[str], other: str) -> float:
+        vectors = model.encode([*texts, other], normalize_embeddings=True, show_progress_bar=False)
+        return float((vectors[:-1] @ vectors[-1]).max())
+
+    return compare

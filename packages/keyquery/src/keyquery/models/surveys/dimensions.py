@@ -1,0 +1,85 @@
+"""How large each dimension of queries and keys is over texts, and how far it strays from its mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import DataError
+from keyquery.models.architecture import run
+from keyquery.models.attention.calls import Call, recording
+from keyquery.models.attention.projections import projecting
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+SIDES = ("q", "k")
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """Dimensions of queries and keys in every layer, means over texts.
+
+    Parameters
+    ----------
+    norms : mapping of side ("q", "k") to mapping of layer to array, shape (H, d), float64
+        L2 norm over the sequence, M[h, d]. Keys have one row a key head.
+    spreads : the same
+        L2 norm over the sequence of what is left when the mean over the sequence is taken away: what a fill with the
+        mean removes, as `norms` is what a fill with zero removes.
+    """
+
+    norms: dict[str, dict[int, NDArray[np.float64]]]
+    spreads: dict[str, dict[int, NDArray[np.float64]]]
+
+
+def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["pre", "post"] = "pre") -> Dimensions:
+    """Measure dimensions over texts, one forward each; sums in float32, means over texts in float64.
+
+    Parameters
+    ----------
+    texts : sequence of Tensor
+        Token ids (1, T).
+    where : {"pre", "post"}
+        Before the rotary embedding or after it.
+
+    Raises
+    ------
+    DataError
+        When there are no texts.
+    ModelError
+        When the architecture does not show its queries and keys before the rotation.
+    """
+    if not texts:
+        raise DataError("no texts to find dimensions on; give --texts 1 or more")
+    sums: dict[tuple[str, str, int], Any] = {}
+    with ExitStack() as stack:
+        held = stack.enter_context(projecting(model, max(text.shape[1] for text in texts))) if where == "pre" else None
+
+        def see(call: Call) -> None:
+            if call.layer is None or call.cross:
+                return
+            pair = (call.query, call.key) if held is None else held.before(call)
+            for side, given in zip(SIDES, pair, strict=True):
+                exact = given[0].float()  # (H, T, d)
+                centred = exact - exact.mean(dim=1, keepdim=True)
+                for kind, tensor in (("norms", exact), ("spreads", centred)):
+                    norms = tensor.square().sum(dim=1).sqrt().cpu().double().numpy()
+                    place = (kind, side, call.layer)
+                    sums[place] = sums.get(place, 0.0) + norms
+
+        stack.enter_context(recording(model, see))
+        for text in texts:
+            run(model, text)
+    gathered: dict[str, dict[str, dict[int, Any]]] = {
+        kind: {side: {} for side in SIDES} for kind in ("norms", "spreads")
+    }
+    for (kind, side, layer), total in sorted(sums.items()):
+        gathered[kind][side][layer] = total / len(texts)
+    return Dimensions(gathered["norms"], gathered["spreads"])

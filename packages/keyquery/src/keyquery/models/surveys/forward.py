@@ -1,0 +1,254 @@
+"""One forward of one text that measures what six experiments need: massive values, sinks, values, patterns, content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import ModelError
+from keyquery.models.anatomy import Block, blocks
+from keyquery.models.architecture import run
+from keyquery.models.attention.calls import Call, recording
+from keyquery.models.attention.projections import Projections, projecting
+from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics
+from keyquery.models.libraries import need
+from keyquery.models.surveys.hidden_entropy import hidden_entropy
+from keyquery.models.surveys.record import ENTROPY_TOKENS, VARIANTS, TextSurvey
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
+PER_HEAD = ("first", "first_later", "local", "self", "entropy", "entropy_share", "top_first", "top_changes")
+PER_LAYER = ("null", "null_later", "pairs", "pairs_content", "decay", "decay_content")
+AFTER = (  # norms between a part and the residual stream, where an architecture has them
+    ("post_attention_layernorm", "post_feedforward_layernorm"),
+    ("post_self_attn_layernorm", "post_mlp_layernorm"),
+)
+
+
+@dataclass(frozen=True)
+class SurveyOptions:
+    """What a survey measures.
+
+    Parameters
+    ----------
+    where : {"pre", "post"}
+        Norms of queries and keys before the rotary embedding or after it.
+    entropy : bool
+        Whether to compute the entropy of hidden states: an eigenvalue problem of min(T, D) per layer.
+    bos : int or None
+        The beginning-of-sequence token; None for what the model's configuration names.
+    """
+
+    where: Literal["pre", "post"] = "pre"
+    entropy: bool = True
+    bos: int | None = None
+
+
+DEFAULT = SurveyOptions()
+
+
+def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT, text: str = "") -> TextSurvey:
+    """Measure one text in one forward.
+
+    Interventions that are applied around the call are seen, those that rewrite attention calls excepted: there can be
+    one recording at a time.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        In evaluation mode, any precision; all reductions are in float32 or better.
+    tokens : Tensor
+        Token ids (1, T), the first of them usually the beginning-of-sequence token; T of two or more.
+    options : SurveyOptions
+        What to measure.
+    text : str
+        Id of the text.
+
+    Raises
+    ------
+    ModelError
+        When the architecture does not show what is measured, layers differ in their heads, or values are not finite.
+    """
+    if tokens.ndim != 2 or tokens.shape[0] != 1 or tokens.shape[1] < 2:
+        raise ModelError(f"a survey takes one text of two tokens or more, not token ids of shape {tuple(tokens.shape)}")
+    parts = blocks(model)
+    watch = _Watch(parts, options)
+    with ExitStack() as stack:
+        if options.where == "pre":
+            watch.projections = stack.enter_context(projecting(model, tokens.shape[1]))
+        for block in parts:
+            for hook in watch.hooks(block):
+                stack.callback(hook.remove)
+        stack.enter_context(recording(model, watch.attend))
+        run(model, tokens)
+    layers = watch.finished()
+    start = options.bos if options.bos is not None else model.config.get_text_config().bos_token_id
+    arrays: dict[str, NDArray[Any]] = {
+        name: _stacked([layer[name] for layer in layers], name) for name in layers[0] if name != "edges"
+    }
+    for name in ("residual_first", "residual_mean", "residual_median", "hidden_entropy", "hidden_rank"):
+        arrays[name] = np.concatenate([watch.start[name][None], arrays[name]])
+    return TextSurvey(
+        text=text,
+        tokens=int(tokens.shape[1]),
+        first_is_bos=start is not None and int(tokens[0, 0]) in np.atleast_1d(start),
+        where=options.where,
+        layers=np.array([block.layer for block in parts], dtype=np.int64),
+        edges=layers[0]["edges"],
+        **arrays,
+    )
+
+
+def _stacked(each: Sequence[Any], name: str) -> NDArray[Any]:
+    arrays = [np.asarray(value) for value in each]
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1:
+        raise ModelError(f"layers differ in shape ({name}: {sorted(shapes)}); a survey takes layers of equal heads")
+    return np.stack(arrays)
+
+
+class _Watch:
+    """What hooks and the recorder saw of a forward, reduced as soon as a layer is over."""
+
+    def __init__(self, parts: Sequence[Block], options: SurveyOptions) -> None:
+        self.projections: Projections | None = None
+        self.start: dict[str, NDArray[Any]] = {}
+        self._options = options
+        self._layers: dict[int, dict[str, Any]] = {block.layer: {} for block in parts}
+        self._order = [block.layer for block in parts]
+        self._held: dict[tuple[int, str], Tensor] = {}
+
+    def attend(self, call: Call) -> None:
+        """Reduce one attention call."""
+        if call.cross or call.layer is None:
+            return
+        if call.layer not in self._layers or "first" in self._layers[call.layer]:
+            raise ModelError(f"layer {call.layer} is no decoder block or computes attention twice in one forward")
+        query, key = call.query, call.key
+        if self.projections is not None:
+            query, key = self.projections.before(call)
+        row = self._layers[call.layer]
+        row |= _attention(attention_statistics(call))
+        for side, tensor in (("q", query), ("k", key), ("v", call.value)):
+            exact = tensor[0].float()  # (H, T, d)
+            squares = exact.square()
+            row[f"norms_{side}"] = squares.sum(dim=1).sqrt().cpu().numpy()
+            row[f"{side}_norm"] = _means(squares.sum(dim=(0, 2)).sqrt())
+        lengths = call.value[0].float().norm(dim=-1)  # (K, T)
+        row["value_first"] = _array(lengths[:, 0])
+        row["value_content"] = _array(lengths[:, 1:].mean(dim=1))
+
+    def hooks(self, block: Block) -> list[Any]:
+        """Hooks on one block and on what its two parts add to the residual stream."""
+        attention, mlp = _written(block)
+        return [
+            block.module.register_forward_pre_hook(self._entering(block.layer), with_kwargs=True),
+            attention.register_forward_hook(self._keeping(block.layer, "attention")),
+            mlp.register_forward_hook(self._keeping(block.layer, "mlp")),
+            block.module.register_forward_hook(self._leaving(block.layer)),
+        ]
+
+    def finished(self) -> list[dict[str, Any]]:
+        """What was measured, layer by layer."""
+        absent = [layer for layer, row in self._layers.items() if "first" not in row or "share" not in row]
+        if absent:
+            raise ModelError(f"layers {absent} did not compute attention or did not end in this forward")
+        return [self._layers[layer] for layer in self._order]
+
+    def _entering(self, layer: int) -> Callable[..., None]:
+        def hook(module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+            given = inputs[0] if inputs else options.get("hidden_states")
+            if given is None:
+                raise ModelError(f"{type(module).__name__}: its input, the residual stream, was not found")
+            self._held[layer, "before"] = given[0].float()
+            if layer == self._order[0]:
+                self.start = self._residual(given[0].float())
+
+        return hook
+
+    def _keeping(self, layer: int, part: str) -> Callable[..., None]:
+        def hook(module: Module, inputs: Any, output: Any) -> None:
+            made = output[0] if isinstance(output, tuple) else output
+            self._held[layer, part] = made.reshape(-1, made.shape[-1]).float()  # experts may flatten (1, T, D)
+
+        return hook
+
+    def _leaving(self, layer: int) -> Callable[..., None]:
+        def hook(module: Module, inputs: Any, output: Any) -> None:
+            after = (output[0] if isinstance(output, tuple) else output)[0].float()
+            try:
+                before, attention, mlp = (self._held.pop((layer, part)) for part in ("before", "attention", "mlp"))
+            except KeyError as error:
+                raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
+            if not bool(after.isfinite().all()):
+                raise ModelError(f"layer {layer} gives infinite or undefined states; give --dtype bf16 or fp32")
+            self._layers[layer] |= self._residual(after) | _content(before, attention, mlp, after)
+
+        return hook
+
+    def _residual(self, states: Tensor) -> dict[str, Any]:
+        lengths = states.norm(dim=-1)
+        if self._options.entropy:
+            entropy, rank = hidden_entropy(states)
+        else:
+            entropy = np.full((len(ENTROPY_TOKENS), len(VARIANTS)), np.nan)
+            rank = np.zeros(len(ENTROPY_TOKENS), dtype=np.int64)
+        return {
+            "residual_first": _array(lengths[0]),
+            "residual_mean": _array(lengths[1:].mean()),
+            "residual_median": np.median(_array(lengths[1:])),
+            "hidden_entropy": entropy,
+            "hidden_rank": rank,
+        }
+
+
+def _written(block: Block) -> tuple[Module, Module]:
+    """The modules whose outputs are added to the residual stream: attention and MLP, or the norms after them."""
+    for attention, mlp in AFTER:
+        if hasattr(block.module, attention) and hasattr(block.module, mlp):
+            return getattr(block.module, attention), getattr(block.module, mlp)
+    return block.attention, block.mlp
+
+
+def _attention(found: AttentionStatistics) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in (*PER_HEAD, *PER_LAYER, "edges")}
+
+
+def _content(before: Tensor, attention: Tensor, mlp: Tensor, after: Tensor) -> dict[str, Any]:
+    """Norms, shares and cosines of what a block adds; tensors (T, D) in float32."""
+    update = attention + mlp
+    a, m = attention.norm(dim=-1), mlp.norm(dim=-1)
+    scale = (before.norm(dim=-1) + after.norm(dim=-1)).clamp(min=1e-20)
+    return {
+        "attention_norm": _means(a),
+        "mlp_norm": _means(m),
+        "share": _means(a / (a + m)),
+        "cosine_attention": _means(_cosine(attention, update)),
+        "cosine_mlp": _means(_cosine(mlp, update)),
+        "unexplained": _array(((after - before - update).norm(dim=-1) / scale).mean()),
+    }
+
+
+def _cosine(one: Tensor, other: Tensor) -> Tensor:
+    """Cosine per token, NaN for a vector of zeros."""
+    cosine: Tensor = (one * other).sum(dim=-1) / (one.norm(dim=-1) * other.norm(dim=-1))
+    return cosine
+
+
+def _means(values: Tensor) -> NDArray[np.float64]:
+    """Mean over all tokens, the first, and the later ones, undefined ones left out; NaN where none is defined."""
+    torch = need("torch")
+    means = torch.stack([values.nanmean(), values[0], values[1:].nanmean()])
+    return _array(means)
+
+
+def _array(values: Tensor) -> NDArray[np.float64]:
+    return np.asarray(values.double().cpu().numpy() if values.device.type != "mps" else values.cpu().double().numpy())

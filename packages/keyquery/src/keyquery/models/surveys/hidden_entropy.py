@@ -1,0 +1,83 @@
+"""How many directions a text's hidden states use: the entropy of their singular values, in three variants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import ModelError
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Entropy of hidden states X, of all tokens and of those after the first.
+
+    Squared singular values come from the smaller Gram matrix in float64.
+
+    Parameters
+    ----------
+    states : Tensor
+        Shape (T, D), T of two or more, any precision.
+
+    Returns
+    -------
+    entropy : ndarray, shape (2, 3)
+        Rows: all tokens, content. Columns as by `entropies`.
+    rank : ndarray, shape (2,)
+
+    Raises
+    ------
+    ModelError
+        When a state is infinite or undefined.
+    """
+    torch = need("torch")
+    if not bool(torch.isfinite(states).all()):
+        raise ModelError("hidden states are infinite or undefined; give --dtype bf16 or fp32")
+    exact = (states.cpu() if states.device.type == "mps" else states).double()  # MPS has no float64
+    tokens, width = exact.shape
+    if tokens <= width:
+        whole = exact @ exact.T
+        content = whole[1:, 1:]
+    else:
+        content = exact[1:].T @ exact[1:]
+        whole = content + torch.outer(exact[0], exact[0])
+    by_layer = []
+    for gram, count in ((whole, tokens), (content, tokens - 1)):
+        squares = torch.linalg.eigvalsh(gram).cpu().numpy()
+        by_layer.append(entropies(squares, max(count, width)))
+    return np.array([values for values, _ in by_layer]), np.array([rank for _, rank in by_layer], dtype=np.int64)
+
+
+def entropies(squares: NDArray[np.float64], size: int) -> tuple[list[float], int]:
+    """Three entropies of squared singular values, and the rank.
+
+    Parameters
+    ----------
+    squares : ndarray
+        sigma^2, with rounding below zero allowed.
+    size : int
+        The larger side of the matrix; values below size * 2.2e-16 times the largest are rounding, not rank.
+
+    Returns
+    -------
+    list of three floats
+        -sum p log p with p = sigma^2 / sum sigma^2 (nats); that over the log of the rank, NaN for rank 1; and with
+        p = sigma / sum sigma (nats). All NaN for a matrix of zeros.
+    int
+        The rank.
+    """
+    kept = squares[squares > max(squares.max() * size * np.finfo(np.float64).eps, 0.0)]
+    if not len(kept):
+        return [np.nan, np.nan, np.nan], 0
+    squared = _entropy(kept)
+    return [squared, squared / np.log(len(kept)) if len(kept) > 1 else np.nan, _entropy(np.sqrt(kept))], len(kept)
+
+
+def _entropy(weights: NDArray[np.float64]) -> float:
+    shares = weights / weights.sum()
+    return max(0.0, float(-(shares * np.log(shares)).sum()))

@@ -1,0 +1,184 @@
+"""What one forward of one text leaves of a model's insides: small arrays, kept on disk. Needs no torch."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundpaper.errors import DataError
+from boundpaper.store.files import write
+
+Float64Array = NDArray[np.float64]
+Float32Array = NDArray[np.float32]
+TOKENS = ("all", "first", "content")  # every token, the one at position 0, those after it
+VARIANTS = ("squared", "squared_by_rank", "singular")
+ENTROPY_TOKENS = ("all", "content")
+
+
+@dataclass(frozen=True)
+class TextSurvey:
+    """Measurements of one text in L layers with H query heads and K key heads of d dimensions.
+
+    NaN marks what is not defined (a zero denominator) and nothing else. Arrays with a last axis of three are means
+    over all tokens, the first one, and the content (positions from 1 on), as `TOKENS` says.
+
+    Parameters
+    ----------
+    text : str
+        Its id; surveys of two models are paired by it.
+    tokens : int
+        T, two or more.
+    first_is_bos : bool
+        Whether the token at position 0 is the model's beginning-of-sequence token; else it is just the first one.
+    where : str
+        Whether `norms_q` and `norms_k` are before ("pre") or after ("post") the rotary embedding.
+    layers : ndarray, shape (L,)
+        Indices of the layers.
+    norms_q, norms_k, norms_v : ndarray, shapes (L, H, d), (L, K, d), (L, K, d_v), float32
+        L2 norm over the sequence of each dimension of queries, keys and values.
+    first, first_later, local, self, entropy, entropy_share, top_first, top_changes : ndarray, shape (L, H)
+        Per query head, see `AttentionStatistics`.
+    null, null_later : ndarray, shape (L,)
+        What even attention gives the first token.
+    edges : ndarray, shape (bins + 1,)
+        Limits of the distance bins.
+    pairs, pairs_content : ndarray, shape (L, bins)
+        Pairs of query and key by distance, with and without the first token as key.
+    decay, decay_content : ndarray, shape (L, H, bins)
+        Mean weight of such a pair.
+    value_first, value_content : ndarray, shape (L, K)
+        Norm of the value at position 0, and the mean of it over the later ones.
+    residual_first, residual_mean, residual_median : ndarray, shape (L + 1,)
+        Residual stream before layer 0 and after each layer: norm at position 0, mean and median over the later ones.
+    hidden_entropy : ndarray, shape (L + 1, 2, 3)
+        Entropy of the residual stream's singular values, of all tokens and of the content (`ENTROPY_TOKENS`), by
+        variant: p = sigma^2 / sum sigma^2 in nats; the same over the log of the rank; p = sigma / sum sigma in nats.
+        All NaN where the survey left it out.
+    hidden_rank : ndarray, shape (L + 1, 2)
+        The rank; 0 where the survey left it out.
+    attention_norm, mlp_norm : ndarray, shape (L, 3)
+        Norm of what attention and MLP add to the residual stream.
+    share : ndarray, shape (L, 3)
+        a / (a + m) of these norms, mean over tokens.
+    cosine_attention, cosine_mlp : ndarray, shape (L, 3)
+        Cosine of either with their sum, the residual update.
+    unexplained : ndarray, shape (L,)
+        Length of the block's update that is not the sum of the two, over the lengths before and after the block; mean
+        over tokens. Rounding in a model that adds both as they are.
+    q_norm, k_norm, v_norm : ndarray, shape (L, 3)
+        Norm of a token's queries, keys and values, all heads together.
+    """
+
+    text: str
+    tokens: int
+    first_is_bos: bool
+    where: str
+    layers: NDArray[np.int64]
+    norms_q: Float32Array
+    norms_k: Float32Array
+    norms_v: Float32Array
+    first: Float64Array
+    first_later: Float64Array
+    local: Float64Array
+    self: Float64Array
+    entropy: Float64Array
+    entropy_share: Float64Array
+    top_first: Float64Array
+    top_changes: Float64Array
+    null: Float64Array
+    null_later: Float64Array
+    edges: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    pairs_content: NDArray[np.int64]
+    decay: Float64Array
+    decay_content: Float64Array
+    value_first: Float64Array
+    value_content: Float64Array
+    residual_first: Float64Array
+    residual_mean: Float64Array
+    residual_median: Float64Array
+    hidden_entropy: Float64Array
+    hidden_rank: NDArray[np.int64]
+    attention_norm: Float64Array
+    mlp_norm: Float64Array
+    share: Float64Array
+    cosine_attention: Float64Array
+    cosine_mlp: Float64Array
+    unexplained: Float64Array
+    q_norm: Float64Array
+    k_norm: Float64Array
+    v_norm: Float64Array
+
+    @property
+    def heads(self) -> int:
+        """Query heads of a layer."""
+        return int(self.first.shape[1])
+
+    def of_query_heads(self, per_key_head: Float64Array) -> Float64Array:
+        """An array (L, K, ...) of key heads as (L, H, ...): each query head has that of the key head it reads."""
+        return np.repeat(per_key_head, self.heads // per_key_head.shape[1], axis=1)
+
+    @property
+    def write(self) -> Float64Array:
+        """Effective write of position 0 per query head, shape (L, H).
+
+        Weight on it from later tokens times the norm of its value.
+        """
+        return np.asarray(self.first_later * self.of_query_heads(self.value_first))
+
+    @property
+    def residual_ratio(self) -> Float64Array:
+        """Norm at position 0 over the mean norm of the later tokens, shape (L + 1,); NaN where that mean is zero."""
+        usable = self.residual_mean > 0
+        ratio: Float64Array = np.divide(
+            self.residual_first, self.residual_mean, out=np.full(len(usable), np.nan), where=usable
+        )
+        return ratio
+
+
+def save(path: Path, survey: TextSurvey) -> None:
+    """Write a survey to an .npz file, whole or not at all.
+
+    Raises
+    ------
+    ThesisError
+        When the disk is full or the folder cannot be written.
+    """
+    stream = io.BytesIO()
+    arrays: dict[str, Any] = {field.name: np.asarray(getattr(survey, field.name)) for field in fields(survey)}
+    np.savez_compressed(stream, **arrays)
+    write(path, stream.getvalue())
+
+
+def load(path: Path) -> TextSurvey:
+    """Read a survey.
+
+    Raises
+    ------
+    DataError
+        When the file is absent, damaged, or of another version of the survey.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            arrays: dict[str, Any] = {name: held[name] for name in held.files}
+    except FileNotFoundError:
+        raise DataError(f"{path}: no survey there") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"{path}: a damaged survey ({error}); remove the file and run again") from error
+    names = {field.name for field in fields(TextSurvey)}
+    if set(arrays) != names:
+        raise DataError(f"{path}: a survey with other fields than this version's; remove the file and run again")
+    plain: dict[str, Any] = {
+        "text": str(arrays["text"]),
+        "where": str(arrays["where"]),
+        "tokens": int(arrays["tokens"]),
+        "first_is_bos": bool(arrays["first_is_bos"]),
+    }
+    return TextSurvey(**(arrays | plain))

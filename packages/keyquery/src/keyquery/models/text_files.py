@@ -1,0 +1,220 @@
+"""Texts in one file, told by its content and not by its name: plain text, JSON, JSON lines, a table; packed or not.
+
+A file that is read as something else than it is gives texts of braces, quotes and field names, and no error. So what
+looks like data is read as data, its faults are named with their row, and what is neither text nor data is refused.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.store.json_lines import binary, value, values
+from boundpaper.store.validation import short, short_words
+
+LINES, WHOLE, TABLES = (".jsonl", ".ndjson"), (".json",), {".csv": ",", ".tsv": "\t"}
+PACKED = (".gz",)
+FIRST = 1 << 16  # bytes that a file is told by
+OTHER = {  # what files of other kinds begin with
+    b"PK\x03\x04": "an archive or a document of an office program",
+    b"%PDF": "a PDF",
+    b"PAR1": "a Parquet file",
+    b"\x28\xb5\x2f\xfd": "packed by zstd",
+    b"BZh": "packed by bzip2",
+    b"\xfd7zXZ": "packed by xz",
+    b"GGUF": "a model",
+    b"ARROW1": "an Arrow file",
+    b"SQLite": "a database",
+}
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+MARKUP = {
+    re.compile(r"\A\s*+(<!doctype\s+html|<html)\b", re.I): "an HTML page",
+    re.compile(r"\A\s*+<\?xml\b", re.I): "XML",
+    re.compile(r"^[^\S\n]*+\\document(class|style)\b", re.M): "LaTeX",
+}
+MEND = 'give its text as .txt, or as JSON lines of {"text": ...}'
+
+
+def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
+    """Names and texts of a file, in order.
+
+    Parameters
+    ----------
+    path : Path
+        Plain text (one text, named by the file); JSON lines or a list in JSON, of texts or of objects with `field`; or
+        a table with a header, whose cells are parted by commas or tabs. Any of them may be packed by gzip.
+    field : str
+        The field or column that holds the text; `id` or `_id` holds its name, else it is named by its place, from 0.
+
+    Raises
+    ------
+    DataError
+        Naming the line, item or row, when something there is no text; or what the file is instead of text.
+    """
+    kind = kind_of_file(path, field)
+    if kind == "lines":
+        for where, row in values(path):
+            yield text_of_row(row, field, where, int(where.rpartition(":")[2]) - 1)
+    elif kind == "list":
+        for number, row in enumerate(_list(path)):
+            yield text_of_row(row, field, f"{path}: item {number + 1}", number)
+    elif kind == "table":
+        yield from _table(path, field)
+    else:
+        yield _stem(path), _whole(path)
+
+
+def kind_of_file(path: Path, field: str) -> str:
+    """What a file holds, by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
+
+    Raises
+    ------
+    DataError
+        When it is none of these, or not what its name says.
+    """
+    ending = _endings(path)[-1] if _endings(path) else ""
+    try:
+        with binary(path) as stream:
+            head = stream.read(FIRST)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    for beginning, what in OTHER.items():
+        if head.startswith(beginning):
+            raise DataError(f"{path}: not a text but {what}; {MEND}")
+    if head.startswith(UTF16):
+        raise DataError(f"{path}: in UTF-16; save it as UTF-8")
+    if b"\0" in head:
+        raise DataError(f"{path}: not a text (it holds zero bytes); {MEND}")
+    start = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors="replace")
+    if ending in LINES:
+        return "lines"
+    line = start.strip().partition("\n")[0]
+    json = start.lstrip()[:1] in ("{", "[", '"')
+    if json and ending not in TABLES:
+        if start.lstrip()[0] != "[" and _is_json(line):
+            return "lines"
+        if start.lstrip()[0] in "[{" and (ending in WHOLE or _is_whole(path)):
+            return "list"
+    if ending in WHOLE:
+        return "lines"  # no JSON: its first line says so
+    if ending in TABLES or _is_table(start, field):
+        return "table"
+    for pattern, what in MARKUP.items():
+        if pattern.search(start):
+            raise DataError(f"{path}: {what}, whose marks would be taken for text; {MEND}")
+    return "text"
+
+
+def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
+    """Name and text of a row of data, which is a text itself or an object with a field for it.
+
+    Raises
+    ------
+    DataError
+        When it is neither: what is no text is no document, and is never written out as one.
+    """
+    if isinstance(row, str):
+        return str(number), row
+    if not isinstance(row, dict) or field not in row:
+        have = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
+        raise DataError(
+            f"{where}: no text field {field!r} (it has: {short_words(have)}); `capture` takes its name from --field"
+        )
+    if not isinstance(row[field], str):
+        found = "null" if row[field] is None else short(row[field])
+        raise DataError(f"{where}: {field!r} is {found}, not a text; mend or remove the line")
+    return str(row.get("id", row.get("_id", number))), row[field]
+
+
+def _endings(path: Path) -> list[str]:
+    endings = [each.lower() for each in path.suffixes]
+    return endings[:-1] if endings and endings[-1] in PACKED else endings
+
+
+def _stem(path: Path) -> str:
+    packed = path.suffix.lower() in PACKED
+    return Path(path.stem).stem if packed else path.stem
+
+
+def _whole(path: Path) -> str:
+    try:
+        with binary(path) as stream:
+            return stream.read().removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 at byte {error.start}; convert it") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        value(text.encode(errors="replace"), "")
+    except DataError:
+        return False
+    return True
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a whole file is one value of JSON; only asked of files that begin as one."""
+    return _is_json(_whole(path))
+
+
+def _list(path: Path) -> list[Any]:
+    held = value(_whole(path).encode(), str(path))
+    if not isinstance(held, list):
+        have = short_words(", ".join(map(str, held))) if isinstance(held, dict) else short(held)
+        raise DataError(
+            f"{path}: one JSON object ({have}) in place of a list of texts or of objects with a text; {MEND}"
+        )
+    return held
+
+
+def _is_table(start: str, field: str) -> bool:
+    """Whether text begins as a table does: a header of names that holds the field, and a row of as many cells."""
+    for delimiter in TABLES.values():
+        try:
+            rows = list(csv.reader(io.StringIO(start), delimiter=delimiter, strict=False))[:2]
+        except csv.Error:
+            continue
+        if len(rows) == 2 and len(rows[0]) > 1 and field in rows[0] and len(rows[0]) == len(rows[1]):
+            return all(re.fullmatch(r"\w[\w .-]{0,40}", name) for name in rows[0])
+    return False
+
+
+def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
+    whole = _whole(path)
+    ending = _endings(path)[-1] if _endings(path) else ""
+    header = whole.partition("\n")[0]
+    delimiter = TABLES.get(ending) or ("\t" if "\t" in header else ",")
+    csv.field_size_limit(1 << 30)
+    rows = csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter, strict=True)
+    names: list[str] = []
+    number = 0
+    try:
+        for cells in rows:
+            if not cells:
+                continue
+            if not names:
+                names = cells
+                if names.count(field) != 1:
+                    what = "no column" if field not in names else "more than one column"
+                    raise DataError(
+                        f"{path}: {what} {field!r} (it has: {short_words(', '.join(names))}); `capture` takes its name "
+                        f"from --field, and a file of {ending or 'this kind'} has cells parted by "
+                        f"{'tabs' if delimiter == chr(9) else 'commas'}"
+                    )
+                continue
+            where = f"{path}: row {number + 1} (line {rows.line_num})"
+            if len(cells) != len(names):
+                raise DataError(f"{where}: {len(cells)} cells, and the header has {len(names)}; mend the row")
+            yield text_of_row(dict(zip(names, cells, strict=True)), field, where, number)
+            number += 1
+    except csv.Error as error:
+        raise DataError(f"{path}: line {rows.line_num}: no table ({error}); mend it") from None

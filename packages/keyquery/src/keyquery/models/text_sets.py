@@ -1,0 +1,169 @@
+"""Texts that are installed already, as named sets: Python's manual and library, and books that Debian packages.
+
+A set is read at run time and nothing of it is kept. Its documents are dealt to three disjoint parts by a hash of their
+names, so that a document stays in its part whatever else is installed, and no part of it is seen in another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sysconfig
+import tokenize
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+from boundpaper.errors import DataError
+
+PARTS = {"calibration": 0.4, "selection": 0.2, "evaluation": 0.4}  # of the documents
+NOT_CODE = {"site-packages", "dist-packages", "test", "tests", "idlelib", "pydoc_data", "__pycache__"}
+BOOKS = Path("/usr/share/doc")
+VERSE = re.compile(r"(\d?[A-Za-z]+)\d+:\d+ (.*)")
+SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{30,90}\.")  # a line's end or a heading ends none
+HIDDEN = {"script", "style", "head"}
+BLOCKS = {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "blockquote", "br", "dt", "dd", "table"}
+
+Texts = Iterator[tuple[str, str]]
+
+
+def split(place: str) -> tuple[str, str | None] | None:
+    """A set and its part of `NAME` or `NAME:PART`; None when `place` names no set.
+
+    Raises
+    ------
+    DataError
+        When the set has no such part.
+    """
+    name, colon, part = place.partition(":")
+    if name not in SETS:
+        return None
+    if colon and part not in PARTS:
+        raise DataError(f"{place}: the set {name} has no part {part!r}; its parts are {', '.join(PARTS)}")
+    return name, part or None
+
+
+def part_of(document: str) -> str:
+    """The part that a document belongs to, by a hash of its name alone."""
+    place = int.from_bytes(hashlib.sha256(document.encode()).digest()[:8]) / 2**64
+    for name, share in PARTS.items():
+        if place < share:
+            return name
+        place -= share
+    return next(reversed(PARTS))
+
+
+def texts_of(name: str, part: str | None) -> Texts:
+    """Names and texts of a set's documents, by name; of one of its parts, or of all.
+
+    Topics of the manual are short: those of a part come as one text, to be cut into windows.
+
+    Raises
+    ------
+    DataError
+        When what the set is read from is not installed; the message ends with the line that installs it.
+    """
+    some = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
+    if name not in JOINED:
+        yield from some
+        return
+    yield f"{name}-{part or 'all'}", "\n\n".join(text for _, text in some)
+
+
+def _manual() -> Texts:
+    from pydoc_data.topics import topics
+
+    for title in sorted(topics):
+        yield title, topics[title]
+
+
+def _code() -> Texts:
+    library = Path(sysconfig.get_path("stdlib"))
+    for path in sorted(library.rglob("*.py")):
+        place = path.relative_to(library)
+        if not NOT_CODE & set(place.parts):
+            try:
+                with tokenize.open(path) as stream:
+                    yield place.as_posix(), stream.read()
+            except (SyntaxError, UnicodeDecodeError):  # a file that is there to be refused
+                continue
+
+
+def _kjv() -> Texts:
+    if shutil.which("bible") is None:
+        raise DataError("kjv: the program bible is not installed; install it: apt-get install bible-kjv")
+    said = subprocess.run(
+        ["bible", "-f", "Gen1:1-Rev22:21"], capture_output=True, text=True, errors="replace", check=True
+    ).stdout
+    books: dict[str, list[str]] = {}
+    for line in said.splitlines():
+        if verse := VERSE.fullmatch(line.strip()):
+            books.setdefault(verse[1], []).append(verse[2])
+    for title in sorted(books):
+        yield title, "\n".join(books[title])
+
+
+def _pages(package: str, folder: str) -> Callable[[], Texts]:
+    """A reader of the HTML pages of a Debian package, a document each."""
+
+    def read() -> Texts:
+        files = sorted((BOOKS / package / folder).glob("*.html"))
+        if not files:
+            raise DataError(f"{package}: the package is not installed; install it: apt-get install {package}")
+        for path in files:
+            yield path.stem, plain(path.read_text(encoding="utf-8", errors="replace"))
+
+    return read
+
+
+def plain(html: str) -> str:
+    """The words of an HTML page, a line a block."""
+    page = _Page()
+    page.feed(html)
+    page.close()
+    lines = (" ".join(line.split()) for line in "".join(page.said).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.hidden += tag in HIDDEN
+        self.said += ["\n"] * (tag in BLOCKS)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.hidden -= tag in HIDDEN and self.hidden > 0
+        self.said += ["\n"] * (tag in BLOCKS)
+
+    def handle_data(self, data: str) -> None:
+        if not self.hidden:
+            self.said.append(data.replace("\n", " "))
+
+
+def _repeated(read: Callable[[], Texts]) -> Callable[[], Texts]:
+    """A reader that says the first whole sentence of each document again and again, to about the document's length."""
+
+    def again() -> Texts:
+        for title, text in read():
+            if sentence := SENTENCE.search(text):
+                yield title, " ".join([sentence[0]] * max(2, len(text) // (len(sentence[0]) + 1)))
+
+    return again
+
+
+_anarchism = _pages("anarchism", "html")
+SETS: dict[str, Callable[[], Texts]] = {
+    "manual": _manual,
+    "code": _code,
+    "kjv": _kjv,
+    "anarchism": _anarchism,
+    "anarchism-repeated": _repeated(_anarchism),
+    "debian-handbook": _pages("debian-handbook", "html/en-US"),
+}
+JOINED = {"manual"}

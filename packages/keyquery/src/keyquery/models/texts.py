@@ -1,0 +1,250 @@
+"""Texts to capture on: a file, a folder, a data set of the Hub, or an installed set; read one by one."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from keyquery.models import text_sets
+from keyquery.models.libraries import need
+from keyquery.models.text_files import text_of_row, texts_of_file
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document as token ids.
+
+    Parameters
+    ----------
+    number : int
+        Its place in the source, from 0: the `example_id` of its vectors.
+    name : str
+        Its id in the source.
+    digest : str
+        BLAKE2 of the text, 32 hexadecimal digits.
+    tokens : tuple of int
+        Exactly as many as the context.
+    """
+
+    number: int
+    name: str
+    digest: str
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where texts come from.
+
+    Parameters
+    ----------
+    place : str
+        A file (see `text_files`), a folder of .txt files (one text each, by name), a Hub data set as OWNER/NAME,
+        OWNER/NAME:CONFIGURATION, or a set of `text_sets` as NAME, NAME:PART.
+    field : str
+        The field that holds the text, in JSON, tables and Hub data sets.
+    split : str
+        The split of a Hub data set.
+    """
+
+    place: str
+    field: str = "text"
+    split: str = "train"
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder; None for what is none, or is absent."""
+        path = Path(self.place)
+        return path if text_sets.split(self.place) is None and path.exists() else None
+
+    @property
+    def shown(self) -> str:
+        """The place as it may be published: of a file or folder its name alone."""
+        return Path(self.place).name if self.path is not None or Path(self.place).is_absolute() else self.place
+
+    @functools.cached_property
+    def digest(self) -> str | None:
+        """BLAKE2 over names and bytes of a local file or folder, 32 hexadecimal digits; None for other places."""
+        if self.path is None:
+            return None
+        state = hashlib.blake2b(digest_size=16)
+        for file in _files(self.path) if self.path.is_dir() else [self.path]:
+            with file.open("rb") as stream:
+                state.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+        return state.hexdigest()
+
+
+def texts(source: Source) -> Iterator[tuple[str, str]]:
+    """Names and texts of a source, in order.
+
+    Raises
+    ------
+    DataError
+        When the source is absent, empty or malformed; the message names the line.
+    """
+    path, named = Path(source.place), text_sets.split(source.place)
+    if named is not None:
+        yield from text_sets.texts_of(*named)
+    elif path.is_dir():
+        for file in _files(path):
+            yield from texts_of_file(file, source.field)
+    elif path.is_file():
+        yield from texts_of_file(path, source.field)
+    elif path.suffix or source.place.count("/") != 1 or path.is_absolute():
+        raise DataError(
+            f"{source.place}: no such file; give a file of text, JSON, JSON lines or a table, a folder of .txt files, "
+            f"a Hub id OWNER/NAME, or an installed set ({', '.join(text_sets.SETS)})"
+        )
+    else:
+        yield from _hub(source)
+
+
+def count(source: Source) -> int | None:
+    """How many texts a local source holds; None for what is read as it streams: the Hub, and installed sets."""
+    if source.path is None:
+        return None
+    return sum(1 for _ in texts(source))
+
+
+def is_local(source: Source) -> bool:
+    """Whether texts can be read twice without asking a network."""
+    return source.path is not None or text_sets.split(source.place) is not None
+
+
+def count_documents(
+    source: Source,
+    tokenizer: Any,
+    context: int,
+    *,
+    windows: bool = False,
+    skip_short: bool = False,
+    limit: int | None = None,
+) -> int:
+    """How many documents a source gives, `limit` at most: all of its texts are read, and none is kept.
+
+    Raises
+    ------
+    DataError
+        In the words of `documents`.
+    """
+    made = documents(source, tokenizer, context, windows=windows, skip_short=skip_short)
+    return sum(1 for _ in itertools.islice(made, limit))
+
+
+def shortage(source: Source, found: int, limit: int, *, windows: bool) -> str:
+    """The message that a source gives fewer documents than are asked."""
+    cut = "" if windows else "--windows cuts long texts into several, "
+    return (
+        f"{source.shown}: {found} document{'s' * (found != 1)} of this context, and {limit} are asked; {cut}"
+        f"--documents {found} asks for what is there, and --fewer takes it all the same"
+    )
+
+
+def documents(
+    source: Source, tokenizer: Any, context: int, *, windows: bool = False, skip_short: bool = False
+) -> Iterator[Document]:
+    """Documents of exactly `context` tokens: the first ones of each text, special tokens included.
+
+    Parameters
+    ----------
+    source : Source
+        Where the texts come from.
+    tokenizer : PreTrainedTokenizer
+        The model's own.
+    context : int
+        Tokens of a document.
+    windows : bool
+        Cut a text into as many consecutive documents as it gives, and leave its rest. Each begins and ends as the
+        tokenizer begins and ends a text: with the tokens that it adds there, which count among the context.
+    skip_short : bool
+        Pass over texts that are shorter, in place of the error.
+
+    Raises
+    ------
+    DataError
+        When a text is shorter than the context, or no text is long enough.
+    """
+    number, longest = 0, 0
+    for index, (name, text) in enumerate(texts(source)):
+        tokens = tokenizer(text, verbose=False)["input_ids"]
+        longest = max(longest, len(tokens))
+        if len(tokens) < context:
+            if not skip_short and not tokens:
+                raise DataError(
+                    f"{source.place}: text {name} is empty (0 tokens); remove it, or give --skip-short to pass over it"
+                )
+            if not skip_short:
+                raise DataError(
+                    f"{source.place}: text {name} has {len(tokens)} tokens, fewer than the context of {context}; "
+                    f"give --context {len(tokens)} or less, longer texts, or --skip-short to pass over it"
+                )
+            continue
+        digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+        if not windows:
+            yield Document(index, name, digest, tuple(tokens[:context]))
+            continue
+        before, body, after = _ends(tokenizer, text, tokens, source.place)
+        size = context - len(before) - len(after)
+        if size < 1:
+            raise DataError(
+                f"a context of {context} tokens leaves none beside the {len(before) + len(after)} that the tokenizer "
+                "adds to every text; give a longer --context"
+            )
+        for part in range(len(body) // size):
+            window = (*before, *body[part * size : (part + 1) * size], *after)
+            yield Document(number, f"{name}#{part}", digest, window)
+            number += 1
+    if longest < context:
+        what = f"the longest text has {longest} tokens, fewer than the context of {context}" if longest else "no texts"
+        raise DataError(f"{source.place}: {what}")
+
+
+def _ends(
+    tokenizer: Any, text: str, tokens: list[int], place: str
+) -> tuple[tuple[int, ...], list[int], tuple[int, ...]]:
+    """Tokens that a tokenizer adds in front of a text, those of the text, and those that it adds behind."""
+    body = list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+    for start in range(len(tokens) - len(body) + 1):
+        if list(tokens[start : start + len(body)]) == body:
+            return tuple(tokens[:start]), body, tuple(tokens[start + len(body) :])
+    raise DataError(
+        f"{place}: the tokenizer writes a text otherwise when it adds its own tokens, so windows cannot be given them; "
+        "leave --windows out, and give texts of the context's length"
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    """The text files of a folder by name; hidden ones are passed over, and anything else is an error."""
+    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    if others := [entry for entry in entries if entry.suffix.lower() != ".txt" or not entry.is_file()]:
+        what = "is a folder" if others[0].is_dir() else "is no .txt file"
+        raise DataError(
+            f"{folder}: {others[0].name} {what} ({len(others)} such), and a folder of texts holds .txt files alone; "
+            "move it away, or give one file"
+        )
+    if not entries:
+        raise DataError(f"{folder}: no .txt files in this folder")
+    return entries
+
+
+def _hub(source: Source) -> Iterator[tuple[str, str]]:
+    library = need("datasets", f"to read texts from the Hub data set {source.place}")
+    name, _, configuration = source.place.partition(":")
+    try:
+        rows = library.load_dataset(name, configuration or None, split=source.split, streaming=True)
+        for index, row in enumerate(rows):
+            yield text_of_row(row, source.field, f"{source.place}: row {index + 1}", index)
+    except DataError:
+        raise
+    except Exception as error:  # the library raises many kinds; all mean that the texts cannot be had
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        raise DataError(
+            f"{source.place}: the Hub data set cannot be read ({said}); check the id and the connection, or give a "
+            "local .jsonl file"
+        ) from error

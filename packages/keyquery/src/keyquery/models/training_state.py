@@ -1,0 +1,63 @@
+"""Where a training stands: one file, written atomically, read back or refused with the way out."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import ModelError
+from boundpaper.store.files import write
+from keyquery.models.libraries import need
+
+FILE = "checkpoint.pt"
+FORMAT = 1
+
+
+def store(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None:
+    """Write the state of a training below `work`.
+
+    Parameters
+    ----------
+    work : Path
+        The training's work folder.
+    state : mapping
+        Tensors, numbers and texts.
+    made : mapping
+        What determines the training: seed, recipe, threads. A resumed run must have the same.
+    """
+    torch = need("torch")
+    content = io.BytesIO()
+    torch.save({"format": FORMAT, "made": dict(made), "state": dict(state)}, content)
+    write(work / FILE, content.getvalue())
+
+
+def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The state that `store` left, or None when there is none.
+
+    Raises
+    ------
+    ModelError
+        When the file is damaged, or of a training with another seed, recipe or number of threads.
+    """
+    torch, path = need("torch"), work / FILE
+    if not path.is_file():
+        return None
+    mend = f"delete it and train from the start: rm {path}"
+    try:
+        saved = torch.load(path, weights_only=True)
+        kind, old, state = saved["format"], saved["made"], saved["state"]
+    except Exception as error:  # torch raises whatever the damaged part led to
+        raise ModelError(f"{path}: the checkpoint is damaged ({type(error).__name__}); {mend}") from error
+    if kind != FORMAT or not isinstance(state, dict):
+        raise ModelError(f"{path}: a checkpoint of another version of this project; {mend}")
+    if old != dict(made):
+        differing = sorted(key for key in {*old, *made} if old.get(key) != made.get(key))
+        raise ModelError(f"{path}: of a training with another {' and '.join(differing)}; {mend}")
+    return dict(state)
+
+
+def drop(work: Path) -> None:
+    """Remove the checkpoint of a training that is done or starts anew."""
+    (work / FILE).unlink(missing_ok=True)

@@ -1,0 +1,42 @@
+"""Tokens that a model has an embedding for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+
+def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) -> None:
+    """Refuse token ids beyond the rows of a model's embedding, before a forward that would end in the middle.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        The model that is to read them.
+    tokens : Tensor
+        Token ids of any shape.
+    tokenizer : PreTrainedTokenizer or None
+        That made them, for the message.
+
+    Raises
+    ------
+    ModelError
+        Naming the first token that has no row.
+    """
+    embedding: Any = model.get_input_embeddings()
+    rows = int(embedding.weight.shape[0])
+    beyond = tokens[tokens >= rows]
+    if not len(beyond):
+        return
+    token = int(beyond[0])
+    word = "" if tokenizer is None else f" ({tokenizer.convert_ids_to_tokens(token)!r})"
+    raise ModelError(
+        f"{type(model).__name__} (model type {model.config.model_type}): the text has token {token}{word}, and the "
+        f"embedding has {rows} rows; the tokenizer is of another model, or tokens were added to it without "
+        "model.resize_token_embeddings(len(tokenizer))"
+    )

@@ -1,0 +1,207 @@
+"""The command `bench lbp`: answers of a model, given or made here, scored into the measurements."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.store.files import write
+from keyquery.measure.bar import bar
+from keyquery.measure.measurements import checked_name, slug
+from keyquery.models.checkpoints.builtin import resolve
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.libraries import need
+from keyquery.models.similarity import similarity
+from keyquery.scores.lbp import data as lbp_data
+from keyquery.scores.lbp import predictions as lbp_predictions
+from keyquery.scores.lbp import run as lbp_run
+from keyquery.scores.lbp import scores as lbp_scores
+from keyquery.scores.lbp.data import Sample
+from keyquery.scores.lbp.predictions import Prediction
+from keyquery.scores.lbp.table import ROLES, write_scores
+from keyquery.scores.lbp.tasks import DATA, LENGTHS, MODES
+
+LIBRARIES = ("jieba", "numpy", "scikit-learn")
+EMBEDDING = ("sentence-transformers", "torch", "transformers")
+
+
+def run(
+    root: Path,
+    *,
+    model: str,
+    predictions: Sequence[Path] = (),
+    generate: bool = False,
+    data: str = DATA,
+    data_name: str | None = None,
+    name: str | None = None,
+    mode: str | None = None,
+    lengths: str | None = None,
+    partial: bool = False,
+    replace: bool = False,
+    null: bool = False,
+    embedder: str | None = None,
+    runs: int = 3,
+    batch: int = 1,
+    limit: int | None = None,
+    new_tokens: int | None = None,
+    temperature: float | None = None,
+    seed: int = 0,
+    dtype: str = "auto",
+    quantize: str | None = None,
+    device: str = "auto",
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+) -> list[str]:
+    """Score predictions, or answer the benchmark and score that.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    model : str
+        The model that is loaded, or that the predictions come from.
+    predictions : sequence of Path
+        Prediction files; none when the model is run here.
+    generate : bool
+        Run the model; its answers are kept in `out/bench/lbp/NAME` and a stopped run goes on.
+    data, data_name : str
+        Where the samples are, see `lbp_data.load`, and what tables call the data set.
+    name : str or None
+        Of the measurements; from the model when None.
+    mode : str or None
+        Prompt mode; when None, what the predictions say, and without thinking for a run.
+    lengths : str or None
+        Lengths to score, separated by commas; all six when None.
+    partial : bool
+        Score what is there when predictions are missing.
+    replace : bool
+        Overwrite scores of the same name and mode.
+    null : bool
+        Mark the model as a null reference, which no correlation takes in.
+    embedder : str or None
+        Embedding model that scores summaries together with ROUGE-L; without it they are scored by ROUGE-L alone.
+    runs, batch, limit, new_tokens, temperature, seed
+        See `lbp_run.Settings`.
+    dtype, quantize, device, revision, trust_remote_code
+        See `ModelSource`.
+
+    Returns
+    -------
+    list of str
+        Paths of the tables, below the project.
+
+    Raises
+    ------
+    DataError, ModelError, MissingDependency
+        As the parts say.
+    """
+    if generate == bool(predictions):
+        raise DataError("give either prediction files (--predictions FILE...) or --run to make them")
+    for library in ("sklearn.metrics", "jieba"):
+        need(library, "to score LongBench Pro")
+    key = checked_name(name or slug(model))
+    chosen = _lengths(lengths)
+    given = lbp_predictions.read(predictions, mode)  # before the samples, which may have to be fetched
+    samples = lbp_data.load(data, chosen)
+    folder = root / "out/bench/lbp" / key
+    settings: dict[str, Any] = {}
+    libraries = (*LIBRARIES, *EMBEDDING) if embedder else LIBRARIES
+    words = ["--predictions FILE..."]
+    if generate:
+        place = resolve(root, model)
+        source = ModelSource(place, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+        asked = lbp_run.Settings(
+            mode=mode or MODES[0],
+            runs=runs,
+            batch=batch,
+            limit=limit,
+            new_tokens=new_tokens,
+            temperature=temperature,
+            seed=seed,
+        )
+        with bar("answers") as progress:
+            path = lbp_run.answer(load(source), samples, asked, folder, progress)
+        given = lbp_predictions.read([path], asked.mode)
+        settings = {"answers": lbp_run.settings_of(path)}
+        libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
+        words = lbp_run.words_of(asked)
+    by_mode = lbp_predictions.by_mode(given, samples)
+    compare = similarity(embedder, device) if embedder else None
+    tables = {}
+    for each, answered in by_mode.items():
+        if not partial:
+            lbp_predictions.require_complete(samples, answered, each)
+        scores = lbp_scores.score_samples(samples, answered, compare)
+        write(folder / f"{each}.scores.csv", scores.to_csv(index=False, float_format="%.8g").encode())
+        tables[each] = lbp_scores.aggregate(scores, samples, embedded=compare is not None)
+    facts = {
+        "data": data_name or (Path(data).stem if Path(data).exists() else data),
+        "checkpoint": Path(model).name if Path(model).is_dir() else model,
+        "role": ROLES[1] if null else ROLES[0],
+    }
+    paths = []
+    for each, table in tables.items():
+        said = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {each}", f"--data {facts['data']}"]
+        said += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
+        said += [f"--embedder {embedder}"] * bool(embedder)
+        said += ["--partial"] * partial + ["--null-reference"] * null
+        note = {
+            "command": f"python build.py bench lbp {' '.join(said)}",
+            "versions": {library: importlib.metadata.version(library) for library in libraries},
+            **_manifest(samples, by_mode[each]),
+            **_thoughts(each, by_mode[each]),
+            "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
+            **settings,
+        }
+        paths.append(write_scores(root, key, each, table, facts, note, replace=replace))
+        _say(each, table)
+    return [path.relative_to(root).as_posix() for path in dict.fromkeys(paths)]
+
+
+def _lengths(asked: str | None) -> tuple[str, ...]:
+    given = [length.strip().lower() for length in asked.split(",") if length.strip()] if asked else list(LENGTHS)
+    unknown = [length for length in given if length not in LENGTHS]
+    if unknown or not given:
+        raise DataError(f"--lengths {asked}: no length {', '.join(unknown) or 'given'}; they are {', '.join(LENGTHS)}")
+    return tuple(length for length in LENGTHS if length in given)
+
+
+def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
+    """What was scored; no times, no facts of the machine."""
+    answers = hashlib.blake2b(digest_size=16)
+    for each in sorted(predictions, key=lambda each: (each.id, each.run)):
+        answers.update(f"{each.id}\0{each.run}\0{each.text}\0".encode())
+    return {
+        "samples": len(samples),
+        "questions": lbp_data.fingerprint(samples),
+        "predictions": answers.hexdigest(),
+    }
+
+
+def _thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
+    """How many predictions held thoughts, which are no part of an answer, for the manifest; also said."""
+    thinking = [each for each in predictions if each.thoughts]
+    if not thinking:
+        return {}
+    silent = sum(not each.text for each in thinking)
+    print(
+        f"{mode}: {len(thinking)} of {len(predictions)} predictions hold thoughts, which are left out; {silent} of "
+        "them hold no answer besides",
+        file=sys.stderr,
+    )
+    return {"with_thoughts": len(thinking), "with_thoughts_alone": silent}
+
+
+def _say(mode: str, table: pd.DataFrame) -> None:
+    row = table.iloc[0]
+    value = f"{row['value']:.2f}" if pd.notna(row["value"]) else "none"
+    ends = f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if pd.notna(row["ci_low"]) else ""
+    reason = f"; {row['reason']}" if row["reason"] else ""
+    print(f"{mode}: overall {value}{ends}, {row['samples']} samples, {row['metric']}{reason}", file=sys.stderr)

@@ -1,0 +1,185 @@
+"""The samples of LongBench Pro, from the Hub or from a local copy of the same columns."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.store.json_lines import values
+from boundpaper.store.json_text import parsed
+from boundpaper.store.validation import short, short_words
+from keyquery.models.libraries import need
+from keyquery.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
+
+COLUMNS = (
+    *("id", "context", "language", "token_length", "secondary_task"),
+    *("question_nonthinking", "question_thinking", "answer"),
+)
+"""Columns that are read; the benchmark has more."""
+
+SUFFIXES = (".jsonl", ".json", ".parquet")
+SPLIT = "test"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One question of the benchmark.
+
+    Parameters
+    ----------
+    id : str
+        Unique in the data set.
+    context : str
+        The long text.
+    language : {"English", "Chinese"}
+    length : str
+        One of `LENGTHS`, by the benchmark's own tokenizer.
+    task : str
+        Code of the secondary task, `T6.2`.
+    questions : mapping of str to str
+        The question by prompt mode.
+    answer : tuple of str
+        Gold lines, or gold summaries.
+    """
+
+    id: str
+    context: str
+    language: str
+    length: str
+    task: str
+    questions: dict[str, str]
+    answer: tuple[str, ...]
+
+
+def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
+    """Read the samples of the given lengths.
+
+    Parameters
+    ----------
+    place : str
+        A Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder that holds one or more of them.
+    lengths : sequence of str
+        Which of `LENGTHS` to keep.
+
+    Raises
+    ------
+    DataError
+        When the data cannot be had, lacks a column, or a sample is none of the benchmark's; the message names the row.
+    """
+    unknown = [length for length in lengths if length not in LENGTHS]
+    if unknown:
+        raise DataError(f"no length {unknown[0]!r}; lengths are {', '.join(LENGTHS)}")
+    samples: dict[str, Sample] = {}
+    for where, row in _rows(place):
+        sample = _sample(row, where)
+        if sample.id in samples:
+            raise DataError(f"{where}: the id {short(sample.id)} stands twice; the data set is damaged, get it again")
+        samples[sample.id] = sample
+    if not samples:
+        raise DataError(f"{place}: no samples")
+    kept = [sample for sample in samples.values() if sample.length in lengths]
+    absent = [length for length in lengths if length not in {sample.length for sample in kept}]
+    if absent:
+        raise DataError(f"{place}: no samples of length {', '.join(absent)}; give the others with --lengths")
+    return kept
+
+
+def fingerprint(samples: Sequence[Sample]) -> str:
+    """A hash of what is asked and what is right, 32 hexadecimal digits; the order of samples does not matter."""
+    state = hashlib.blake2b(digest_size=16)
+    for sample in sorted(samples, key=lambda sample: sample.id):
+        text = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()
+        parts = [sample.id, sample.task, sample.length, sample.language, text, sample.questions, list(sample.answer)]
+        state.update(json.dumps(parts, sort_keys=True).encode())
+    return state.hexdigest()
+
+
+def _sample(row: Any, where: str) -> Sample:
+    if not isinstance(row, dict):
+        raise DataError(f"{where}: a {type(row).__name__} where a sample should be")
+    lacking = [name for name in COLUMNS if name not in row]
+    if lacking:
+        raise DataError(f"{where}: no column {', '.join(lacking)}; it has {short_words(', '.join(map(str, row)))}")
+    if empty := [name for name in COLUMNS if row[name] is None]:
+        raise DataError(f"{where}: {', '.join(empty)} is null; a sample has all of its columns, so mend or remove it")
+    task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))
+    answer = row["answer"].tolist() if hasattr(row["answer"], "tolist") else row["answer"]
+    faults = {
+        "secondary_task": task is None or task[0] not in TASKS,
+        "language": row["language"] not in LANGUAGES,
+        "token_length": row["token_length"] not in LENGTHS,
+        "answer": not isinstance(answer, list) or not answer or not all(isinstance(line, str) for line in answer),
+    }
+    for name, wrong in faults.items():
+        if wrong:
+            wanted = {"language": LANGUAGES, "token_length": LENGTHS, "answer": ("a list of texts",)}
+            known = ", ".join(wanted.get(name, ("T1.1 ... to T11.2 ...",)))
+            raise DataError(f"{where}: {name} is {short(row[name])}; it should be {known}")
+    assert task is not None
+    return Sample(
+        id=str(row["id"]),
+        context=str(row["context"]),
+        language=row["language"],
+        length=row["token_length"],
+        task=task[0],
+        questions={mode: str(row[f"question_{mode}"]) for mode in ("nonthinking", "thinking")},
+        answer=tuple(answer),
+    )
+
+
+def _rows(place: str) -> Iterator[tuple[str, Any]]:
+    path = Path(place)
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+        if not files:
+            raise DataError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
+        for file in files:
+            yield from _file(file)
+    elif path.is_file():
+        yield from _file(path)
+    elif path.suffix or path.is_absolute() or place.count("/") != 1:
+        raise DataError(f"{place}: no such file or folder; give one, or a Hub id OWNER/NAME")
+    else:
+        yield from _hub(place)
+
+
+def _file(path: Path) -> Iterator[tuple[str, Any]]:
+    if path.suffix == ".parquet":
+        try:
+            rows = need("pyarrow.parquet", "to read parquet").read_table(path).to_pylist()
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path}: no readable parquet ({str(error).splitlines()[0]})") from error
+        yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
+        return
+    with path.open("rb") as stream:
+        listed = path.suffix == ".json" and stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
+    if listed:
+        try:
+            rows = parsed(path.read_bytes().decode("utf-8-sig"))
+        except json.JSONDecodeError as error:
+            raise DataError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path}: no JSON that can be read ({error})") from None
+        yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
+    else:
+        yield from values(path)
+
+
+def _hub(place: str) -> Iterator[tuple[str, Any]]:
+    library = need("datasets", f"to read {place} from the Hub")
+    try:
+        rows = library.load_dataset(place, split=SPLIT)
+    except Exception as error:  # the library raises many kinds; all mean that the data cannot be had
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        raise DataError(
+            f"{place}: the Hub data set cannot be read ({said}); check the id and the connection, or give a local copy "
+            "with --data"
+        ) from error
+    yield from ((f"{place}: row {number}", row) for number, row in enumerate(rows, 1))

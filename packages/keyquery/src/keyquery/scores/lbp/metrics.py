@@ -1,0 +1,133 @@
+"""The metrics of LongBench Pro: one prediction against the gold lines of its sample, 0 to 1.
+
+Definitions: arXiv 2601.02872, with the choices of the benchmark's own scoring where the paper leaves one open: a line
+that is predicted twice counts at its last place, and empty lines inside an answer count as predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from keyquery.models.libraries import need
+from keyquery.scores.lbp import rouge
+from keyquery.scores.lbp.answers import area, lines, squeezed
+from keyquery.scores.lbp.tasks import EXACT, F1, NDCG, PAIRS, PRESENT, SUMMARY, TASKS
+
+Similarity = Callable[[Sequence[str], str], float]
+"""Best cosine similarity of gold texts with a prediction."""
+
+Gold = Sequence[str]
+
+
+def score(task: str, gold: Gold, prediction: str, language: str, similarity: Similarity | None = None) -> float:
+    """Score one prediction.
+
+    Parameters
+    ----------
+    task : str
+        Code of the secondary task, `T6.2`.
+    gold : sequence of str
+        Gold lines, or gold summaries.
+    prediction : str
+        All that the model wrote, which is what a summary is scored by; other tasks by the lines after the last mark.
+        An empty one scores 0.
+    language : {"English", "Chinese"}
+        Chinese summaries are cut into words with jieba.
+    similarity : callable or None
+        Makes summaries half similarity and half ROUGE-L, as the benchmark does; without it they are ROUGE-L alone.
+
+    Returns
+    -------
+    float
+        0 to 1.
+    """
+    gold = [squeezed(line) for line in gold]
+    kind = TASKS[task]
+    said = squeezed(prediction) if kind == SUMMARY else area(prediction)  # of a summary all counts, marks as well
+    if not gold or not said:
+        return 0.0
+    if kind == SUMMARY:
+        return summary(gold, said, language, similarity)
+    return _BY_LINES[kind](gold, lines(prediction))
+
+
+def ndcg(gold: Gold, predicted: Gold) -> float:
+    """Normalised discounted cumulative gain at as many lines as there are gold ones.
+
+    The first gold line has the largest gain, the last one gain 1; lines that are not gold have none.
+    """
+    metrics = need("sklearn.metrics", "to score retrieval")
+    k = len(gold)
+    gains = {line: k - place for place, line in enumerate(gold)}
+    ranks = {line: len(predicted) - place for place, line in enumerate(predicted)}
+    missed = [line for line in gains if line not in ranks]
+    # k worthless lines stand between the predicted and the missed ones, so that a short list gains nothing by ties
+    truth = [*(gains.get(line, 0) for line in ranks), *[0] * k, *(gains[line] for line in missed)]
+    order = [*ranks.values(), *[0.5] * k, *[0.0] * len(missed)]
+    return float(metrics.ndcg_score(np.array([truth]), np.array([order]), k=k))
+
+
+def pairwise(gold: Gold, predicted: Gold) -> float:
+    """Pairs of gold lines that are predicted in the gold order, over all pairs of predicted lines.
+
+    Lines that are not gold so cost pairs; one predicted or one gold line makes no pair and scores 0. A gold line that
+    stands twice makes pairs twice, as in the benchmark's own scoring.
+    """
+    if len(gold) < 2 or len(predicted) < 2:
+        return 0.0
+    places = {line: place for place, line in enumerate(predicted)}
+    known = [places[line] for line in gold if line in places]
+    right = sum(first < second for first, second in combinations(known, 2))
+    return min(1.0, right / (len(predicted) * (len(predicted) - 1) / 2))
+
+
+def exact(gold: Gold, predicted: Gold) -> float:
+    """Whether the first predicted line is the first gold one."""
+    return float(predicted[0] == gold[0])
+
+
+def f1(gold: Gold, predicted: Gold) -> float:
+    """F1 of the predicted lines against the gold ones, as sets."""
+    common = len(set(gold) & set(predicted))
+    return 2 * common / (len(set(gold)) + len(set(predicted)))
+
+
+def present(gold: Gold, predicted: Gold) -> float:
+    """Share of the gold lines among the predicted ones, in any order; surplus lines cost nothing."""
+    return sum(line in predicted for line in gold) / len(gold)
+
+
+def summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
+    """Best ROUGE-L over the gold summaries, or half of it plus half the best similarity where a model gives one."""
+    overlap = rouge_l(gold, predicted, language)
+    return overlap if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + overlap) / 2))
+
+
+def rouge_l(gold: Gold, predicted: str, language: str) -> float:
+    """Best ROUGE-L over the gold texts (`keyquery.scores.lbp.rouge`); Chinese text is cut into words by jieba first.
+
+    The benchmark's own program gives 0 where a sentence is so long that it runs out of stack; here it has its score.
+    """
+    said = words(predicted, language)
+    return max(rouge.rouge_l(words(each, language), said) for each in gold)
+
+
+def words(text: str, language: str) -> str:
+    """A text with blanks between its words."""
+    if language != "Chinese":
+        return text
+    jieba = need("jieba", "to cut Chinese summaries into words")
+    jieba.setLogLevel("ERROR")  # it would print how long its dictionary took
+    return " ".join(jieba.cut(text))
+
+
+_BY_LINES: dict[str, Callable[[Gold, Gold], float]] = {
+    NDCG: ndcg,
+    PAIRS: pairwise,
+    EXACT: exact,
+    F1: f1,
+    PRESENT: present,
+}

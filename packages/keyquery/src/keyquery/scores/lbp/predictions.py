@@ -1,0 +1,180 @@
+"""Prediction files: one JSON object a line with `id`, `mode`, `prediction` and, where there are several, `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.store.json_lines import values
+from boundpaper.store.validation import short, short_words
+from keyquery.models.answers.thoughts import split_thoughts
+from keyquery.scores.lbp.data import Sample
+from keyquery.scores.lbp.tasks import MODES
+
+SHOWN = 3  # ids that a message lists
+NULL = {
+    "id": "write the id of the sample that was answered",
+    "mode": f"write how it was asked: {' or '.join(MODES)}",
+    "prediction": "write an empty text for no answer",
+    "run": "number the runs from 1, or leave the field out",
+}
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model answered to one sample in one run.
+
+    Parameters
+    ----------
+    id : str
+        Of the sample.
+    run : int
+        From 1.
+    mode : str
+        How it was asked.
+    text : str
+        The answer, without thoughts.
+    thoughts : str
+        What it thought before, as far as the file has it.
+    """
+
+    id: str
+    run: int
+    mode: str
+    text: str
+    thoughts: str = ""
+
+
+def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
+    """Predictions of some files, each with its place; a file is of one prompt mode.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The files.
+    mode : str or None
+        The mode that all files must have; None takes what they say.
+
+    Raises
+    ------
+    DataError
+        When a file is absent or empty, a line is no JSON or lacks a field, or a mode is wrong or mixed; the message
+        names the line.
+    """
+    return [row for path in paths for row in _lines(path, mode)]
+
+
+def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) -> dict[str, list[Prediction]]:
+    """Predictions of `read` by their mode, held against the samples.
+
+    Parameters
+    ----------
+    given : sequence of (str, Prediction)
+        Predictions with their places.
+    samples : sequence of Sample
+        The samples that predictions may be of.
+
+    Raises
+    ------
+    DataError
+        When an id is unknown, or a prediction is given twice; the message names the line.
+    """
+    known = {sample.id for sample in samples}
+    seen: dict[tuple[str, str, int], str] = {}
+    modes: dict[str, list[Prediction]] = {}
+    for where, prediction in given:
+        if prediction.id not in known:
+            raise DataError(
+                f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for); give the data "
+                "set that was answered with --data, its lengths with --lengths"
+            )
+        key = (prediction.mode, prediction.id, prediction.run)
+        if key in seen:
+            raise DataError(
+                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} stands at {seen[key]} already; "
+                "remove one, or number the runs with `run`"
+            )
+        seen[key] = where
+        modes.setdefault(prediction.mode, []).append(prediction)
+    return modes
+
+
+def missing(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
+    """Samples and runs without a prediction: every sample must have every run that any sample has."""
+    runs = sorted({prediction.run for prediction in predictions})
+    given = {(prediction.id, prediction.run) for prediction in predictions}
+    return [(sample, run) for sample in samples for run in runs if (sample.id, run) not in given]
+
+
+def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction], mode: str) -> None:
+    """Refuse predictions that leave samples out.
+
+    Raises
+    ------
+    DataError
+        Whole lengths without a prediction are named first, then the first absent samples.
+    """
+    given = {prediction.id for prediction in predictions}
+    absent = missing(samples, predictions)
+    if not absent:
+        return
+    lengths = dict.fromkeys(sample.length for sample in samples)
+    bare = [length for length in lengths if not any(s.length == length and s.id in given for s in samples)]
+    if bare:
+        raise DataError(
+            f"{mode}: no predictions of length {', '.join(bare)}; give them, name the lengths to score with --lengths, "
+            "or score what is there with --partial"
+        )
+    first = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:SHOWN])
+    more = f" and {len(absent) - SHOWN} more" if len(absent) > SHOWN else ""
+    raise DataError(
+        f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {first}{more}; give them, "
+        "or score what is there with --partial"
+    )
+
+
+def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
+    if not path.exists():
+        raise DataError(f"{path}: no such prediction file")
+    rows = [(where, predicted(row, where)) for where, row in values(path)]
+    if not rows:
+        raise DataError(f"{path}: the file is empty; a prediction file has one JSON object a line")
+    wanted = mode or rows[0][1].mode
+    for where, prediction in rows:
+        if prediction.mode != wanted:
+            why = "asked for" if mode else f"of {rows[0][0]}"
+            raise DataError(
+                f"{where}: mode {prediction.mode!r} where {wanted!r} was {why}; the two modes are never scored "
+                "together, keep a file for each"
+            )
+    return rows
+
+
+def predicted(row: Any, where: str) -> Prediction:
+    """The value of one line of a prediction file.
+
+    Raises
+    ------
+    DataError
+        When it is no object with the fields, or one of them is null.
+    """
+    if not isinstance(row, dict):
+        raise DataError(f"{where}: a {type(row).__name__} where an object should be")
+    lacking = [name for name in ("id", "mode", "prediction") if name not in row]
+    if lacking:
+        raise DataError(f"{where}: no field {', '.join(lacking)}; it has {short_words(', '.join(row))}")
+    for name in ("id", "mode", "prediction", "run"):
+        if name in row and row[name] is None:
+            raise DataError(f"{where}: {name} is null; {NULL[name]}")
+    if row["mode"] not in MODES:
+        raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
+    run = row.get("run", 1)
+    if isinstance(run, bool) or not isinstance(run, int) or run < 1:
+        raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
+    if not isinstance(row["prediction"], str):
+        raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
+    said = split_thoughts(row["prediction"])
+    return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=said.answer, thoughts=said.thoughts)

@@ -1,0 +1,85 @@
+"""Prompts of LongBench Pro: context, blank lines, question; too long ones lose their middle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundpaper.errors import ModelError
+from keyquery.scores.lbp.data import Sample
+
+GAP = "\n\n\n\n"  # between context and question
+NEW_TOKENS = {"nonthinking": 1024, "thinking": 8192}
+LONG = 262_144  # positions of a model that thinks for longer
+LONG_THOUGHTS = 32_768
+LIMITS = ((262_144, 224_000), (131_072, 120_000))  # positions of a model, tokens of a prompt
+MARGIN = 64  # tokens that a chat template and the re-encoding of a cut prompt may add
+
+
+def text(sample: Sample, mode: str) -> str:
+    """The user's turn: the context, then the question of the prompt mode."""
+    return f"{sample.context}{GAP}{sample.questions[mode]}".strip()
+
+
+def new_tokens_for(mode: str, positions: int | None) -> int:
+    """Tokens that an answer may have: 1,024; with thoughts 8,192, or 32,768 for models of 256k positions."""
+    if mode == "thinking" and positions is not None and positions >= LONG:
+        return LONG_THOUGHTS
+    return NEW_TOKENS[mode]
+
+
+def limit_for(positions: int | None, new_tokens: int, asked: int | None, model: str) -> int:
+    """Tokens that a prompt may have: 120,000 for models of 128k positions, 224,000 for 256k, or as asked.
+
+    Parameters
+    ----------
+    positions : int or None
+        Positions that the model was made for; None when its configuration does not say.
+    new_tokens : int
+        Tokens of an answer.
+    asked : int or None
+        The limit asked for.
+    model : str
+        Named in messages.
+
+    Raises
+    ------
+    ModelError
+        When prompt and answer would not fit the model, or the model is smaller than the benchmark and none was asked.
+    """
+    if positions is not None and new_tokens >= positions:
+        raise ModelError(
+            f"{model}: answers of {new_tokens} tokens do not fit its {positions} positions; give --new-tokens"
+        )
+    most = None if positions is None else max(1, positions - new_tokens - MARGIN)
+    if asked is not None:
+        if positions is not None and asked + new_tokens > positions:
+            raise ModelError(
+                f"{model}: prompts of {asked} tokens and answers of {new_tokens} do not fit its {positions} positions; "
+                f"give --limit {most} or less"
+            )
+        return asked
+    for size, limit in LIMITS:
+        if positions is not None and positions >= size and most is not None and limit <= most:
+            return limit
+    if most is None:
+        raise ModelError(f"{model}: its configuration does not say how many positions it has; give --limit")
+    raise ModelError(
+        f"{model}: prompts of the benchmark's limits and answers of {new_tokens} tokens do not fit its {positions} "
+        f"positions; give --limit {most} or less to cut prompts further (more of the longest inputs is then lost)"
+    )
+
+
+def cut(prompt: str, tokenizer: Any, limit: int) -> tuple[str, int, bool]:
+    """Cut a prompt to its first and last tokens, half of the limit each.
+
+    Returns
+    -------
+    tuple
+        The prompt, how many tokens it had, and whether its middle was taken out.
+    """
+    tokens = tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]
+    if len(tokens) <= limit:
+        return prompt, len(tokens), False
+    first = limit // 2
+    kept = tokens[:first] + tokens[len(tokens) - (limit - first) :]
+    return tokenizer.decode(kept, skip_special_tokens=True), len(tokens), True

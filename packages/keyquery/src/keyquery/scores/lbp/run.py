@@ -1,0 +1,190 @@
+"""A model answers LongBench Pro: batch by batch, every answer on disk before the next batch, a stopped run goes on."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError, ModelError
+from boundpaper.store.text_file import json_of
+from keyquery.measure.bar import Bar
+from keyquery.models.answers import chat
+from keyquery.models.answers.thoughts import split_thoughts
+from keyquery.models.checkpoints.loading import Loaded
+from keyquery.scores import records
+from keyquery.scores.lbp import prompts as lbp_prompts
+from keyquery.scores.lbp.data import Sample, fingerprint
+from keyquery.scores.lbp.predictions import predicted
+from keyquery.scores.lbp.tasks import LENGTHS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a model is asked.
+
+    Parameters
+    ----------
+    mode : {"nonthinking", "thinking"}
+        Which score is wanted. Models whose template knows of thoughts get the plain question and think on their own;
+        others get the question that asks them to reason.
+    runs : int
+        Answers a sample.
+    batch : int
+        Prompts at a time.
+    limit : int or None
+        Tokens of a prompt; the benchmark's limits for models of 128k and 256k positions when None.
+    new_tokens : int or None
+        Tokens of an answer; the benchmark's when None.
+    temperature : float or None
+        The model's own when None.
+    seed : int
+        Of the sampling.
+
+    Raises
+    ------
+    DataError
+        When the temperature is no number to divide by.
+    """
+
+    mode: str = "nonthinking"
+    runs: int = 3
+    batch: int = 1
+    limit: int | None = None
+    new_tokens: int | None = None
+    temperature: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not 0 <= self.temperature < math.inf:
+            raise DataError(f"--temperature {self.temperature}: give a number from 0 on")
+
+
+def answer(loaded: Loaded, samples: Sequence[Sample], settings: Settings, folder: Path, progress: Bar) -> Path:
+    """Answer every sample as often as asked, and return the prediction file `FOLDER/MODE.jsonl`.
+
+    Answers of an earlier run with the same settings, model and data are kept. A batch has the same samples and the
+    same seed however often the command was stopped, so that the answers are those of a run in one go.
+
+    Raises
+    ------
+    DataError
+        When the folder holds answers made otherwise, or a damaged file.
+    ModelError
+        When the model has no tokenizer, prompts do not fit it, or memory runs out.
+    """
+    if loaded.tokenizer is None:
+        raise ModelError(f"{loaded.facts['model']}: no tokenizer")
+    plan = _plan(loaded, samples, settings)
+    path = folder / f"{settings.mode}.jsonl"
+    records.agree(path, plan, free=("runs",))  # runs may be added
+    done = saved_runs(path)
+    jobs = list(_batches(samples, settings))
+    total, before, start = len(samples) * settings.runs, len(done), time.monotonic()
+    for number, (run, batch) in enumerate(jobs):
+        wanted = [sample for sample in batch if (sample.id, run) not in done]
+        if wanted:
+            rows = _answer(loaded, batch, run, settings, plan, number)
+            records.append(path, [rows[sample.id] for sample in wanted])
+            done |= {(sample.id, run) for sample in wanted}
+        rate = max(1, len(done) - before) / max(time.monotonic() - start, 1e-9)
+        progress.update(len(done), total, f"{rate:.2f} answers/s", (total - len(done)) / rate)
+    return path
+
+
+def saved_runs(path: Path) -> set[tuple[str, int]]:
+    """Ids and runs that a prediction file holds; a last line that a kill cut short is taken off the file.
+
+    Raises
+    ------
+    DataError
+        When another line is damaged.
+    """
+    given = (predicted(record, where) for where, record in records.saved_records(path))
+    return {(each.id, each.run) for each in given}
+
+
+def _batches(samples: Sequence[Sample], settings: Settings) -> Iterator[tuple[int, list[Sample]]]:
+    """The longest inputs first, so that what does not fit the memory is known at once; alike lengths share a batch."""
+    order = sorted(samples, key=lambda sample: (-LENGTHS.index(sample.length), -len(sample.context), sample.id))
+    for run in range(1, settings.runs + 1):
+        for start in range(0, len(order), settings.batch):
+            yield run, order[start : start + settings.batch]
+
+
+def _plan(loaded: Loaded, samples: Sequence[Sample], settings: Settings) -> dict[str, Any]:
+    """What decides the answers, as JSON values."""
+    native = chat.reasons(loaded.tokenizer)
+    positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
+    new_tokens = settings.new_tokens or lbp_prompts.new_tokens_for(settings.mode, positions)
+    facts = loaded.facts
+    return {
+        "model": {
+            **{name: facts.get(name) for name in ("revision", "fingerprint", "dtype", "quantization")},
+            "model": Path(facts["model"]).name if facts.get("fingerprint") else facts["model"],
+        },
+        "data": fingerprint(samples),
+        "mode": settings.mode,
+        "question": "nonthinking" if native else settings.mode,
+        "chat_template": getattr(loaded.tokenizer, "chat_template", None) is not None,
+        "runs": settings.runs,
+        "batch": settings.batch,
+        "positions": positions,
+        "limit": lbp_prompts.limit_for(positions, new_tokens, settings.limit, str(facts["model"])),
+        "new_tokens": new_tokens,
+        "sampling": chat.sampling(loaded, settings.temperature),
+        "seed": settings.seed,
+    }
+
+
+def _answer(
+    loaded: Loaded, batch: Sequence[Sample], run: int, settings: Settings, plan: dict[str, Any], number: int
+) -> dict[str, dict[str, Any]]:
+    turns, facts = [], []
+    for sample in batch:
+        prompt, tokens, was_cut = lbp_prompts.cut(
+            lbp_prompts.text(sample, plan["question"]), loaded.tokenizer, plan["limit"]
+        )
+        turns.append(chat.turn(loaded.tokenizer, prompt, thinking=settings.mode == "thinking"))
+        if turns[-1].thinking and settings.mode != "thinking":
+            raise ModelError(
+                f"{plan['model']['model']}: its chat template opens a thought although none is asked for; give --mode "
+                "thinking, so that the score is called what it is"
+            )
+        facts.append({"prompt_tokens": tokens, "cut": was_cut})
+        size = len(turns[-1].tokens) + plan["new_tokens"]
+        if plan["positions"] is not None and size > plan["positions"]:
+            raise ModelError(
+                f"sample {sample.id}: prompt and answer take {size} tokens with the chat template, the model has "
+                f"{plan['positions']} positions; give --limit {plan['limit'] - (size - plan['positions'])} or less"
+            )
+    made = chat.answers(loaded, turns, plan["new_tokens"], plan["sampling"], settings.seed + number)
+    rows = {}
+    for sample, turn, fact, (text, length) in zip(batch, turns, facts, made, strict=True):
+        said, thoughts = split_thoughts(text, opened=turn.thinking)
+        rows[sample.id] = {
+            "id": sample.id,
+            "run": run,
+            "mode": settings.mode,
+            "prediction": said,
+            **({"thoughts": thoughts} if thoughts else {}),
+            **fact,
+            "new_tokens": length,
+        }
+    return rows
+
+
+def settings_of(path: Path) -> dict[str, Any]:
+    """How the answers of a prediction file were made, as `answer` has written it beside them."""
+    note = path.with_name(f"{path.stem}.settings.json")
+    return json_of(note.parent, note.name)
+
+
+def words_of(settings: Settings) -> list[str]:
+    """The options that make these settings, those at their defaults left out."""
+    names = ("runs", "batch", "limit", "new_tokens", "temperature", "seed")
+    given = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(Settings(), name)}
+    return ["--run", *(f"--{name.replace('_', '-')} {value}" for name, value in given.items())]

@@ -1,0 +1,142 @@
+"""Scores of predictions, and their means by length, task and language with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from boundpaper.statistics.bootstrap import LEAST_BOOTSTRAPPED, percentile_interval, resamples
+from boundpaper.statistics.locations.student import half_width
+from keyquery.scores.lbp.data import Sample
+from keyquery.scores.lbp.metrics import Similarity, score
+from keyquery.scores.lbp.predictions import Prediction
+from keyquery.scores.lbp.tasks import LANGUAGES, LENGTHS, SCORE, SCORE_ROUGE, TASKS, is_summary
+
+DRAWS = 2000
+OVERALL = "overall"
+
+
+def score_samples(
+    samples: Sequence[Sample], predictions: Sequence[Prediction], similarity: Similarity | None = None
+) -> pd.DataFrame:
+    """Score predictions, one row a sample: the mean of its runs.
+
+    Returns
+    -------
+    DataFrame
+        Columns id, length, task, language, runs, empty (runs whose prediction is blank) and score (0 to 1), in the
+        order of the samples; samples without a prediction are left out.
+    """
+    by_id: dict[str, list[Prediction]] = {}
+    for prediction in predictions:
+        by_id.setdefault(prediction.id, []).append(prediction)
+    rows = []
+    for sample in samples:
+        runs = by_id.get(sample.id)
+        if not runs:
+            continue
+        values = [score(sample.task, sample.answer, run.text, sample.language, similarity) for run in runs]
+        rows.append(
+            {
+                "id": sample.id,
+                "length": sample.length,
+                "task": sample.task,
+                "language": sample.language,
+                "runs": len(runs),
+                "empty": sum(not run.text.strip() for run in runs),
+                "score": float(np.mean(values)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool = False) -> pd.DataFrame:
+    """Means over samples, times 100: overall, and by length, task and language.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        What `score_samples` gives.
+    samples : sequence of Sample
+        The samples that should have a prediction; slices that lack some say so.
+    embedded : bool
+        Whether summaries were scored with the embedding model. Where not, means that hold summaries carry the metric
+        name `SCORE_ROUGE`, all others `SCORE`.
+
+    Returns
+    -------
+    DataFrame
+        Columns slice, key, metric, value, ci_low, ci_high, n (predictions), samples, reason. Intervals are 95 %
+        percentile intervals from 2,000 resamples of samples within each length, and Student's, cut at 0 and 100, where
+        a length has fewer than 20 samples: they cover the choice of questions, not that of training or prompts. The
+        overall mean is given for samples of all six lengths only.
+    """
+    expected = pd.DataFrame([{"length": s.length, "task": s.task, "language": s.language} for s in samples])
+    rows = [_mean(OVERALL, OVERALL, scores, expected, embedded)]
+    for name, keys in (("length", LENGTHS), ("task", tuple(TASKS)), ("language", LANGUAGES)):
+        for key in keys:
+            asked = expected[expected[name] == key]
+            if len(asked):
+                rows.append(_mean(name, key, scores[scores[name] == key], asked, embedded))
+    return pd.DataFrame(rows)
+
+
+def _mean(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame, embedded: bool) -> dict[str, object]:
+    reasons = []
+    if len(scores) < len(expected):
+        reasons.append(f"{len(expected) - len(scores)} of {len(expected)} samples have no prediction")
+    absent = [length for length in LENGTHS if length not in set(scores["length"])]
+    given = bool(len(scores)) and not (kind == OVERALL and absent)
+    if kind == OVERALL and absent and len(scores):
+        reasons.append(f"no predictions of length {', '.join(absent)}")
+    low = high = float("nan")
+    if given and len(scores) == 1:
+        reasons.append("no interval: a single sample")
+    elif given and scores["score"].nunique() > 1:
+        low, high = _interval(scores)
+    elif given:
+        reasons.append("no interval: all samples score the same")
+    summaries = any(is_summary(task) for task in expected["task"])
+    return {
+        "slice": kind,
+        "key": key,
+        "metric": SCORE_ROUGE if summaries and not embedded else SCORE,
+        "value": 100 * float(scores["score"].mean()) if given else float("nan"),
+        "ci_low": low,
+        "ci_high": high,
+        "n": int(scores["runs"].sum()),
+        "samples": len(scores),
+        "reason": "; ".join(reasons),
+    }
+
+
+def _interval(scores: pd.DataFrame) -> tuple[float, float]:
+    """Ends of the interval of the mean, times 100; the benchmark fixes how many samples a length has."""
+    lengths = [values.to_numpy(dtype=float) for _, values in scores.groupby("length")["score"]]
+    if min(map(len, lengths)) < LEAST_BOOTSTRAPPED:
+        return _student(lengths)
+    totals = np.zeros(DRAWS)
+    for place, array in enumerate(lengths):
+        totals += np.concatenate([array[index].sum(axis=1) for index in resamples(len(array), DRAWS, seed=place)])
+    low, high = percentile_interval(100 * totals / len(scores))
+    # a sum in another order may end a rounding error away from the mean of equal scores
+    return round(low, 10), round(high, 10)
+
+
+def _student(lengths: list[NDArray[np.float64]]) -> tuple[float, float]:
+    """Student's interval of a mean over lengths, degrees of freedom by Satterthwaite.
+
+    Where a length has a single sample, or none of them a spread within, the lengths are taken as one sample: that
+    counts the differences between lengths as noise, so the interval is rather too wide.
+    """
+    count = sum(map(len, lengths))
+    mean = np.concatenate(lengths).mean()
+    if min(map(len, lengths)) < 2 or all(np.ptp(each) == 0 for each in lengths):
+        lengths = [np.concatenate(lengths)]
+    parts = np.array([len(each) * each.var(ddof=1) for each in lengths]) / count**2
+    df = parts.sum() ** 2 / sum(part**2 / (len(each) - 1) for part, each in zip(parts, lengths, strict=True))
+    half = float(half_width(np.sqrt(parts.sum()), np.asarray(df)))
+    return 100 * max(0.0, float(mean) - half), 100 * min(1.0, float(mean) + half)

@@ -1,0 +1,97 @@
+"""Scores as a measurement: the rows of one model, a block a prompt mode, and the rules by which a file changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.store.manifest import manifest as kept_manifest
+from boundpaper.store.measurement import path_of
+from boundpaper.store.reader import read
+from keyquery.measure.measurements import save
+from keyquery.scores.lbp.tasks import MODES
+
+TABLE = "measured_lbp"
+ROLES = ("model", "null reference")
+
+
+def write_scores(
+    root: Path,
+    name: str,
+    mode: str,
+    scores: pd.DataFrame,
+    facts: Mapping[str, str],
+    manifest: Mapping[str, Any],
+    *,
+    replace: bool,
+) -> Path:
+    """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME`; the other mode stays.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    name : str
+        Name of the measurements, see `checked_name`.
+    mode : {"nonthinking", "thinking"}
+    scores : DataFrame
+        What `aggregated` gives.
+    facts : mapping
+        `data`, `checkpoint` and `role`, the same in all rows.
+    manifest : mapping
+        What made the scores of this mode: `command`, `versions` and settings.
+    replace : bool
+        Whether scores of this mode that differ may be overwritten.
+
+    Raises
+    ------
+    DataError
+        When the file holds other scores of this mode and `replace` is not set.
+    """
+    path = path_of(root, TABLE, name)
+    rows = _ordered(scores.assign(mode=mode, **facts))
+    manifests = {mode: dict(manifest)}
+    if path.is_file():
+        whole = read(root, TABLE)
+        whole = whole[whole["model"] == name].drop(columns="model")
+        old = whole[whole["mode"] == mode]
+        if len(old) and not replace and not _same(old, rows):
+            raise DataError(
+                f"{path.relative_to(root)}: holds other scores of the mode {mode} already; give another --name to keep "
+                "both, or --replace"
+            )
+        rows = pd.concat([whole[whole["mode"] != mode], rows], ignore_index=True)
+        before = kept_manifest(root, path.relative_to(root).as_posix())
+        manifests = {**before.get("modes", {}), **manifests}
+    rows = rows.sort_values("mode", key=lambda modes: modes.map(MODES.index), kind="stable", ignore_index=True)
+    note = {
+        "command": "; ".join(manifests[mode]["command"] for mode in MODES if mode in manifests),
+        "versions": manifest["versions"],
+        "modes": manifests,
+    }
+    return save(root, {TABLE: rows}, name, note)[0]
+
+
+COLUMNS = (
+    *("mode", "slice", "key", "metric", "value", "ci_low", "ci_high", "n", "samples"),
+    *("data", "checkpoint", "role", "reason"),
+)
+
+
+def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[list(COLUMNS)]
+
+
+def _same(one: pd.DataFrame, two: pd.DataFrame) -> bool:
+    """Whether two tables hold the same rows, numbers within what a CSV keeps of them."""
+    try:
+        pd.testing.assert_frame_equal(
+            one.reset_index(drop=True), two.reset_index(drop=True), check_dtype=False, rtol=1e-6, atol=1e-9
+        )
+    except AssertionError:
+        return False
+    return True

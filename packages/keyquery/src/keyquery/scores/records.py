@@ -1,0 +1,79 @@
+"""Records of a run: a line of JSON each, on disk before the next is made; what a kill cut short is taken off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.store.files import write
+from boundpaper.store.json_lines import values
+from boundpaper.store.text_file import json_of
+
+
+def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The records of a file, each with its place; none when there is no file.
+
+    Raises
+    ------
+    DataError
+        When a line other than the last is damaged.
+    """
+    if not path.is_file():
+        return []
+    content = path.read_bytes()
+    whole, _, torn = content.rpartition(b"\n")
+    if torn:
+        write(path, whole + b"\n" if whole else b"")
+    records = list(values(path))
+    for where, record in records:
+        if not isinstance(record, dict) or not isinstance(record.get("id"), str):
+            raise DataError(f"{where}: no record with an id; mend or remove the line")
+    return records
+
+
+def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Put whole lines at the end of a file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+            stream.flush()
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be written ({error.strerror}); free space and run the command again"
+        ) from error
+
+
+def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
+    """Put down how records are made, beside them; refuse to add to records that were made in another way.
+
+    Parameters
+    ----------
+    path : Path
+        The records.
+    plan : mapping
+        What decides them, as JSON values.
+    free : sequence of str
+        Names in the plan that may differ from one run to the next.
+
+    Raises
+    ------
+    DataError
+        When the settings beside the file are others, absent or damaged.
+    """
+    note = path.with_suffix(".settings.json")
+    if path.is_file() and not note.is_file():
+        raise DataError(f"{path}: {note.name} is missing beside it, so nobody knows how it was made; remove the file")
+    if path.is_file():
+        before = json_of(path.parent, note.name)
+        changed = [name for name in plan if name not in free and before.get(name) != plan[name]]
+        if changed:
+            was = ", ".join(f"{name} {before.get(name)} (now {plan[name]})" for name in changed)
+            raise DataError(
+                f"{path}: holds answers made with other settings: {was}; give another --name, the settings of then, or "
+                "remove the file"
+            )
+    write(note, (json.dumps(plan, indent=1, sort_keys=True) + "\n").encode())

@@ -1,0 +1,196 @@
+"""The command `bench ruler`: results of a harness, given or run here, or needles in noise, into the measurements."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.errors import DataError, ModelError
+from boundpaper.store.files import write
+from keyquery.measure.bar import bar
+from keyquery.measure.measurements import checked_name, slug
+from keyquery.models.checkpoints.builtin import resolve
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.libraries import need
+from keyquery.scores.ruler import harness as ruler_harness
+from keyquery.scores.ruler import needles as ruler_needles
+from keyquery.scores.ruler import results as ruler_results
+from keyquery.scores.ruler import run as ruler_run
+from keyquery.scores.ruler.scores import MEAN, TASKS, length_tokens, lengths_of, tabulate
+from keyquery.scores.ruler.table import BENCHMARK, NOISE, ROLES, write_scores
+
+NEEDLES = "needles"
+
+
+def run(
+    root: Path,
+    *,
+    model: str,
+    results: Sequence[Path] = (),
+    generate: bool = False,
+    tasks: str | None = None,
+    lengths: str | None = None,
+    samples: int = 500,
+    batch: int = 1,
+    chat_template: bool = False,
+    harness: str | None = None,
+    name: str | None = None,
+    partial: bool = False,
+    replace: bool = False,
+    null: bool = False,
+    seed: int = ruler_needles.SEED,
+    dtype: str = "auto",
+    quantize: str | None = None,
+    device: str = "auto",
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+) -> list[str]:
+    """Take over results of lm-evaluation-harness, run it, or ask for needles in generated noise.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    model : str
+        The model that is run, or that the results are of.
+    results : sequence of Path
+        Result files; none when the model is run.
+    generate : bool
+        Run the model; what is finished is kept in `out/bench/ruler/NAME` and a stopped run goes on.
+    tasks : str or None
+        `needles` for the tasks in noise, or names separated by commas; RULER's 13 when None.
+    lengths : str or None
+        `4k,8k,...`; RULER's six when None.
+    samples, batch, chat_template, seed
+        See `ruler_run.Settings`.
+    harness : str or None
+        The program `lm_eval`, where it lives in another environment.
+    name : str or None
+        Of the measurements; from the model when None.
+    partial : bool
+        Take results in which tasks lack lengths; a mean still needs every task.
+    replace : bool
+        Overwrite scores of the same name.
+    null : bool
+        Mark the model as a null reference, which no correlation takes in.
+    dtype, quantize, device, revision, trust_remote_code
+        See `ModelSource`.
+
+    Returns
+    -------
+    list of str
+        Paths of the tables, below the project.
+
+    Raises
+    ------
+    DataError, ModelError, MissingDependency
+        As the parts say.
+    """
+    if generate == bool(results):
+        raise DataError("give either result files (--results FILE...) or --run to make them")
+    key = checked_name(name or slug(model))
+    chosen, asked = lengths_of(lengths), _tasks(tasks, generate)
+    folder = root / "out/bench/ruler" / key
+    place = resolve(root, model) if generate else model
+    source = ModelSource(place, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+    noise = asked[0] in ruler_needles.TASKS
+    words = ["--run"] if generate else ["--results FILE..."]
+    settings: dict[str, Any]
+    if generate and noise:
+        how = ruler_run.Settings(
+            tasks=asked, lengths=chosen, samples=samples, seed=seed, batch=batch, chat_template=chat_template
+        )
+        loaded = load(source)
+        with bar("needles") as progress:
+            path = ruler_run.answer(loaded, how, folder, progress)
+        cells = ruler_run.cells(path, how)
+        settings = {"answers": ruler_run.plan(loaded, how)}
+        versions = {library: importlib.metadata.version(library) for library in ("torch", "transformers")}
+    else:
+        if generate:
+            program = ruler_harness.command(harness)
+            _require_positions(source, chosen)
+            results = ruler_harness.run(
+                program,
+                source,
+                asked,
+                chosen,
+                samples=samples,
+                batch=batch,
+                chat_template=chat_template,
+                seed=seed,
+                folder=folder / "harness",
+            )
+        read = ruler_results.read(results)
+        if slug(read.model) != slug(model):
+            raise DataError(
+                f"{results[0]}: holds results of {read.model}, not of {model}; give --model as the file has it, and "
+                "--name for another name among the measurements"
+            )
+        cells = [cell for cell in read.cells if lengths is None or cell.length in chosen]
+        if not partial:
+            ruler_results.require(cells, asked, chosen)
+        settings = read.facts
+        versions = {"lm_eval": ", ".join(read.facts["harness"])}
+    if generate:
+        words += [f"--tasks {NEEDLES if asked == ruler_needles.TASKS else ','.join(asked)}"] * (asked != TASKS)
+        words += [f"--samples {samples}"] * (samples != ruler_harness.SAMPLES)
+        words += [f"--seed {seed}"] * (seed != ruler_needles.SEED) + [f"--batch {batch}"] * (batch != 1)
+        words += ["--chat-template"] * chat_template
+    words += [f"--lengths {','.join(chosen)}"] * (lengths is not None)
+    words += ["--partial"] * partial + ["--null-reference"] * null
+    checkpoint = Path(model).name if Path(model).is_dir() else model
+    table = tabulate(cells, ruler_needles.TASKS if noise else TASKS, ruler_needles.MEAN if noise else MEAN)
+    write(folder / ("needles.scores.csv" if noise else "scores.csv"), table.to_csv(index=False).encode())
+    facts = {"data": NOISE if noise else BENCHMARK, "checkpoint": checkpoint, "role": ROLES[1] if null else ROLES[0]}
+    note = {
+        "command": f"python build.py bench ruler --model {checkpoint} {' '.join(words)} --name {key}",
+        "versions": versions,
+        **settings,
+    }
+    path = write_scores(root, key, table, facts, note, replace=replace)
+    _say(table)
+    return [path.relative_to(root).as_posix()]
+
+
+def _tasks(text: str | None, generate: bool) -> tuple[str, ...]:
+    if text is not None and not generate:
+        raise DataError("--tasks goes with --run; result files say their tasks")
+    if text is None or text == "all":
+        return TASKS
+    if text == NEEDLES:
+        return ruler_needles.TASKS
+    given = [part.strip() for part in text.split(",") if part.strip()]
+    for known in (ruler_needles.TASKS, TASKS):
+        if given and set(given) <= set(known):
+            return tuple(task for task in known if task in given)
+    raise DataError(
+        f"--tasks {text}: give {NEEDLES}, or some of {', '.join(ruler_needles.TASKS)} (generated noise), or some of "
+        f"{', '.join(TASKS)} (lm-evaluation-harness), not of both"
+    )
+
+
+def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
+    """Refuse lengths above the model's positions before anything is loaded."""
+    transformers = need("transformers", "to read the model's configuration")
+    try:
+        config = transformers.AutoConfig.from_pretrained(
+            source.name, revision=source.revision, trust_remote_code=source.trust_remote_code
+        )
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{source.name}: its configuration cannot be read ({str(error).splitlines()[0]})") from error
+    positions = getattr(config.get_text_config(), "max_position_embeddings", None)
+    ruler_run.require_positions(source.name, positions, [(length, length_tokens(length)) for length in lengths])
+
+
+def _say(table: pd.DataFrame) -> None:
+    for _, row in table[table["slice"].isin(["mean", "summary"])].iterrows():
+        ends = f" ({row['ci_low']:.1f} to {row['ci_high']:.1f})" if pd.notna(row["ci_low"]) else ""
+        value = "none" if pd.isna(row["value"]) else f"{row['value']:,.0f}" if row["unit"] == "tokens" else None
+        value = value or f"{row['value']:.1f}"
+        print(f"{row['key']} {row['length']}: {value}{ends}; {row['reason']}".rstrip("; "), file=sys.stderr)

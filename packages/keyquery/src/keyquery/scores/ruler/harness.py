@@ -1,0 +1,178 @@
+"""lm-evaluation-harness as a program: it runs RULER's 13 tasks, one length at a time, and a finished length stays.
+
+It is run as a program of its own, not imported, and may live in another environment: quantized weights it loads in a
+way that transformers 5 refuses, which this project needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from boundpaper.build import process
+from boundpaper.errors import DataError, MissingDependency
+from boundpaper.store.files import write
+from keyquery.models.checkpoints.loading import DTYPES, ModelSource
+from keyquery.scores.ruler.results import NAMES
+from keyquery.scores.ruler.scores import length_tokens
+
+SEED = 42
+SAMPLES = 500  # what the harness makes a length
+TAIL = 3  # lines of its log in an error
+HINTS = (
+    (
+        ("argument 'load_in_4bit'", "argument 'load_in_8bit'"),
+        "It loads quantized weights in a way that transformers 5 refuses: install 'transformers<5' in its environment",
+    ),
+    (
+        ("no network", "connectionerror", "max retries exceeded", "name resolution", "offline mode", "cannot reach"),
+        "Its tasks download essays and questions; without a network, --tasks needles asks on generated noise",
+    ),
+)
+INSTALL = (
+    "lm-evaluation-harness is not installed here; with '.[ruler]' in an environment of its own (python -m venv "
+    ".venv-ruler && .venv-ruler/bin/python -m pip install '.[ruler]') give --harness .venv-ruler/bin/lm_eval"
+)
+
+
+def command(harness: str | None) -> list[str]:
+    """The program: a given one, else the one of this Python.
+
+    Raises
+    ------
+    MissingDependency
+        When there is none.
+    """
+    if harness is not None:
+        program = shutil.which(harness)
+        if program is None:
+            raise MissingDependency(f"--harness {harness}: no program; give the path of lm_eval")
+        return [str(Path(program).absolute())]
+    if find_spec("lm_eval") is None:
+        raise MissingDependency(INSTALL)
+    return [sys.executable, "-m", "lm_eval"]
+
+
+def run(
+    program: Sequence[str],
+    source: ModelSource,
+    tasks: Sequence[str],
+    lengths: Sequence[str],
+    *,
+    samples: int,
+    batch: int,
+    chat_template: bool,
+    seed: int,
+    folder: Path,
+) -> list[Path]:
+    """Run tasks at every length and return the result files, one a length.
+
+    Lengths are run one by one: a limit of samples takes the first of all lengths, so that with several lengths in one
+    run the longer ones would get none. Answers inside a length are kept by the harness' own cache.
+
+    Raises
+    ------
+    DataError
+        When more samples are asked for than the harness makes, or it fails; the end of its log says why.
+    """
+    if samples > SAMPLES:
+        raise DataError(f"--samples {samples}: the harness makes {SAMPLES} a task and length")
+    names = [theirs for theirs, ours in NAMES.items() if ours in tasks]
+    made = []
+    for length in lengths:
+        asked = arguments(
+            source,
+            names,
+            length,
+            samples,
+            batch=batch,
+            chat_template=chat_template,
+            seed=seed,
+        )
+        place = folder / f"{length}-{_hash(asked)}"  # other options have another place, and answers of their own
+        before = is_finished(place)
+        if before is None:
+            print(f"{length}: {len(tasks)} tasks; the log is {place / 'log.txt'}", file=sys.stderr, flush=True)
+            _start(program, asked, place)
+            before = is_finished(place)
+        if before is None:
+            raise DataError(
+                f"{length}: the harness ended without a result file; its log is {place / 'log.txt'}: {_tail(place)}"
+            )
+        made.append(before)
+    return made
+
+
+def arguments(
+    source: ModelSource,
+    names: Sequence[str],
+    length: str,
+    samples: int,
+    *,
+    batch: int,
+    chat_template: bool,
+    seed: int,
+) -> list[str]:
+    """Options of the harness for one length, without where it writes."""
+    tokens = length_tokens(length)
+    model: dict[str, Any] = {"pretrained": source.name, "max_length": tokens}
+    model["dtype"] = DTYPES.get(source.dtype, "auto")
+    if source.revision is not None:
+        model["revision"] = source.revision
+    if source.trust_remote_code:
+        model["trust_remote_code"] = True
+    if source.quantize == "int8":
+        model["load_in_8bit"] = True
+    elif source.quantize is not None:
+        model |= {"load_in_4bit": True, "bnb_4bit_quant_type": source.quantize}
+    asked = ["--model", "hf", "--model_args", ",".join(f"{name}={value}" for name, value in model.items())]
+    asked += ["--tasks", ",".join(names), "--metadata", json.dumps({"max_seq_lengths": [tokens]})]
+    asked += ["--batch_size", str(batch), "--seed", str(seed)]
+    asked += ["--device", source.device] * (source.device != "auto")
+    asked += ["--limit", str(samples)] * (samples < SAMPLES)
+    asked += ["--apply_chat_template"] * chat_template
+    return asked
+
+
+def is_finished(place: Path) -> Path | None:
+    """The result file of a finished run, the newest where there are several."""
+    return max(place.glob("**/results_*.json"), key=lambda path: path.name, default=None)
+
+
+def _hash(asked: Sequence[str]) -> str:
+    return hashlib.blake2b("\0".join(asked).encode(), digest_size=4).hexdigest()
+
+
+def _start(program: Sequence[str], asked: Sequence[str], place: Path) -> None:
+    write(place / "options.json", (json.dumps(list(asked)) + "\n").encode())
+    outputs = ["--output_path", str(place), "--log_samples", "--use_cache", str(place / "answers")]
+    try:
+        with (place / "log.txt").open("wb") as log:
+            returncode = process.run_shown([*program, *asked, *outputs], Path.cwd(), log)
+    except (MissingDependency, OSError) as error:
+        raise DataError(f"{program[0]}: cannot be run ({error})") from error
+    if returncode:
+        raise DataError(
+            f"the harness ended with {returncode}; its log is {place / 'log.txt'}: {_tail(place)}{_hint(place)}"
+        )
+
+
+def _hint(place: Path) -> str:
+    """What to do about a failure that its log names."""
+    log = (place / "log.txt").read_text(encoding="utf-8", errors="replace").lower()
+    for words, hint in HINTS:
+        if any(word in log for word in words):
+            return f". {hint}"
+    return ""
+
+
+def _tail(place: Path) -> str:
+    lines = (place / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+    said = [line.strip() for line in lines if line.strip()]
+    return " / ".join(said[-TAIL:]) or "it is empty"

@@ -1,0 +1,197 @@
+"""Needles in generated noise, the part of RULER that needs no download: sentences of our own, seeded, any tokenizer.
+
+The tasks follow the benchmark's needle tasks (Hsieh et al. 2024): something to remember stands at one of 40 depths of a
+text that repeats itself, and is asked for at the end; the answer's beginning follows the question. Wording and noise
+are not the benchmark's, so the tasks have names of their own and their scores enter no mean of its 13 tasks.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from boundpaper.errors import DataError
+
+TASKS = ("noise_single", "noise_multikey", "noise_multivalue", "noise_multiquery")
+MEAN = "mean_noise_4"
+NEW_TOKENS = 128
+DEPTHS = tuple(int(depth) for depth in np.round(np.linspace(0, 100, 40)))
+SEED = 42
+SEVERAL = 4  # keys, values of a key, and keys asked for in the tasks of several
+
+NOISE = "Rain taps at the window. A cart rolls past the gate. Somewhere a door is shut. Nobody looks up."
+HEAD = "Read the text below and keep the locker numbers that it names. A question about them follows."
+NEEDLE = "The locker of the {key} has the number {value}."
+ASK = {1: "Which number does the locker of the {keys} have?", 2: "Which numbers do the lockers of the {keys} have?"}
+BEGIN = {1: "The locker of the {keys} has the number", 2: "The lockers of the {keys} have the numbers"}
+ASK_VALUES = "Which numbers does the locker of the {keys} have? It has several."
+BEGIN_VALUES = "The locker of the {keys} has the numbers"
+QUALITIES = (
+    *("amber", "brisk", "copper", "dusty", "early", "faded", "gentle", "hollow"),
+    *("ivory", "jolly", "little", "merry", "narrow", "olive", "patient", "quiet"),
+)
+OWNERS = (
+    *("baker", "carter", "drummer", "editor", "farmer", "glazier", "hunter", "joiner"),
+    *("mason", "nurse", "painter", "potter", "sailor", "tailor", "tinker", "weaver"),
+)
+KEYS = tuple(f"{quality} {owner}" for quality in QUALITIES for owner in OWNERS)
+
+Count = Callable[[str, str], int]
+"""Tokens of a prompt, from what is asked and the beginning of the answer."""
+
+
+@dataclass(frozen=True)
+class Needle:
+    """One sample.
+
+    Parameters
+    ----------
+    id : str
+        Stable over runs and models: `noise_single-4k-0007`.
+    task, length : str
+    question : str
+        Text and question.
+    begin : str
+        Beginning of the answer, which the model continues.
+    references : tuple of str
+        The numbers that must be named.
+    depth : int
+        Where the needle that is asked for stands, percent of the noise; of several, the first.
+    tokens : int
+        Of question and beginning, as the model sees them.
+    """
+
+    id: str
+    task: str
+    length: str
+    question: str
+    begin: str
+    references: tuple[str, ...]
+    depth: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class _Plan:
+    needles: tuple[tuple[int, str], ...]  # depth and sentence
+    question: str
+    begin: str
+    references: tuple[str, ...]
+    depth: int
+
+    def text(self, units: int) -> str:
+        """The noise with the needles at their depths, and the question below."""
+        lines = [NOISE] * units
+        # the deepest first, so that the places of the others stay
+        for depth, sentence in sorted(self.needles, reverse=True):
+            lines.insert(math.floor(units * depth / 100 + 0.5), sentence)
+        return "\n".join([HEAD, *lines, self.question])
+
+
+def samples(task: str, length: str, tokens: int, number: int, count: Count, seed: int = SEED) -> list[Needle]:
+    """Make the samples of one task and length.
+
+    Parameters
+    ----------
+    task : str
+        One of `TASKS`.
+    length : str
+        Name of the length.
+    tokens : int
+        What prompt and answer may take together.
+    number : int
+        Samples; sample i asks for a needle at depth i modulo 40, so that every depth has as many.
+    count : callable
+        See `Count`.
+    seed : int
+        Of keys, values and the depths of the other needles. A sample depends on it, the task, the length and its
+        place alone: fewer samples are the first ones of more.
+
+    Raises
+    ------
+    DataError
+        When the task is unknown, or the budget is too small for the needles and one line of noise.
+    """
+    if task not in TASKS:
+        raise DataError(f"no needle task {task!r}; they are {', '.join(TASKS)}")
+    made: list[Needle] = []
+    units = 1
+    unit = max(1, count("\n".join([NOISE] * 9), "") - count("\n".join([NOISE] * 8), ""))
+    for place in range(number):
+        plan = _plan(task, DEPTHS[place % len(DEPTHS)], random.Random(f"{seed}/{task}/{length}/{place}"))
+        name = f"{task}-{length}-{place:04d}"
+        units, used = _filled(plan, units, unit, tokens - NEW_TOKENS, count, name)
+        made.append(Needle(name, task, length, plan.text(units), plan.begin, plan.references, plan.depth, used))
+    return made
+
+
+def _filled(plan: _Plan, start: int, unit: int, budget: int, count: Count, name: str) -> tuple[int, int]:
+    """The most lines of noise that fit the budget (to one line), and the tokens that the prompt then has."""
+    sizes: dict[int, int] = {}
+
+    def size(units: int) -> int:
+        if units not in sizes:
+            sizes[units] = count(plan.text(units), plan.begin)
+        return sizes[units]
+
+    if size(1) > budget:
+        raise DataError(
+            f"{name}: the needles, the question and one line of noise take {size(1) + NEW_TOKENS} tokens with this "
+            f"tokenizer (an answer of {NEW_TOKENS} included), the length has {budget + NEW_TOKENS}; give a longer one"
+        )
+    low, high, units = 1, 0, max(1, start)  # low fits; high does not, once it is known
+    while True:
+        if size(units) <= budget:
+            low = units
+        else:
+            high = units
+        if high and high - low <= 1:
+            return low, size(low)
+        units = low + max(1, (budget - size(low)) // unit)
+        if high:
+            units = min(units, high - 1)
+
+
+def _plan(task: str, depth: int, draw: random.Random) -> _Plan:
+    several = task != "noise_single"
+    keys = draw.sample(KEYS, SEVERAL if task in ("noise_multikey", "noise_multiquery") else 1)
+    each = SEVERAL if task == "noise_multivalue" else 1
+    values = [str(value) for value in draw.sample(range(1_000_000, 10_000_000), len(keys) * each)]
+    held = {key: values[place * each : (place + 1) * each] for place, key in enumerate(keys)}
+    others = draw.sample([other for other in DEPTHS if other != depth], len(values) - 1) if several else []
+    sentences = [NEEDLE.format(key=key, value=value) for key, own in held.items() for value in own]
+    needles = tuple(zip([depth, *others], sentences, strict=True))
+    asked = keys if task == "noise_multiquery" else keys[:1]
+    if task == "noise_multivalue":
+        question, begin = ASK_VALUES, BEGIN_VALUES
+    else:
+        question, begin = ASK[min(2, len(asked))], BEGIN[min(2, len(asked))]
+    named = asked[0] if len(asked) == 1 else f"{', the '.join(asked[:-1])} and the {asked[-1]}"
+    references = tuple(value for key in asked for value in held[key])
+    return _Plan(needles, question.format(keys=named), begin.format(keys=named), references, depth)
+
+
+def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("7304918", "2056471")) -> None:
+    """Refuse a tokenizer that cannot write the answers: it could never be right, whatever the model.
+
+    Parameters
+    ----------
+    back : callable
+        A text to tokens and back.
+
+    Raises
+    ------
+    DataError
+        When a number does not survive.
+    """
+    for value in values:
+        said = back(f"the number {value}.")
+        if value not in said:
+            raise DataError(
+                f"the tokenizer cannot write the numbers of the needles ({value} comes back as {said!r}); no answer "
+                "could be right, so this check says nothing of the model"
+            )

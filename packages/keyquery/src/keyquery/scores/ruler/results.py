@@ -1,0 +1,288 @@
+"""RULER from result files of lm-evaluation-harness, which runs its 13 tasks: read and checked.
+
+Of one thing its scores are not RULER's: in the two tasks of questions, whose references are wordings of one answer, it
+gives the share of the references that are found, and RULER a full score for any. These are scored anew from the
+samples that the harness writes beside its results.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.store.files import digest
+from boundpaper.store.json_lines import values
+from boundpaper.store.json_text import parsed
+from keyquery.scores.ruler.scores import TASKS, Cell, length_key, length_tokens, share_contained
+
+# The harness' name of each task
+NAMES = {
+    **{task: task for task in TASKS if task.startswith("niah_")},
+    "ruler_vt": "vt",
+    "ruler_cwe": "cwe",
+    "ruler_fwe": "fwe",
+    "ruler_qa_squad": "qa_1",
+    "ruler_qa_hotpot": "qa_2",
+}
+SETTINGS = ("model_name", "chat_template_sha", "system_instruction_sha")  # the same in all files of one model
+NOT_RUN = -1
+QUESTIONS = ("qa_1", "qa_2")  # any reference is enough
+NO_SAMPLES = (
+    "value: no samples of the questions beside the results, where the harness scores shares of the references and "
+    "RULER any of them; run it with --log_samples"
+)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What result files hold of RULER.
+
+    Parameters
+    ----------
+    cells : list of Cell
+        One a task and length.
+    model : str
+        The model as the harness was told.
+    facts : dict
+        For a manifest: versions of the harness, settings, hashes of the files.
+    """
+
+    cells: list[Cell]
+    model: str
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def read(paths: Sequence[Path]) -> Results:
+    """Read result files (`results_*.json`) of one model into scores by task and length.
+
+    Raises
+    ------
+    DataError
+        When a file is absent, no JSON, of another kind, of another model or setting than the first, holds no task of
+        RULER or a score outside 0 to 1, when a prompt was cut to fit the model, when two files hold the same task and
+        length, or when tasks at one length rest on different numbers of samples.
+    """
+    if not paths:
+        raise DataError("no result files; give results_*.json files of lm-evaluation-harness")
+    cells: dict[tuple[str, str], Cell] = {}
+    origin: dict[tuple[str, str], Path] = {}
+    first: dict[str, Any] | None = None
+    versions, seeds, hashes = set(), set(), []
+    for path in paths:
+        content = _content(path)
+        if first is None:
+            first = content
+        for name in SETTINGS:
+            if content.get(name) != first.get(name):
+                raise DataError(
+                    f"{path}: {name} is {content.get(name)!r}, in {paths[0]} it is {first.get(name)!r}; give the files "
+                    "of one model and one way of asking"
+                )
+        for cell in _cells(content, path):
+            place = (cell.length, cell.task)
+            if place in cells:
+                raise DataError(f"{path}: {cell.task} at {cell.length} stands in {origin[place]} already; give one")
+            cells[place], origin[place] = cell, path
+        versions.add(str(content.get("lm_eval_version", "unknown")))
+        seeds.add(str(content.get("config", {}).get("random_seed", "unknown")))
+        hashes.append(digest(path))
+    assert first is not None
+    _even(list(cells.values()))
+    facts = {
+        "harness": sorted(versions),
+        "seeds": sorted(seeds),
+        "files": sorted(hashes),
+        "chat_template": bool(first.get("chat_template_sha")),
+    }
+    return Results(list(cells.values()), str(first.get("model_name") or "unknown"), facts)
+
+
+def require(cells: Sequence[Cell], tasks: Sequence[str], lengths: Sequence[str]) -> None:
+    """Refuse results in which a task lacks a length.
+
+    Raises
+    ------
+    DataError
+        The message says which, and how to take them all the same.
+    """
+    have = {(cell.task, cell.length) for cell in cells if cell.value is not None}
+    by_length = {length: [task for task in tasks if (task, length) not in have] for length in lengths}
+    lost = [
+        f"{length}: {'every task' if len(absent) == len(tasks) else ', '.join(absent)}"
+        for length, absent in by_length.items()
+        if absent
+    ]
+    if lost:
+        bare = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
+        raise DataError(
+            f"without a score at {'; '.join(lost)}{bare}. Give --lengths for the ones that were run, or --partial "
+            "to take what is there (a mean needs every task)"
+        )
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); give a results_*.json file") from error
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: no text; give a results_*.json file") from None
+    try:
+        content = parsed(text)
+    except (ValueError, RecursionError) as error:
+        if _is_json(text.partition("\n")[0]):
+            raise DataError(f"{path}: JSON lines, so samples; give the results_*.json file beside it") from None
+        raise DataError(f"{path}: no JSON ({error})") from None
+    if not isinstance(content, dict) or not {"results", "configs"} <= set(content):
+        kind = "samples" if isinstance(content, dict) and "doc_id" in content else "another kind of file"
+        raise DataError(
+            f"{path}: {kind}, not results of lm-evaluation-harness (results and configs are missing); give a "
+            "results_*.json file"
+        )
+    if wrong := _wrong(content):
+        raise DataError(f"{path}: {wrong}; this is not what lm-evaluation-harness writes")
+    return content
+
+
+def _wrong(content: dict[str, Any]) -> str:
+    """What of a results file has another shape than it should; empty when nothing has."""
+    for part in ("results", "configs", "n-samples"):
+        rows = content.get(part, {})
+        if not isinstance(rows, dict):
+            return f"`{part}` is no object"
+        for name, row in rows.items():
+            if name in NAMES and not isinstance(row, dict):
+                return f"`{part}` of {name} is no object"
+    for name, row in content["configs"].items():
+        asked = row.get("metadata", {}) if name in NAMES else {}
+        lengths = asked.get("max_seq_lengths") if isinstance(asked, dict) else None
+        if lengths is not None and not (
+            isinstance(lengths, list) and all(str(length).isdecimal() and len(str(length)) < 10 for length in lengths)
+        ):
+            return f"`max_seq_lengths` of {name} is no list of lengths"
+    return ""
+
+
+def _is_json(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
+    results = content["results"]
+    named = [name for name in results if name in NAMES]
+    if not named:
+        has = ", ".join(sorted(results)) or "nothing"
+        raise DataError(f"{path}: no task of RULER; it has {has}")
+    limit = content.get("max_length")
+    cells = []
+    for name in named:
+        asked = _lengths(content, name)
+        for length, value in _scores(results[name], name, path).items():
+            if value == NOT_RUN:
+                # every file has a place for 4096; only lengths that were asked for can be missing
+                if length in asked:
+                    reason = "asked for, no sample was run; a limit takes the first ones, of the shortest length"
+                    cells.append(Cell(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
+                continue
+            if not (isinstance(value, int | float) and 0 <= value <= 1 and math.isfinite(value)):
+                raise DataError(f"{path}: {name} at {length}: {value!r} is no score between 0 and 1")
+            if isinstance(limit, int) and length > limit:
+                raise DataError(
+                    f"{path}: {name} at {length}: the harness cut prompts to the model's {limit} tokens, so this is no "
+                    "score at that length; run it again with a longer max_length, or leave the length out"
+                )
+            n = _samples(content, name, length, asked)
+            reason = "" if n is not None else "n, ci_low, ci_high: the file says no number of samples for each length"
+            scored: float | None = float(value)
+            if NAMES[name] in QUESTIONS:
+                scored = _any_reference(path, name, length, float(value))
+                reason = reason if scored is not None else NO_SAMPLES
+            percent = None if scored is None else 100 * scored
+            cells.append(Cell(task=NAMES[name], length=length_key(length), value=percent, n=n, reason=reason))
+    return cells
+
+
+def _any_reference(results: Path, name: str, length: int, share: float) -> float | None:
+    """Mean score of the samples of a task of questions when any reference is enough; None without samples.
+
+    Raises
+    ------
+    DataError
+        When samples cannot be read, or do not give the harness' own score.
+    """
+    path = results.with_name(f"samples_{name}_{results.stem.removeprefix('results_')}.jsonl")
+    if not path.is_file():
+        return None
+    shares, any_of = [], []
+    for where, sample in values(path):
+        try:
+            if int(sample["doc"]["max_length"]) != length:
+                continue
+            references = [str(each) for each in sample["doc"]["outputs"]]
+            said = str(sample["filtered_resps"][0])
+            shares.append(share_contained(said, references))
+            any_of.append(share_contained(said, references, any_of=True))
+        except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
+            raise DataError(f"{where}: no sample of the harness ({error!r})") from None
+    if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
+        said = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
+        raise DataError(
+            f"{path}: its samples give {said} at {length} where {results.name} has {share:.6g}; they are of another run"
+        )
+    return sum(any_of) / len(any_of)
+
+
+def _scores(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
+    """Scores by length, from keys such as `4096,none`: metric, comma, filter."""
+    by_length: dict[int, Any] = {}
+    for key, value in row.items():
+        metric, _, _ = key.partition(",")
+        if not metric.isdecimal() or len(metric) > 9:
+            continue
+        if int(metric) in by_length:
+            raise DataError(f"{path}: {name} at {metric}: two filters; keep one")
+        by_length[int(metric)] = value
+    if not by_length:
+        raise DataError(f"{path}: {name}: no score by length; keys such as '4096,none' are missing")
+    return by_length
+
+
+def _lengths(content: dict[str, Any], name: str) -> list[int]:
+    """The lengths that samples were made for, in their order."""
+    metadata = content["configs"].get(name, {}).get("metadata") or {}
+    lengths = metadata.get("max_seq_lengths") if isinstance(metadata, dict) else None
+    return [int(length) for length in lengths] if lengths else [4096]
+
+
+def _samples(content: dict[str, Any], name: str, length: int, asked: list[int]) -> int | None:
+    """Samples of one length: the harness counts those of all lengths, which follow each other in equal blocks.
+
+    A limit takes the first samples of all.
+    """
+    counts = content.get("n-samples", {}).get(name, {})
+    original, effective = counts.get("original"), counts.get("effective")
+    if not (isinstance(original, int) and isinstance(effective, int)) or length not in asked or original % len(asked):
+        return None
+    block = original // len(asked)
+    return max(0, min(block, effective - block * asked.index(length)))
+
+
+def _even(cells: Sequence[Cell]) -> None:
+    by_length: dict[str, dict[int, list[str]]] = {}
+    for cell in cells:
+        if cell.value is not None and cell.n is not None:
+            by_length.setdefault(cell.length, {}).setdefault(cell.n, []).append(cell.task)
+    for length in sorted(by_length, key=length_tokens):
+        if len(by_length[length]) > 1:
+            counts = "; ".join(f"{', '.join(tasks)}: {n}" for n, tasks in sorted(by_length[length].items()))
+            raise DataError(
+                f"at {length} the tasks rest on different numbers of samples ({counts}); run them with one limit"
+            )

@@ -1,0 +1,214 @@
+"""A model looks for needles in generated noise: answer by answer on disk, a stopped run goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError, ModelError
+from boundpaper.store.validation import short
+from keyquery.measure.bar import Bar
+from keyquery.models.answers.generation import greedy
+from keyquery.models.answers.thoughts import opens, split_thoughts
+from keyquery.models.checkpoints.loading import Loaded
+from keyquery.models.checkpoints.memory import exhausted
+from keyquery.scores import records
+from keyquery.scores.ruler import needles as ruler_needles
+from keyquery.scores.ruler.needles import NEW_TOKENS, Needle
+from keyquery.scores.ruler.scores import Cell, length_tokens, share_contained
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a model is asked.
+
+    Parameters
+    ----------
+    tasks : tuple of str
+        See `ruler_needles.TASKS`.
+    lengths : tuple of str
+        Keys; prompt and answer together take as many tokens at most.
+    samples : int
+        A task and length; a multiple of the 40 depths asks at each as often.
+    seed : int
+        Of the needles.
+    batch : int
+        Prompts at a time.
+    chat_template : bool
+        Put the question into a user turn of the model's template; the beginning of the answer follows it.
+    """
+
+    tasks: tuple[str, ...] = ruler_needles.TASKS
+    lengths: tuple[str, ...] = ()
+    samples: int = 500
+    seed: int = ruler_needles.SEED
+    batch: int = 1
+    chat_template: bool = False
+
+
+def answer(loaded: Loaded, settings: Settings, folder: Path, progress: Bar) -> Path:
+    """Ask for every needle, greedily, and return the file of records `FOLDER/needles.jsonl`.
+
+    A record has id, task, length, depth, prompt tokens, references, prediction and score. Answers of an earlier run
+    with the same settings and model are kept; more lengths, tasks or samples may be added.
+
+    Raises
+    ------
+    DataError
+        When a length leaves no room for the needles, the tokenizer cannot write their numbers, or the folder holds
+        answers that were made otherwise.
+    ModelError
+        When a length is above the model's, it has no tokenizer or no chat template that is asked for, or memory runs
+        out.
+    """
+    prompts = _Prompts(loaded, chat=settings.chat_template)
+    positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
+    sizes = [(length, length_tokens(length)) for length in settings.lengths]
+    require_positions(str(loaded.facts["model"]), positions, sizes)
+    tokenizer = loaded.tokenizer
+    ruler_needles.require_numbers(
+        lambda text: str(tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True))
+    )
+    path = folder / "needles.jsonl"
+    records.agree(path, plan(loaded, settings))
+    done = {record["id"] for _, record in records.saved_records(path)}
+    total = len(settings.tasks) * len(settings.lengths) * settings.samples
+    finished, start = 0, time.monotonic()
+    for length in settings.lengths:
+        for task in settings.tasks:
+            every = ruler_needles.samples(
+                task, length, length_tokens(length), settings.samples, prompts.count, settings.seed
+            )
+            wanted = [sample for sample in every if sample.id not in done]
+            old = len(every) - len(wanted)
+            finished += old
+            for at in range(0, len(wanted), settings.batch):
+                batch = wanted[at : at + settings.batch]
+                records.append(path, _answer(loaded, prompts, batch))
+                finished += len(batch)
+                rate = finished / max(time.monotonic() - start, 1e-9)
+                progress.update(finished, total, f"{length} {task}", (total - finished) / rate)
+    return path
+
+
+def cells(path: Path, settings: Settings) -> list[Cell]:
+    """Score the records of a run, task by task and length by length.
+
+    Raises
+    ------
+    DataError
+        When records are damaged, stand twice, or are missing.
+    """
+    by_place: dict[tuple[str, str], dict[str, float]] = {}
+    for where, record in records.saved_records(path):
+        task, length, prediction = (record.get(name) for name in ("task", "length", "prediction"))
+        references = record.get("references")
+        texts = isinstance(task, str) and isinstance(length, str) and isinstance(prediction, str)
+        if not (texts and isinstance(references, list) and references and all(isinstance(x, str) for x in references)):
+            raise DataError(f"{where}: no record of a needle; remove the line")
+        scores = by_place.setdefault((str(task), str(length)), {})
+        if record["id"] in scores:
+            raise DataError(f"{where}: {short(record['id'])} stands twice; remove one of the lines")
+        scores[record["id"]] = share_contained(split_thoughts(str(prediction)).answer, references)
+    made = []
+    for length in settings.lengths:
+        for task in settings.tasks:
+            every = by_place.get((task, length), {})
+            names = [f"{task}-{length}-{place:04d}" for place in range(settings.samples)]
+            lost = [name for name in names if name not in every]
+            if lost:
+                raise DataError(f"{path}: no answer to {lost[0]} and {len(lost) - 1} more; run the command again")
+            value = 100 * sum(every[name] for name in names) / len(names)
+            made.append(Cell(task=task, length=length, value=value, n=len(names)))
+    return made
+
+
+def plan(loaded: Loaded, settings: Settings) -> dict[str, Any]:
+    """What decides the answers, as JSON values; lengths, tasks and the number of samples may be added to."""
+    facts = loaded.facts
+    return {
+        "model": {
+            **{name: facts.get(name) for name in ("revision", "fingerprint", "dtype", "quantization")},
+            "model": Path(facts["model"]).name if facts.get("fingerprint") else facts["model"],
+        },
+        "seed": settings.seed,
+        "batch": settings.batch,  # padding may turn a tie
+        "chat_template": settings.chat_template,
+        "new_tokens": NEW_TOKENS,
+    }
+
+
+class _Prompts:
+    """The text a model sees, and its tokens."""
+
+    def __init__(self, loaded: Loaded, *, chat: bool) -> None:
+        self._tokenizer = loaded.tokenizer
+        self._chat = chat
+        name = loaded.facts["model"]
+        if self._tokenizer is None:
+            raise ModelError(f"{name}: no tokenizer")
+        if chat and getattr(self._tokenizer, "chat_template", None) is None:
+            raise ModelError(f"{name}: its tokenizer has no chat template; leave --chat-template out")
+        if chat and opens(self.text("a", "")):
+            raise ModelError(
+                f"{name}: its chat template opens a thought, which {NEW_TOKENS} tokens of an answer need not end; "
+                "leave --chat-template out"
+            )
+
+    def text(self, question: str, begin: str) -> str:
+        """Question and beginning of the answer; without the beginning token, which the tokenizer adds."""
+        if not self._chat:
+            return f"{question} {begin}" if begin else question
+        turn = self._tokenizer.apply_chat_template(
+            [{"role": "user", "content": question}], tokenize=False, add_generation_prompt=True, enable_thinking=False
+        )
+        first = self._tokenizer.bos_token
+        if first and turn.startswith(first) and self._tokenizer("a")["input_ids"][0] == self._tokenizer.bos_token_id:
+            turn = turn[len(first) :]  # else it would stand twice
+        return f"{turn}{begin}"
+
+    def count(self, question: str, begin: str) -> int:
+        return len(self._tokenizer(self.text(question, begin), verbose=False)["input_ids"])
+
+
+def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[str, int]]) -> None:
+    """Refuse lengths (key and tokens) above the positions of a model.
+
+    Raises
+    ------
+    ModelError
+        The message says which lengths fit.
+    """
+    above = [length for length, tokens in lengths if positions is not None and tokens > positions]
+    if above:
+        below = [length for length, _ in lengths if length not in above]
+        mend = f"give --lengths {','.join(below)}" if below else f"give --lengths of {positions} tokens at most"
+        raise ModelError(f"{name}: {', '.join(above)}: the model has {positions} positions only; {mend}")
+
+
+def _answer(loaded: Loaded, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
+    texts = [prompts.text(sample.question, sample.begin) for sample in batch]
+    try:
+        said = greedy(loaded.model, loaded.tokenizer, texts, NEW_TOKENS, len(batch), pad=True)
+    except Exception as error:
+        if not exhausted(error):
+            raise
+        longest = max(sample.tokens for sample in batch)
+        mend = "give a smaller --batch" if len(batch) > 1 else "leave the length out, or give --dtype bf16"
+        raise ModelError(f"{batch[0].id}: memory runs out with {longest} tokens a prompt; {mend}") from error
+    return [
+        {
+            "id": sample.id,
+            "task": sample.task,
+            "length": sample.length,
+            "depth": sample.depth,
+            "tokens": sample.tokens,
+            "references": list(sample.references),
+            "prediction": text,
+            "score": share_contained(split_thoughts(text).answer, sample.references),
+        }
+        for sample, text in zip(batch, said, strict=True)
+    ]

@@ -1,0 +1,259 @@
+"""RULER's scores: references found in an answer, means over tasks, effective length, weighted averages."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.statistics.effective_length import LENGTHS, THRESHOLD
+from boundpaper.statistics.proportion import wilson_interval
+
+NEEDLES = tuple(
+    f"niah_{name}" for name in ("single_1", "single_2", "single_3", "multikey_1", "multikey_2", "multikey_3")
+)
+QA = ("qa_1", "qa_2")
+TASKS = (*NEEDLES, "niah_multivalue", "niah_multiquery", "vt", "cwe", "fwe", *QA)
+ALL = "all"  # the length of a row over lengths
+MEAN = "mean_13"
+AVERAGES = ("average", "weighted_longer", "weighted_shorter")
+EFFECTIVE = ("effective_length", "effective_length_unbroken")
+COLUMNS = ("slice", "key", "length", "value", "unit", "ci_low", "ci_high", "n", "reason")
+PERCENT, TOKENS = "percent", "tokens"
+_CONTROL = re.compile(r"[\x00-\x1f]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """The score of one task at one length.
+
+    Parameters
+    ----------
+    task, length : str
+        The task, and the input length as a key: `4k`.
+    value : float or None
+        0 to 100.
+    n : int or None
+        Samples; None when nothing says how many.
+    reason : str
+        What there is to say; not empty when value or n is None.
+    """
+
+    task: str
+    length: str
+    value: float | None
+    n: int | None
+    reason: str = ""
+
+
+def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
+    """Give the share of the references that stand in a prediction, 0 to 1; letter case does not count.
+
+    Parameters
+    ----------
+    prediction : str
+        What the model said; control characters count as line breaks, as in RULER.
+    references : sequence of str
+        What it should have said, at least one.
+    any_of : bool
+        One reference is enough, as in the question-answering tasks, whose references are wordings of one answer.
+    """
+    if not references:
+        raise ValueError("a sample needs a reference")
+    said = _CONTROL.sub("\n", prediction.strip()).lower()
+    hits = [reference.lower() in said for reference in references]
+    return float(any(hits)) if any_of else sum(hits) / len(hits)
+
+
+def length_key(tokens: int) -> str:
+    """A number of tokens as a key: 4096 is `4k`."""
+    return f"{tokens // 1024}k" if tokens % 1024 == 0 else str(tokens)
+
+
+def length_tokens(key: str) -> int:
+    """Tokens of a key.
+
+    Raises
+    ------
+    DataError
+        When it is none.
+    """
+    match = re.fullmatch(r"([1-9]\d*)(k?)", key)
+    if match is None:
+        raise DataError(f"{key!r} is no length; write 4k, 8k, ... or a number of tokens")
+    return int(match[1]) * (1024 if match[2] else 1)
+
+
+def lengths_of(text: str | None) -> tuple[str, ...]:
+    """The lengths of an option `4k,8k,...` in rising order; RULER's six when it is not given."""
+    if text is None:
+        return LENGTHS
+    parts = [part.strip().lower() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise DataError(f"--lengths {text}: no length; write 4k,8k,...")
+    return tuple(length_key(tokens) for tokens in sorted({length_tokens(part) for part in parts}))
+
+
+def tabulate(cells: Iterable[Cell], tasks: Sequence[str], mean: str) -> pd.DataFrame:
+    """Rows of a measurement: every cell, the mean of the tasks at each length and, for RULER itself, over lengths.
+
+    A mean stands only where every task has a value; else its row has none and names what is missing, so that a mean
+    over fewer tasks never goes by the same name.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        At most one a task and length.
+    tasks : sequence of str
+        The tasks that the mean is over.
+    mean : str
+        Its name. `MEAN` is the benchmark's own: it has an effective length and weighted averages as well.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`; intervals are 95 %.
+    """
+    by_place = {(cell.length, cell.task): cell for cell in cells}
+    lengths = sorted({length for length, _ in by_place}, key=length_tokens)
+    rows = [_task_row(by_place[place]) for place in sorted(by_place, key=lambda at: _order(at, tasks))]
+    means = {length: _mean_row(length, [by_place.get((length, task)) for task in tasks], tasks) for length in lengths}
+    rows += [{**row, "key": mean} for row in means.values()]
+    if mean == MEAN:
+        rows += [*_averages(means), *_effective(means)]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"n": "Int64", "value": float})
+
+
+def _order(place: tuple[str, str], tasks: Sequence[str]) -> tuple[int, int]:
+    return tasks.index(place[1]), length_tokens(place[0])
+
+
+def _task_row(cell: Cell) -> dict[str, object]:
+    low, high, reasons = None, None, [cell.reason] if cell.reason else []
+    if cell.value is not None and cell.n:
+        low, high = interval(cell.value, cell.n)
+    return {
+        "slice": "task",
+        "key": cell.task,
+        "length": cell.length,
+        "value": cell.value,
+        "unit": PERCENT,
+        "ci_low": low,
+        "ci_high": high,
+        "n": cell.n,
+        "reason": "; ".join(reasons),
+    }
+
+
+def interval(value: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a mean score (0 to 100) over n samples.
+
+    A sample's score lies between 0 and 1, and no variable on that range with a given mean varies more than one that is
+    0 or 1; so the interval is wide enough where samples score fractions, and wider than needed.
+    """
+    count = value / 100 * n
+    low, _ = wilson_interval(math.floor(count + 1e-9), n)
+    _, high = wilson_interval(math.ceil(count - 1e-9), n)
+    return 100 * low, 100 * high
+
+
+def _mean_row(length: str, cells: Sequence[Cell | None], tasks: Sequence[str]) -> dict[str, object]:
+    """The mean of the tasks; its interval joins those of the tasks (Zou and Donner 2008), which are fixed."""
+    have = [cell for cell in cells if cell is not None and cell.value is not None]
+    value, low, high = None, None, None
+    counts = [cell.n for cell in have if cell.n]
+    reasons = []
+    if len(have) == len(tasks):
+        values = [cell.value for cell in have if cell.value is not None]
+        value = math.fsum(values) / len(tasks)
+        if len(counts) == len(tasks):
+            ends = [interval(each, n) for each, n in zip(values, counts, strict=True)]
+            below = math.sqrt(sum((each - end[0]) ** 2 for each, end in zip(values, ends, strict=True)))
+            above = math.sqrt(sum((end[1] - each) ** 2 for each, end in zip(values, ends, strict=True)))
+            low, high = max(0.0, value - below / len(tasks)), min(100.0, value + above / len(tasks))
+        else:
+            reasons.append("n, ci_low, ci_high: samples of a task are not known")
+    else:
+        lost = [task for task, cell in zip(tasks, cells, strict=True) if cell is None or cell.value is None]
+        reasons.append(f"no mean over {len(have)} of {len(tasks)} tasks; missing: {', '.join(lost)}")
+    return {
+        "slice": "mean",
+        "key": "",
+        "length": length,
+        "value": value,
+        "unit": PERCENT,
+        "ci_low": low,
+        "ci_high": high,
+        "n": sum(counts) if len(counts) == len(have) and have else None,
+        "reason": "; ".join(reasons),
+    }
+
+
+def _over_lengths(key: str, value: float | None, unit: str, n: int | None, reason: str) -> dict[str, object]:
+    no_ends = "ci_low, ci_high: of single lengths only"
+    return {
+        "slice": "summary",
+        "key": key,
+        "length": ALL,
+        "value": value,
+        "unit": unit,
+        "ci_low": None,
+        "ci_high": None,
+        "n": n,
+        "reason": "; ".join(filter(None, (reason, no_ends))),
+    }
+
+
+def _total(means: dict[str, dict[str, object]]) -> int | None:
+    counts = [row["n"] for row in means.values() if row["value"] is not None]
+    known = [count for count in counts if isinstance(count, int)]
+    return sum(known) if known and len(known) == len(counts) else None
+
+
+def _averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
+    """Plain, and with weights 1 to 6 towards longer or shorter inputs; over the six lengths or not at all."""
+    values = {length: row["value"] for length, row in means.items()}
+    lost = [length for length in LENGTHS if values.get(length) is None]
+    reason = f"no mean of 13 tasks at {', '.join(lost)}" if lost else ""
+    rising = range(1, len(LENGTHS) + 1)
+    weights = {"average": [1] * len(LENGTHS), "weighted_longer": [*rising], "weighted_shorter": [*reversed(rising)]}
+    rows = []
+    for key in AVERAGES:
+        value = None
+        if not lost:
+            parts = [weight * float(str(values[at])) for weight, at in zip(weights[key], LENGTHS, strict=True)]
+            value = math.fsum(parts) / sum(weights[key])
+        rows.append(_over_lengths(key, value, PERCENT, None if lost else _total(means), reason))
+    return rows
+
+
+def _effective(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
+    """The longest length above the threshold: whatever lies below it, and with every shorter length above as well.
+
+    The benchmark's rule does not say what a length counts whose shorter neighbour failed; both readings are given.
+    """
+    known = {length: float(str(row["value"])) for length, row in means.items() if row["value"] is not None}
+    tested = sorted(known, key=length_tokens)
+    above = [length for length in tested if known[length] > THRESHOLD]
+    unbroken = tested[: next((at for at, length in enumerate(tested) if known[length] <= THRESHOLD), len(tested))]
+    rows = []
+    for key, passing in zip(EFFECTIVE, (above, unbroken), strict=True):
+        reasons = []
+        lost = [length for length in LENGTHS if length not in known]
+        if not tested:
+            reasons.append("no length has a mean of 13 tasks")
+        elif not passing:
+            reasons.append(f"no tested length is above {THRESHOLD} from the shortest on, {tested[0]}")
+        elif passing[-1] == tested[-1]:
+            reasons.append("the longest length with a mean: it may reach further")
+        if lost and tested:
+            reasons.append(f"without a mean: {', '.join(lost)}")
+        if above != unbroken and passing and key == EFFECTIVE[0]:
+            reasons.append("a shorter length is not above")
+        value = float(length_tokens(passing[-1])) if passing else None
+        rows.append(_over_lengths(key, value, TOKENS, _total(means), "; ".join(reasons)))
+    return rows

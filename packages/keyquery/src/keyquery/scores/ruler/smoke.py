@@ -1,0 +1,78 @@
+"""A network with random weights that reads bytes, to try the needles without a download; it has learned nothing.
+
+    python -m keyquery.scores.ruler.smoke FOLDER
+
+writes `FOLDER/random-llama-bytes`, the same each time: a small Llama with weights as its initialisation draws them,
+seed 0, and a tokenizer that has a token for each byte, since the words of the other null model hold no numbers.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import ThesisError
+from keyquery.models.libraries import need
+from keyquery.models.null_model import CONFIG
+
+SMALLER: dict[str, Any] = {  # thousands of bytes are read on any machine in minutes
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 8192,
+}
+SPECIAL = ("<pad>", "<s>", "</s>")
+
+
+def make(folder: Path, **changes: Any) -> Path:
+    """Write model and tokenizer; return their folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the model's folder is made.
+    **changes
+        Settings of the architecture.
+
+    Raises
+    ------
+    MissingDependency
+        When torch or transformers is absent.
+    """
+    torch, transformers = need("torch", "for the null model"), need("transformers", "for the null model")
+    place = folder / "random-llama-bytes"
+    words = byte_tokenizer()
+    torch.manual_seed(0)
+    config = {**CONFIG, **SMALLER, "vocab_size": len(words), **changes}
+    transformers.LlamaForCausalLM(transformers.LlamaConfig(**config)).save_pretrained(place)
+    words.save_pretrained(place)
+    return place
+
+
+def byte_tokenizer() -> Any:
+    """A tokenizer with a token a byte and one for the beginning, which it puts in front."""
+    transformers = need("transformers", "for the null model")
+    from tokenizers import Tokenizer, decoders
+    from tokenizers.models import BPE
+    from tokenizers.pre_tokenizers import ByteLevel
+    from tokenizers.processors import TemplateProcessing
+
+    letters = (*SPECIAL, *sorted(ByteLevel.alphabet()))
+    tokenizer = Tokenizer(BPE({letter: number for number, letter in enumerate(letters)}, []))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    names = dict(zip(("pad_token", "bos_token", "eos_token"), SPECIAL, strict=True))
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit("usage: python -m keyquery.scores.ruler.smoke FOLDER")
+    try:
+        print(make(Path(sys.argv[1])))
+    except ThesisError as error:
+        sys.exit(f"error: {error}")

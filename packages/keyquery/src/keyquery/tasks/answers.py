@@ -1,0 +1,165 @@
+"""Reading answers: yes, no and other options as whole words, and numbers with the kind of error that they make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+from keyquery.tasks.items import Item
+
+Outcome = Literal["right", "wrong", "unparsed"]
+RIGHT: Final = "right"
+WRONG: Final = "wrong"
+UNPARSED: Final = "unparsed"
+
+EXACT = "exact"
+NO_NUMBER = "no_number"
+NEAR_MISS = "near_miss"
+OTHER_NUMBER = "other_number"
+RUN_DELETION = "run_deletion"
+TRUNCATION = "truncation"
+OTHER_DELETION = "other_deletion"
+INSERTION = "insertion"
+WRONG_LENGTH = "wrong_length"
+CLASSES = (
+    EXACT,
+    NEAR_MISS,
+    RUN_DELETION,
+    TRUNCATION,
+    OTHER_DELETION,
+    INSERTION,
+    OTHER_NUMBER,
+    WRONG_LENGTH,
+    NO_NUMBER,
+)
+LETTERS = dict(zip(CLASSES, "enrtdiowx", strict=True))
+"""A letter for each class, where a table has one a question. A right number that no full stop follows is `NO_STOP`."""
+NO_STOP = "s"
+NEAR = 2  # substitutions of a near-miss: one wrong digit, or two digits exchanged
+
+# A hyphen or an apostrophe inside a word belongs to it: "no" is not in "no-one"
+BEFORE, AFTER = r"(?<!\w)(?<!\w['’-])", r"(?!['’-]?\w)"
+DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)|\d(?: \d(?!\d))+|\d+")
+
+
+def chosen(text: str, options: Sequence[str]) -> str | None:
+    """The option that stands first in a text as whole words, whatever its case; None when none does.
+
+    Of two options that start at the same place the longer one counts, so "new york" is not "new".
+    """
+    first: tuple[int, int, str] | None = None
+    for option in options:
+        words = r"\s+".join(map(re.escape, option.split()))
+        match = re.search(BEFORE + words + AFTER, text, re.IGNORECASE)
+        if match and (first is None or (match.start(), -match.end()) < first[:2]):
+            first = (match.start(), -match.end(), option)
+    return None if first is None else first[2]
+
+
+def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
+    """Whether a continuation gives the right answer.
+
+    Parameters
+    ----------
+    text : str
+        What the model said.
+    answer : str
+        The right answer.
+    options : sequence of str
+        All answers there are: the first one in the text counts, and a text without any is unparsed. Empty for an open
+        question: then the first sentence must hold the answer as whole words, and is unparsed when it has no words.
+    """
+    if options:
+        choice = chosen(text, options)
+        return UNPARSED if choice is None else RIGHT if choice.casefold() == answer.casefold() else WRONG
+    sentence = next((part for part in re.split(r"[.?!\n]", text) if re.search(r"\w", part)), "")
+    if not sentence:
+        return UNPARSED
+    return RIGHT if chosen(sentence, [answer]) is not None else WRONG
+
+
+def parse(item: Item, text: str) -> Outcome:
+    """Whether a continuation answers an item; of an item whose answer is a number, the first number counts.
+
+    A language with words for digits gives them in the item's fact `digits`, word to digit.
+    """
+    digits = item.facts.get("digits")
+    key = number(item.answer, digits)
+    if item.options or not key:
+        return judge(text, item.answer, item.options)
+    said = number(text, digits)
+    return UNPARSED if not said else RIGHT if said == key else WRONG
+
+
+def number(text: str, digits: Mapping[str, str] | None = None) -> str:
+    """The first number in a text, as digits; empty when there is none.
+
+    Parameters
+    ----------
+    text : str
+        What the model said. Digits may stand apart ("4 0 7"), and thousands may be set off by commas.
+    digits : mapping or None
+        Words of a language that writes each digit as a word, to digits: {"d4": "4"}. Then the first unbroken run of
+        these words counts, and figures mean nothing.
+    """
+    if digits is None:
+        match = DIGITS.search(text)
+        return re.sub(r"\D", "", match.group()) if match else ""
+    numeral = ""
+    for word in text.split():
+        if word in digits:
+            numeral += digits[word]
+        elif numeral:
+            break
+    return numeral
+
+
+def error_class(said: str, key: str) -> str:
+    """How a number differs from the key that was asked for: one of `CLASSES`, each number in exactly one.
+
+    Tried in this order:
+
+    - `no_number`: nothing was said; `exact`.
+    - Of the same length: `near_miss` with one or two digits changed (two neighbours exchanged are two changes), else
+      `other_number`.
+    - Shorter, and the key with digits left out: `run_deletion` when a run of equal digits became shorter but none
+      vanished (12234 to 1234), else `truncation` when it is the key's beginning, else `other_deletion`. A key that
+      ends in a run, cut inside it (12344 to 1234), is both of the former and counts as the first: see `ambiguous`.
+    - Longer, and the key with digits put in: `insertion`.
+    - `wrong_length`: everything else.
+    """
+    if not said:
+        return NO_NUMBER
+    if said == key:
+        return EXACT
+    if len(said) == len(key):
+        changed = sum(one != other for one, other in zip(said, key, strict=True))
+        return NEAR_MISS if changed <= NEAR else OTHER_NUMBER
+    if _within(said, key):
+        if _shorter_runs(said, key):
+            return RUN_DELETION
+        return TRUNCATION if key.startswith(said) else OTHER_DELETION
+    return INSERTION if _within(key, said) else WRONG_LENGTH
+
+
+def ambiguous(said: str, key: str) -> bool:
+    """Whether a shorter number is both a shortened run of equal digits and the beginning of the key."""
+    return error_class(said, key) == RUN_DELETION and key.startswith(said)
+
+
+def _within(part: str, whole: str) -> bool:
+    """Whether all digits of `part` stand in `whole` in their order."""
+    rest = iter(whole)
+    return all(digit in rest for digit in part)
+
+
+def _runs(text: str) -> list[tuple[str, int]]:
+    return [(match.group(1), len(match.group())) for match in re.finditer(r"(.)\1*", text)]
+
+
+def _shorter_runs(said: str, key: str) -> bool:
+    ours, theirs = _runs(said), _runs(key)
+    return [digit for digit, _ in ours] == [digit for digit, _ in theirs] and all(
+        one <= other for (_, one), (_, other) in zip(ours, theirs, strict=True)
+    )

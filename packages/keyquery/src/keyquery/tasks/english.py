@@ -1,0 +1,257 @@
+"""English items and texts, written and generated here: facts of common knowledge, reviews, numbers to remember."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from boundpaper.errors import DataError, ModelError
+from keyquery.models.answers.forwards import encode
+from keyquery.models.answers.scoring import continuation
+from keyquery.tasks import english_prose as prose
+from keyquery.tasks import english_statements
+from keyquery.tasks.answers import NEAR
+from keyquery.tasks.english_facts import ATHLETES, CITIES
+from keyquery.tasks.items import NO, TASKS, YES, Item
+from keyquery.tasks.prompt_length import Filler
+
+KINDS = ("prose", "code")
+FORMS = ("key", "code")
+MISSES = ("one-digit", "swapped", "shortened", "other")
+KEYED = ("passkey", "verification", "ranking")
+DIGITS = 5
+LENGTH = 256  # tokens of a prompt with a key when none is asked
+SENTIMENTS = ("positive", "negative")
+RULE = "Answer each question with yes or no.\n"
+# Two answered questions go first, one of each answer, about nothing that is asked
+CITY_SHOTS = "Question: Is Nairobi in Kenya?\nAnswer: yes\nQuestion: Is Lima in Poland?\nAnswer: no\n"
+SPORT_SHOTS = (
+    "Question: Does Michael Jordan play basketball?\nAnswer: yes\nQuestion: Does Pele play cricket?\nAnswer: no\n"
+)
+CITY_FORMS = ("Is {subject} in {shown}?", "Is {subject} a city in {shown}?")
+SPORT_FORMS = ("Does {subject} play {shown}?", "Is {subject} known for playing {shown}?")
+SHOTS = (
+    "Review: A warm and clever film. I smiled all the way home.\nSentiment: positive\n\n"
+    "Review: A dull and lazy film. I looked at my watch all the time.\nSentiment: negative\n\n"
+)
+HEADS = {
+    "key": "A pass key is hidden in the text below. Remember it.",
+    "code": "Read these notes with care; you will be asked about one of them.",
+}
+PLANTS = {
+    "key": "The pass key is {key}. Remember that {key} is the pass key.",
+    "code": "Note for the night porter: the code {key} opens the door.",
+}
+WANTED = {
+    "key": "\nWhat is the pass key? The pass key is",
+    "code": "\nQuestion: Which code opens the door?\nAnswer: The door opens with the code",
+}
+CHECKED = {
+    "key": "\nIs the pass key {key}? Answer yes or no.\nAnswer:",
+    "code": "\nQuestion: Does the code {key} open the door? Answer yes or no.\nAnswer:",
+}
+HUB = {"imdb": "stanfordnlp/imdb", "wikitext": "Salesforce/wikitext:wikitext-2-raw-v1"}
+
+
+class EnglishBook:
+    """English as a book of items. Prompts with a key take `length`, `depth` and `form`; the others stand alone."""
+
+    name = "english"
+
+    def tasks(self) -> Sequence[str]:
+        """The four tasks of the source first, then two more about keys, then planted statements."""
+        return (*TASKS, "verification", "ranking", english_statements.TASK)
+
+    def kinds(self) -> Sequence[str]:
+        """`prose` is paragraphs of a village chronicle, `code` functions of a program."""
+        return KINDS
+
+    def items(
+        self,
+        task: str,
+        count: int,
+        seed: int,
+        tokenizer: Any,
+        *,
+        length: int | None = None,
+        depth: float | None = None,
+        form: str | None = None,
+    ) -> list[Item]:
+        """`count` items of a task, their right answers in balance.
+
+        Parameters
+        ----------
+        task : str
+        count, seed : int
+        tokenizer : PreTrainedTokenizer
+            Of the model that is asked; None leaves its answers unchecked, for tasks without a length.
+        length : int or None
+            Tokens of the whole prompt with a key, the beginning token included.
+        depth : float or None
+            Where the key stands in the filler, 0 first and 1 last, to the nearest sentence; None spreads the items
+            evenly.
+        form : {"key", "code"} or None
+            Wording of the prompt with a key; None takes turns.
+
+        Raises
+        ------
+        DataError
+            When the task or form is unknown, there are not so many questions, the length is too short, or the
+            tokenizer cannot write an answer.
+        """
+        if task not in self.tasks():
+            raise DataError(f"there is no task {task!r} in English; there is {', '.join(self.tasks())}")
+        draw = random.Random(f"items/{seed}/{task}/{length}")
+        if task in KEYED:
+            items = _keyed(task, count, seed, tokenizer, length or LENGTH, depth, form, draw)
+        elif task == english_statements.TASK and depth is None and form is None:
+            items = english_statements.statements(count, length, tokenizer, draw)
+        elif length is not None or depth is not None or form is not None:
+            raise DataError(f"only prompts with a key ({', '.join(KEYED)}) take a length, depth or form, not {task}")
+        elif task == "sentiment":
+            items = [_sentiment(number, draw) for number in range(count)]
+        else:
+            items = _facts(task, count, draw)
+        _writable(tokenizer, items)
+        return items
+
+    def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
+        """`count` texts of at least `tokens` tokens each (the beginning token included).
+
+        Raises
+        ------
+        DataError
+            When the kind is unknown.
+        """
+        if kind not in KINDS:
+            raise DataError(f"there are no English texts of kind {kind!r}; there are {', '.join(KINDS)}")
+        make = prose.paragraph if kind == "prose" else prose.function
+        written = []
+        for number in range(count):
+            draw = random.Random(f"texts/{seed}/{kind}/{number}")
+            text = make(draw)
+            while (have := len(encode(tokenizer, text))) < tokens:
+                # one part more than is missing by the parts' mean length, so that few rounds do
+                parts = text.count("\n\n") + 1
+                text = "\n\n".join([text, *(make(draw) for _ in range((tokens - have) * parts // have + 1))])
+            written.append(text)
+        return written
+
+
+BOOK = EnglishBook()
+
+
+def miss(key: str, kind: str, draw: random.Random) -> str:
+    """A number that is not the key: one digit changed, two neighbours swapped, one left out, or another number."""
+    if kind == "swapped":
+        place = draw.choice([at for at in range(len(key) - 1) if key[at] != key[at + 1]])
+        return key[:place] + key[place + 1] + key[place] + key[place + 2 :]
+    place = draw.randrange(len(key))
+    if kind == "shortened":
+        return key[:place] + key[place + 1 :]
+    if kind == "one-digit":
+        return key[:place] + draw.choice([digit for digit in "0123456789" if digit != key[place]]) + key[place + 1 :]
+    while True:
+        other = _key(draw)
+        if sum(one != two for one, two in zip(other, key, strict=True)) > NEAR:
+            return other
+
+
+def _key(draw: random.Random) -> str:
+    """Five digits, the first not 0, of at least two kinds; every second key has a digit twice in a row."""
+    while True:
+        key = str(draw.randrange(10 ** (DIGITS - 1), 10**DIGITS))
+        if draw.random() < 0.5:
+            place = draw.randrange(DIGITS - 1)
+            key = key[: place + 1] + key[place] + key[place + 2 :]
+        if len(set(key)) > 1:
+            return key
+
+
+def _keyed(
+    task: str,
+    count: int,
+    seed: int,
+    tokenizer: Any,
+    length: int,
+    depth: float | None,
+    form: str | None,
+    draw: random.Random,
+) -> list[Item]:
+    if form is not None and form not in FORMS:
+        raise DataError(f"a key is asked for in the wordings {' and '.join(FORMS)}, not {form!r}")
+    if depth is not None and not 0 <= depth <= 1:
+        raise DataError(f"a depth is between 0 and 1, not {depth}")
+    filler = Filler(tokenizer, seed)
+    items = []
+    for number in range(count):
+        wording, key = form or FORMS[number % 2], _key(draw)
+        place = depth if depth is not None else (number + 0.5) / count
+        facts: dict[str, Any] = {"form": wording, "depth": place, "length": length, "true": key, "key": key}
+        answer, tail = key, WANTED[wording]
+        options: tuple[str, ...] = ()
+        if task == "verification":
+            kind = "exact" if number % 2 == 0 else MISSES[number // 2 % len(MISSES)]
+            shown = key if kind == "exact" else miss(key, kind, draw)
+            facts |= {"kind": kind, "shown": shown}
+            answer, options, tail = (YES if kind == "exact" else NO), (YES, NO), CHECKED[wording].format(key=shown)
+        plant = PLANTS[wording].format(key=key)
+        prompt, start = filler.around(HEADS[wording], plant, tail, length, place, draw)
+        if task == "ranking":
+            # of equal length, else the likelihood would prefer the shortest
+            candidates = [key, *_others(key, draw)]
+            draw.shuffle(candidates)
+            asked = prompt.removesuffix(tail)
+            facts["candidates"] = candidates
+            facts["prompts"] = [asked + CHECKED[wording].format(key=other) for other in candidates]
+        facts["key_at"] = start
+        items.append(Item(f"{task}-{number:04d}", task, prompt, answer, options, facts))
+    return items
+
+
+def _others(key: str, draw: random.Random) -> list[str]:
+    """Three different numbers of the key's length: one digit changed, two swapped, another one."""
+    others: list[str] = []
+    for kind in ("swapped", "one-digit", "other"):
+        while (other := miss(key, kind, draw)) in others:
+            pass
+        others.append(other)
+    return others
+
+
+def _facts(task: str, count: int, draw: random.Random) -> list[Item]:
+    pairs, forms, shots = (CITIES, CITY_FORMS, CITY_SHOTS) if task == "cities" else (ATHLETES, SPORT_FORMS, SPORT_SHOTS)
+    most = 2 * len(forms) * len(pairs)
+    if count > most:
+        raise DataError(f"there are {most} different questions of {task}, {count} are asked; give --items {most}")
+    order = draw.sample(pairs, len(pairs))
+    objects = sorted({thing for _, thing in pairs})
+    items = []
+    for number in range(count):
+        turn, place = divmod(number, len(order))
+        subject, true = order[place]
+        right = (number + turn) % 2 == 0  # at its second turn a subject gets the other answer
+        shown = true if right else draw.choice([thing for thing in objects if thing != true])
+        question = forms[turn // 2].format(subject=subject, shown=shown)
+        facts = {"subject": subject, "shown": shown, "true": true, "form": turn // 2}
+        prompt = f"{RULE}{shots}Question: {question}\nAnswer:"
+        items.append(Item(f"{task}-{number:04d}", task, prompt, YES if right else NO, (YES, NO), facts))
+    return items
+
+
+def _sentiment(number: int, draw: random.Random) -> Item:
+    verdict = SENTIMENTS[number % 2]
+    prompt = f"{SHOTS}Review: {prose.review(draw, verdict)}\nSentiment:"
+    return Item(f"sentiment-{number:04d}", "sentiment", prompt, verdict, SENTIMENTS)
+
+
+def _writable(tokenizer: Any, items: Sequence[Item]) -> None:
+    if tokenizer is None:
+        return
+    seen = {(item.prompt[-30:], answer) for item in items for answer in (item.answer, *item.options)}
+    for end, answer in sorted(seen):
+        try:
+            continuation(tokenizer, end, answer)
+        except ModelError as error:
+            raise DataError(f"this model cannot be asked in English: {error}") from None

@@ -1,0 +1,83 @@
+"""English statements about cities and athletes whose truth is known by construction."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from keyquery.models.answers.forwards import encode
+from keyquery.tasks import english_prose as prose
+from keyquery.tasks.english_facts import ATHLETES, CITIES
+from keyquery.tasks.items import Item
+
+TASK = "statements"
+LENGTH = 48  # tokens of a prompt when none is asked
+TRUE, FALSE = "true", "false"
+QUESTION, ANSWER = "question", "answer"  # what the truth of a statement needs
+STEMS = {"cities": "{subject} is a city in", "sports": "{subject} is known for playing"}
+FACTS = {"cities": CITIES, "sports": ATHLETES}
+NEVER = (
+    "butter",
+    "Tuesday",
+    "silence",
+    "wallpaper",
+    "thunder",
+    "mustard",
+    "copper",
+    "laughter",
+    "velvet",
+    "arithmetic",
+)
+
+
+def statements(count: int, length: int | None, tokenizer: Any, draw: random.Random) -> list[Item]:
+    """`count` statements, each behind filler: half of them true, relations in turn.
+
+    Half of the false ones name the object of another subject, so that only the subject tells; the others name what is
+    no object of anything, so that the object alone tells (`group` "answer").
+
+    Parameters
+    ----------
+    count : int
+    length : int or None
+        Tokens of the whole prompt, reached or passed by the last sentence of the filler.
+    tokenizer : PreTrainedTokenizer
+    draw : random.Random
+    """
+    items = []
+    for number in range(count):
+        relation = tuple(STEMS)[number % 2]
+        subject, own = draw.choice(FACTS[relation])
+        objects = objects_of(relation)
+        truth, group = number // 2 % 2 == 0, (QUESTION, ANSWER)[number // 4 % 2]
+        shown = own
+        if not truth:
+            shown = draw.choice([each for each in objects if each != own] if group == QUESTION else NEVER)
+        stem = STEMS[relation].format(subject=subject)
+        facts = {
+            "subject": subject,
+            "property": relation,
+            "question": stem.split(),
+            "answer_text": shown,
+            "truth": truth,
+            "group": group,
+            "true": own,
+            "objects": list(objects),
+        }
+        filler = _filler(f"{stem} {shown}.", length or LENGTH, tokenizer, draw)
+        prompt = f"{filler} {stem} {shown}."
+        items.append(Item(f"{TASK}-{number:04d}", TASK, prompt, TRUE if truth else FALSE, (TRUE, FALSE), facts))
+    return items
+
+
+def objects_of(relation: str) -> Sequence[str]:
+    """Every object of a relation, once each."""
+    return tuple(sorted({thing for _, thing in FACTS[relation]}))
+
+
+def _filler(statement: str, length: int, tokenizer: Any, draw: random.Random) -> str:
+    said = [prose.sentence(draw)]
+    while tokenizer is not None and len(encode(tokenizer, " ".join([*said, statement]))) < length:
+        said.append(prose.sentence(draw))
+    return " ".join(said)

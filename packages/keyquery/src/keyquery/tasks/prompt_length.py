@@ -1,0 +1,153 @@
+"""Prompts of an exact number of tokens, whatever the tokenizer: filler sentences around what must be remembered."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, islice
+from typing import Any
+
+from boundpaper.errors import DataError
+from keyquery.models.answers.forwards import encode
+from keyquery.tasks.english_prose import sentence
+
+POOL = 120  # filler sentences to choose from; long prompts repeat them
+DOTS = 8  # most full stops after words that say nothing
+ROUNDS = 8  # corrections before a length is given up
+HEDGES = (
+    "Well",
+    "so",
+    "then",
+    "and",
+    "there",
+    "it",
+    "was",
+    "as",
+    "ever",
+    "so",
+    "very",
+    "quiet",
+    "and",
+    "calm",
+    "all",
+    "day",
+    "and",
+    "on",
+    "and",
+    "on",
+    "as",
+    "far",
+    "as",
+    "we",
+    "know",
+)
+
+
+class Filler:
+    """Filler sentences and what each costs in tokens of one tokenizer.
+
+    Parameters
+    ----------
+    tokenizer : PreTrainedTokenizer
+        Of the model that reads the prompts.
+    seed : int
+        Of the sentences.
+    """
+
+    def __init__(self, tokenizer: Any, seed: int) -> None:
+        draw = random.Random(f"filler/{seed}")
+        self._tokenizer = tokenizer
+        self._sentences = list(dict.fromkeys(sentence(draw) for _ in range(POOL)))
+        self._first = self._sentences[0]
+        self._costs = {text: self._cost(text) for text in self._sentences}
+        self._by_cost: dict[int, list[str]] = {}
+        for text, cost in self._costs.items():
+            self._by_cost.setdefault(cost, []).append(text)
+        self._hedges: dict[int, str] = {}
+        for dots in range(1, DOTS + 1):
+            for count in range(1, len(HEDGES) + 1):
+                text = " ".join(HEDGES[:count]) + "." * dots
+                self._hedges.setdefault(self._cost(text), text)
+
+    def around(
+        self, head: str, plant: str, tail: str, tokens: int, depth: float, draw: random.Random
+    ) -> tuple[str, int]:
+        """A prompt of exactly `tokens` tokens: head, filler, plant, filler, tail.
+
+        Parameters
+        ----------
+        head, plant, tail : str
+            The tail brings its own line break.
+        tokens : int
+            Of the whole prompt, with what the tokenizer adds in front.
+        depth : float
+            Share of the filler before the plant, 0 to 1, to the nearest sentence.
+        draw : random.Random
+            Which sentences.
+
+        Returns
+        -------
+        prompt : str
+        start : int
+            Tokens in front of the plant.
+
+        Raises
+        ------
+        DataError
+            When the length is too short for the parts, or no choice of filler meets it.
+        """
+        least = self._count(f"{head} {plant}{tail}")
+        if tokens < least:
+            raise DataError(f"a prompt of {tokens} tokens is too short; with this tokenizer it takes {least} at least")
+        chosen: list[str] = []
+        room = tokens - least
+        usual = round(sum(self._costs.values()) / len(self._costs))
+        while room > 3 * usual:  # the last sentences are chosen for their length
+            chosen.append(draw.choice(self._sentences))
+            room -= self._costs[chosen[-1]]
+        for _ in range(ROUNDS):
+            off: int | None = None
+            for last in islice(self._closings(room, draw), 4):
+                before, after = self._split([*chosen, *last], depth)
+                start = " ".join([head, *before])
+                prompt = " ".join([start, plant, *after]) + tail
+                off = tokens - self._count(prompt)
+                if off == 0:
+                    return prompt, self._count(start)
+            if off is not None:
+                room += off  # sentences join a little shorter or longer than they were measured
+            elif chosen:
+                room += self._costs[chosen.pop()]
+            else:
+                break
+        near = sorted({tokens - 1, tokens + 1, tokens + usual})
+        raise DataError(
+            f"no filler makes this prompt {tokens} tokens long with this tokenizer; try {', '.join(map(str, near))}"
+        )
+
+    def _closings(self, room: int, draw: random.Random) -> Iterator[Sequence[str]]:
+        """Endings of the filler that cost `room` tokens: none, one or two sentences, else words that say nothing."""
+        if room == 0:
+            yield ()
+        for text in self._by_cost.get(room, [])[:2]:
+            yield (text,)
+        pairs = [(one, other) for one in self._sentences for other in self._by_cost.get(room - self._costs[one], [])]
+        yield from draw.sample(pairs, min(4, len(pairs)))
+        if room in self._hedges:
+            yield (self._hedges[room],)
+        for text in self._sentences:
+            if room - self._costs[text] in self._hedges:
+                yield (text, self._hedges[room - self._costs[text]])
+
+    def _split(self, texts: list[str], depth: float) -> tuple[list[str], list[str]]:
+        costs = [self._costs.get(text, 1) for text in texts]
+        goal = depth * sum(costs)
+        sums = list(accumulate(costs, initial=0))
+        place = min(range(len(sums)), key=lambda at: abs(sums[at] - goal))
+        return texts[:place], texts[place:]
+
+    def _cost(self, text: str) -> int:
+        return self._count(f"{self._first} {text}") - self._count(self._first)
+
+    def _count(self, text: str) -> int:
+        return len(encode(self._tokenizer, text))

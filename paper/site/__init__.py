@@ -1,6 +1,0 @@
-"""The site: the ledger, every exhibit, artifact and chapter as static pages that link to one another."""
-
-from paper.site.build import write_site
-from paper.site.project import Project
-
-__all__ = ["Project", "write_site"]

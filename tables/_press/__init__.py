@@ -1,1 +1,0 @@
-"""The press: from the specification of a table to its text in every format."""
