@@ -4,6 +4,7 @@ import click
 
 from analysis.distil.commands import distil
 from analysis.population.commands import population
+from keyquery.cli import swept
 
 
 @click.group()
@@ -14,4 +15,4 @@ def lab() -> None:
 lab.add_command(population)
 lab.add_command(distil)
 
-COMMANDS = (lab,)
+COMMANDS = (swept(lab),)

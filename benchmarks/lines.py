@@ -1,47 +1,54 @@
-"""Where the lines of the house are: Python of each room, its files, and the largest of them.
+"""Lines of Python of each room against its budget.
 
     python benchmarks/lines.py
 
-Counts what git tracks, blank lines and comments included. `docs/architecture.md` has the table, and what each room
-buys.
+Counts what git tracks, blank lines and comments included. `docs/architecture.md` says what each room's lines buy.
 """
 
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DEEP = ("analysis", "artifacts")  # rooms whose folders are counted one by one
+BUDGET = {
+    "packages/boundpaper": 31_000,
+    "packages/keyquery": 26_500,
+    "analysis": 31_500,
+    "tables": 7_000,
+    "figures": 3_500,
+    "tests": 55_000,
+    "benchmarks": 1_800,
+    "the top": 40,
+}
+"""The most lines that a room may hold, tests of packages among those of `tests`."""
 
 
-def rooms(root: Path) -> dict[str, list[str]]:
-    """Tracked Python files by room: a folder of `analysis` or `artifacts`, else one of the top level."""
+def rooms(root: Path) -> dict[str, dict[str, int]]:
+    """Lines of each tracked Python file by room: a package, else a folder of the top level."""
     listed = subprocess.run(("git", "ls-files", "*.py"), cwd=root, capture_output=True, text=True, check=True).stdout
-    by_room: dict[str, list[str]] = defaultdict(list)
+    by_room: dict[str, dict[str, int]] = defaultdict(dict)
     for path in sorted(listed.splitlines()):
-        parts = path.split("/")
-        depth = 2 if parts[0] in DEEP and len(parts) > 2 else 1
-        by_room["/".join(parts[: min(depth, len(parts) - 1)]) or "the top"].append(path)
-    return by_room
+        first, *rest = path.split("/")
+        room = "the top" if not rest else f"{first}/{rest[0]}" if first == "packages" else first
+        if "tests" in path.split("/"):
+            room = "tests"
+        by_room[room][path] = len((root / path).read_text(encoding="utf-8").splitlines())
+    return dict(by_room)
 
 
 def main() -> None:
-    """Print a Markdown table, the largest room first."""
-    sizes = {
-        room: {path: len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in files}
-        for room, files in rooms(ROOT).items()
-    }
-    print("| room | lines | files | median | the largest | lines |")
+    """Print a Markdown table; exit with 1 when a room is over its budget."""
+    counted = rooms(ROOT)
+    print("| room | lines | budget | files | the largest | lines |")
     print("|:--|--:|--:|--:|:--|--:|")
-    for room, files in sorted(sizes.items(), key=lambda item: -sum(item[1].values())):
+    for room, files in counted.items():
         most = max(files, key=lambda path: files[path])
-        middle = sorted(files.values())[len(files) // 2]
-        total = sum(files.values())
-        print(f"| {room} | {total:,} | {len(files)} | {middle} | {most.rpartition('/')[2]} | {files[most]} |")
-    outside = sum(sum(files.values()) for room, files in sizes.items() if room != "tests")
-    print(f"\n{outside:,} lines outside of tests, {sum(sizes['tests'].values()):,} in them.")
+        name = most.rpartition("/")[2]
+        print(f"| {room} | {sum(files.values()):,} | {BUDGET[room]:,} | {len(files)} | {name} | {files[most]} |")
+    sys.exit(any(sum(files.values()) > BUDGET[room] for room, files in counted.items()))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,9 @@ settings.load_profile("shared machine")  # no test fails by the clock
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/golden"
+PACKAGES = os.pathsep.join(str(path) for path in sorted(ROOT.glob("packages/*/src")))  # for PYTHONPATH
 os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
+os.environ["PYTHONPATH"] = PACKAGES  # programs that tests start import what lies here
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
 os.environ["NUMBA_CACHE_DIR"] = ""  # beside the sources, from where copies of the project take it along
 ROOMS = ("analysis", "figures", "packages", "tables")

@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTIONS = frozenset(("compile", "match", "search", "fullmatch", "findall", "finditer", "sub", "subn", "split"))
 OF_SERIES = FUNCTIONS - {"compile"} | {"extract", "extractall", "contains", "replace", "count"}
-ROOMS = ("analysis", "artifacts", "figures", "paper", "tables")
+ROOMS = ("analysis", "figures", "packages", "tables")
 _parser = importlib.import_module("re._parser")
 
 
@@ -87,7 +87,8 @@ def _use_of(file: str, node: ast.Call) -> str:
 
 
 def _evaluated(file: str, node: ast.expr) -> str:
-    module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
+    dotted = re.sub(r"^packages/\w+/src/", "", file).removesuffix(".py").replace("/", ".")
+    module = importlib.import_module(dotted)
     return eval(compile(ast.Expression(node), file, "eval"), dict(vars(module)))
 
 

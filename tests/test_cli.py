@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import build
+from boundpaper import cli
 from boundpaper.build.lock import lock
 from boundpaper.errors import ThesisError
-from boundpaper.paper import commands
 from boundpaper.store.files import write
 from conftest import ROOT, run
 from waiting import until
@@ -214,8 +214,8 @@ def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
         "import click\n@click.command()\ndef greet():\n    click.echo('hello')\nCOMMANDS = (greet,)\n"
     )
     (tmp_path / "machinery_of_it.py").write_text("import click\n@click.command()\ndef unseen():\n    pass\n")
-    monkeypatch.setattr("boundpaper.cli.__path__", [*commands.__path__, str(tmp_path)])
-    names = [command.name for command in commands.commands()]
+    monkeypatch.setattr("boundpaper.cli.__path__", [*cli.__path__, str(tmp_path)])
+    names = [command.name for command in cli.commands(ROOT)]
     assert {"greet", "paper", "new", "list", "run", "lab"} <= set(names)
     assert "unseen" not in names
     assert len(names) == len(set(names))

@@ -334,7 +334,7 @@ def test_probes_are_scikit_learns_on_standardised_states() -> None:
 
 
 def committed() -> list[Path]:
-    folder = Path(anchoring.__file__).parents[2] / "artifacts/measurements/anchoring"
+    folder = ROOT / "artifacts/measurements/anchoring"
     return sorted(folder.glob("tiny-*.[cp]*"))
 
 

@@ -66,7 +66,7 @@ def test_norms_are_those_of_the_projection(subject: Subject) -> None:
     seen: list[Any] = []
     with blocks(subject.model)[1].attention.q_proj.register_forward_hook(lambda m, i, o: seen.append(o[0])):
         norms = dimensions(subject.model, [text])
-    made = seen[0].reshape(24, 4, 8).double().numpy()
+    made = seen[-1].reshape(24, 4, 8).double().numpy()
     assert norms.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)
     assert norms.spreads["q"][1] == pytest.approx(np.sqrt(((made - made.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
     assert norms.norms["k"][2].shape == (2, 8), "one row a key head"

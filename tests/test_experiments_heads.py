@@ -19,7 +19,7 @@ from boundpaper.store.measurement import path_of
 from boundpaper.store.paths import SCHEMA
 from boundpaper.store.schema import check
 from boundpaper.store.table_file import words
-from conftest import ROOT, copy_project, run
+from conftest import PACKAGES, ROOT, copy_project, run
 from keyquery.heads.laws import ESTIMATORS
 from keyquery.heads.pairs import PAIR_MODES
 from keyquery.heads.plasticity import PlasticityOptions
@@ -416,7 +416,7 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
     script = tmp_path / "program.py"
     script.write_text(program)
     command = [sys.executable, str(script), str(planted), str(tmp_path / "kept")]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": PACKAGES}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as running:
         children = [int(number) for number in running.stdout.readline().split()]
         assert len(children) == 2

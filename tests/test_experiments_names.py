@@ -206,7 +206,7 @@ def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path:
 
 def test_only_the_files_that_an_experiment_imports_make_it_stale(tmp_path: Path) -> None:
     for package in ("analysis", "packages/keyquery/src/keyquery/experiments"):
-        (tmp_path / package).mkdir()
+        (tmp_path / package).mkdir(parents=True)
         (tmp_path / package / "__init__.py").write_text("")
     here = tmp_path / "packages/keyquery/src/keyquery/experiments"
     (here / "first.py").write_text(

@@ -35,9 +35,13 @@ def test_keys_of_the_one_head_are_those_of_the_projection() -> None:
     seen: list[Any] = []
     with made.model.layers[1].self_attn.k_proj.register_forward_hook(lambda module, given, out: seen.append(out[0])):
         taken = survey(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
-    norms = seen[0].double().norm(dim=0).detach().numpy()
+    norms = seen[-1].double().norm(dim=0).detach().numpy()
     assert taken.norms_k[1].shape == (1, 8)
     assert taken.norms_k[1][0] == pytest.approx(norms, rel=1e-5)
+
+
+def _stretched(attention: Any, out: Any, growing: Any) -> Any:
+    return attention.k_norm(out * growing) / growing
 
 
 def test_a_single_head_whose_norm_follows_the_rotation_is_refused() -> None:
@@ -51,10 +55,12 @@ def test_a_single_head_whose_norm_follows_the_rotation_is_refused() -> None:
             return projected(given)
 
     attention.k_proj = torch.nn.Sequential(Stretched())
-    growing = torch.linspace(1.0, 2.0, 24)[None, :, None]
+    growing = torch.linspace(1.0, 2.0, 24)[None, :, None]  # more than any forward here has
     projected.register_forward_hook(lambda module, given, out: out)
     attention.k_norm = torch.nn.Identity()
-    attention.k_proj.register_forward_hook(lambda module, given, out: attention.k_norm(out * growing) / growing)
+    attention.k_proj.register_forward_hook(
+        lambda module, given, out: _stretched(attention, out, growing[:, : out.shape[1]])
+    )
     tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
     with pytest.raises(ModelError, match="is not what enters the rotary embedding"):
         survey(made, tokens, SurveyOptions(where="pre", bos=None), text="one")

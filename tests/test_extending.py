@@ -55,7 +55,7 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
     for how, path, text in BLOCK.findall("".join(RECIPES[each] for each in (*AFTER.get(name, ()), name))):
         assert (root / path).exists() == (how == "Append to"), path
         text = text.replace(",thesis\n", ",recall text\n")  # a place that the project has
-        (root / path).parent.mkdir(exist_ok=True)  # a folder of its own needs no more than its name
+        (root / path).parent.mkdir(parents=True, exist_ok=True)  # a folder of its own needs no more than its name
         with (root / path).open("a") as stream:
             stream.write(text)
     said = ""
@@ -71,7 +71,7 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
 CALL = re.compile(r"`(\w+)\(([^`]*)\)`")
 
 
-@pytest.mark.parametrize("room", ["analysis.claims", "tables"])
+@pytest.mark.parametrize("room", ["boundpaper.claims", "boundpaper.tables"])
 def test_the_calls_that_are_listed_are_those_that_there_are(room):
     """Each call in a table of the document has the parameters that it is listed with, and no function is left out."""
     module = importlib.import_module(room)

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from boundpaper.errors import MissingDependency, SpecError
 from boundpaper.figures import from_matplotlib, matplotlib_style
 from boundpaper.figures.render import assets, tex
+from conftest import PACKAGES, ROOT
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -317,5 +317,4 @@ def test_native_figures_do_not_load_matplotlib():
         "tex(Figure(panels=[Panel(series=[Line(x=[1, 2], y=[1, 2])])], caption='c'), 'n');"
         "assert not any(m.startswith('matplotlib') for m in sys.modules)"
     )
-    root = Path(__file__).parent.parent
-    subprocess.run([sys.executable, "-c", code], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, check=True)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": PACKAGES}, check=True)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import boundpaper.figures.render as render
 from boundpaper.build.job import Job
 from boundpaper.errors import DataError, SpecError
 from boundpaper.figures import (
@@ -223,15 +222,12 @@ def test_the_same_text_under_any_hash_seed():
 
 
 def test_own_templates_and_their_faults(tmp_path, monkeypatch):
-    import jinja2
-
+    monkeypatch.setenv("BOUNDPAPER_ROOT", str(tmp_path))
+    (tmp_path / "figures").mkdir()
+    tmp_path /= "figures"
     (tmp_path / "own.tex.j2").write_text("\\tikz\\draw (0,0) -- (<< reach >>,1); % << name >>\n")
     (tmp_path / "bad.tex.j2").write_text("first\n<% for x in %>\n")
     (tmp_path / "missing.tex.j2").write_text("first\nsecond << nowhere.at_all >>\n")
-    environment = render._environment()
-    loaders = jinja2.ChoiceLoader([jinja2.FileSystemLoader([TEMPLATES, tmp_path])])
-    monkeypatch.setattr(environment, "loader", loaders)
-    monkeypatch.setattr(render, "ROOM", tmp_path)
     own = (tmp_path / "own.tex.j2").rename(tmp_path / "special.tex.j2")
     text = tex(Figure(template=own.name, values={"reach": 2}, caption="c"), "special")
     assert "\\tikz\\draw (0,0) -- (2,1); % special\n\\end{document}" in text

@@ -31,7 +31,7 @@ CLAIMS = {
 
 def begin(folder):
     """The frame of a new paper with the foreign one laid over it."""
-    done = run(ROOT, "new", "paper", str(folder), "--title", "Recall, Checked")
+    done = run(ROOT, "new", str(folder), "--title", "Recall, Checked")
     assert done.returncode == 0, done.stderr
     shutil.copytree(FOREIGN, folder, dirs_exist_ok=True)
     (folder / "paper/chapters/introduction.tex.j2").unlink()
@@ -143,26 +143,26 @@ def test_its_experiment_measures_a_model(foreign, tmp_path):
     assert all(0 < float(row["value"]) < 20 for row in rows)
     checked = run(root, "check")
     assert (checked.returncode, checked.stderr) == (0, "")
-    (root / "packages/keyquery/src/keyquery/experiments/another.py").write_text('"""Nothing."""\n')
+    (root / "analysis/experiments/another.py").write_text('"""Nothing."""\n')
     again = run(root, "run", "halves", *asked)
     assert "halves of tiny-rope: measured already" in again.stderr
 
 
 def test_a_frame_is_not_written_over_something(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    done = run(ROOT, "new", "paper", str(tmp_path))
+    done = run(ROOT, "new", str(tmp_path))
     assert done.returncode == 2
     assert "is not empty; name a folder that does not exist yet" in done.stderr
-    inside = run(ROOT, "new", "paper", "here")
+    inside = run(ROOT, "new", "here")
     assert inside.returncode == 2
-    assert "lies inside this project" in inside.stderr
+    assert "lies inside the paper" in inside.stderr
     assert not (ROOT / "here").exists()
 
 
 @pytest.mark.latex
 def test_an_empty_frame_is_checked_and_compiles_at_once(tmp_path):
     root = tmp_path / "frame"
-    assert run(ROOT, "new", "paper", str(root), "--title", "Words: kept & lost").returncode == 0
+    assert run(ROOT, "new", str(root), "--title", "Words: kept & lost").returncode == 0
     done = run(root, "check")
     assert (done.returncode, done.stderr) == (0, "")
     assert run(root, "paper").returncode == 0

@@ -21,12 +21,12 @@ def write(tmp_path):
         "def mean_score(scores):\n    '''Mean.\n\n    More.'''\n\ndef _other(x):\n    pass\n",
     )
     put("tables/means.py", "from boundpaper.tables import Table\ndef table(mean_score, digits=2): ...\n")
-    put("tables/__init__.py", "from boundpaper.tables.spec import Table\n")
+    put("packages/boundpaper/src/boundpaper/tables/__init__.py", "from boundpaper.tables.spec import Table\n")
     put("packages/boundpaper/src/boundpaper/tables/spec.py", "import json\n")
     put("packages/boundpaper/src/boundpaper/tables/templates/table.tex.j2", "")
     put("figures/means.py", "def figure(mean_score): ...\n")
     put("packages/boundpaper/src/boundpaper/paper/calls.py", "")
-    put("paper/thesis.tex.j2", "")
+    put("packages/boundpaper/src/boundpaper/paper/document.py", "")
     put("paper/chapters/one.tex.j2", "<< n('mean_score') >> << table('means') >> << figure('means') >>")
     return put
 
@@ -51,7 +51,7 @@ def test_inputs_are_the_file_its_imports_and_its_room_s_templates(tmp_path, writ
     inputs = graph(tmp_path).steps["table:means"].inputs
     assert {
         "tables/means.py",
-        "tables/__init__.py",
+        "packages/boundpaper/src/boundpaper/tables/__init__.py",
         "packages/boundpaper/src/boundpaper/tables/spec.py",
         "packages/boundpaper/src/boundpaper/tables/templates/table.tex.j2",
     } <= set(inputs)

@@ -19,7 +19,7 @@ import yaml
 
 import two_clicks
 from boundpaper.errors import SpecError
-from boundpaper.paper import crate
+from boundpaper.paper import crate, looks
 from boundpaper.paper.tex import pdf
 from conftest import ROOT, run
 from test_foreign import begin
@@ -114,10 +114,8 @@ def test_with_a_site_everything_leads_there_and_no_line_breaks_elsewhere(built, 
     assert counts[f"{ADDRESS}/artifact/recall_drop.html"] == 1
     assert {f"{ADDRESS}/table/recall_loss.html", f"{ADDRESS}/figure/recall_curves.html"} <= counts.keys()
     assert [line for line in words(root) if line != ADDRESS] == words(built)  # the title page names the site
-    plain = (
-        (root / "paper/preamble.tex")
-        .read_text()
-        .replace(r"\newcommand*{\press@link}[4]{", r"\newcommand*{\press@link}[4]{#4}\newcommand*{\press@none}[4]{")
+    plain = looks.text(root, looks.PREAMBLE).replace(
+        r"\newcommand*{\press@link}[4]{", r"\newcommand*{\press@link}[4]{#4}\newcommand*{\press@none}[4]{"
     )
     (root / "paper/preamble.tex").write_text(plain)
     assert run(root, "paper").returncode == 0
@@ -189,7 +187,10 @@ def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built, tmp_path):
 
 @pytest.mark.latex
 def test_a_bundle_needs_no_package_beyond_the_light_ones(built):
-    blocked = "import sys; sys.modules['pypdf'] = None; from boundpaper.paper.bundle import make, try_out; from pathlib import Path; "
+    blocked = (
+        "import sys; sys.modules['pypdf'] = None; "
+        "from boundpaper.paper.bundle import make, try_out; from pathlib import Path; "
+    )
     done = subprocess.run(
         [sys.executable, "-c", blocked + "try_out(make(Path('out')), Path('out/thesis.pdf').read_bytes())"],
         cwd=built,

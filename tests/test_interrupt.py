@@ -9,8 +9,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-import build
 from boundpaper.build import interrupt
+from boundpaper.cli import door
 from conftest import ROOT
 
 BEGIN = """
@@ -89,7 +89,7 @@ def test_each_interrupted_command_of_a_process_says_so():
     def stopped():
         raise KeyboardInterrupt
 
-    group = build.Commands(commands={"stopped": stopped}, params=[click.Option(["--debug"], is_flag=True)])
+    group = door.Commands(commands={"stopped": stopped}, params=[click.Option(["--debug"], is_flag=True)])
     for _ in range(2):
         done = CliRunner().invoke(group, ["stopped"])
         assert (done.exit_code, done.stderr) == (interrupt.CODE, interrupt.WORDS + "\n")

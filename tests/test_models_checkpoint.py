@@ -15,6 +15,7 @@ from boundpaper.errors import ModelError
 from keyquery.models.architecture import forward
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.positions import encoding, positional
+from keyquery.models.checkpoints import builtin
 from keyquery.models.checkpoints.builtin import NAMES, resolve
 from keyquery.models.checkpoints.loading import ModelSource, configuration, load
 from models_tiny import built, saved
@@ -212,10 +213,11 @@ def test_positions_given_for_a_model_that_sees_them_elsewhere(tmp_path: Path) ->
         load(ModelSource(str(tmp_path), position="drope"))
 
 
-def test_built_in_names(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"tiny-drope: not in artifacts/models; .*lab population --export"):
+def test_built_in_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builtin, "FOLDER", tmp_path / "tiny")
+    with pytest.raises(ModelError, match=r"tiny-drope: not in .*tiny; .*lab population --export"):
         resolve(tmp_path, "tiny-drope")
-    place = tmp_path / "packages/keyquery/src/keyquery/tiny/tiny-rope"
+    place = tmp_path / "tiny/tiny-rope"
     place.mkdir(parents=True)
     (place / "config.json").write_text("{}")
     assert resolve(tmp_path, "tiny-rope") == str(place)

@@ -15,7 +15,7 @@ import pytest
 from boundpaper.build import process
 from boundpaper.build.job import Job
 from boundpaper.errors import LatexError, MissingDependency, SpecError
-from boundpaper.paper import bibliography, bundle, chapter, document, lint, metadata
+from boundpaper.paper import bibliography, bundle, chapter, document, lint, looks, metadata
 from boundpaper.paper.tex import figure_pdf, formats, latex, log, passes, pdf, preview
 
 PAPER = Path(__file__).parent.parent / "paper"
@@ -67,7 +67,7 @@ def settle(root: Path, one: str = ONE) -> Job:
     for name in ("one", "abstract"):
         file = f"paper/chapters/{name}.tex.j2"
         put(root, f"out/chapters/{name}.tex", chapter.render((root / file).read_text(), file, FRAMES))
-    return Job(root=root, kind="thesis", name="thesis", file=document.TEMPLATE)
+    return Job(root=root, kind="thesis", name="thesis", file="packages/boundpaper/src/boundpaper/paper/document.py")
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,7 @@ def project(tmp_path: Path, picture: bytes) -> Callable[[str], Path]:
         put(root, "out/figures/x.float.tex", FLOAT)
         (root / "out/figures/x.pdf").write_bytes(picture)
         (root / "paper").mkdir()
-        for file in ("thesis.tex.j2", "preamble.tex", "references.bib"):
-            shutil.copy(PAPER / file, root / "paper" / file)
+        shutil.copy(PAPER / "references.bib", root / "paper/references.bib")
         put(
             root,
             "paper/metadata.yaml",
@@ -306,9 +305,9 @@ def test_without_latex_the_tex_is_written(project: Callable[..., Path], monkeypa
         document.build(job)
     assert str(caught.value).endswith(process.TEX_INSTALL)
     text = (root / "out/thesis.tex").read_text()
-    assert text.startswith(latex.FIRST_LINE + "\n% source: paper/thesis.tex.j2\n")
+    assert text.startswith(latex.FIRST_LINE + "\n% source: boundpaper/paper/templates/thesis.tex.j2\n")
     assert "\\input{chapters/one}" in text
-    assert log.origin(text, text[: text.index("booktabs")].count("\n") + 1) == "paper/preamble.tex"
+    assert log.origin(text, text[: text.index("booktabs")].count("\n") + 1) == "boundpaper/paper/templates/preamble.tex"
 
 
 def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
@@ -390,7 +389,7 @@ def test_every_entry_of_our_bibliography_is_complete(project: Callable[..., Path
 def test_an_error_of_the_preamble_is_told_by_its_line(project: Callable[..., Path]) -> None:
     root = project()
     path = root / "paper/preamble.tex"
-    path.write_text(path.read_text() + "\\notacommand\n")
+    path.write_text(looks.text(root, looks.PREAMBLE) + "\\notacommand\n")
     job = settle(root)
     with pytest.raises(LatexError, match="in the preamble") as caught:
         document.build(job)

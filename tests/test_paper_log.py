@@ -94,8 +94,8 @@ def test_the_same_warning_counts_once() -> None:
         (1, "paper/thesis.tex.j2"),
         (3, "paper/thesis.tex.j2"),
         (5, "paper/preamble.tex"),
-        (6, "figures/x.py through packages/boundpaper/src/boundpaper/figures/templates/standalone.tex.j2"),
-        (7, "tables/x.py by packages/boundpaper/src/boundpaper/tables/templates/table.tex.j2"),
+        (6, "figures/x.py through boundpaper/figures/templates/standalone.tex.j2"),
+        (7, "tables/x.py by boundpaper/tables/templates/table.tex.j2"),
     ],
 )
 def test_origin(line: int, source: str) -> None:

@@ -11,7 +11,7 @@ import yaml
 
 import patterns
 from analysis.claims.s000 import layers
-from boundpaper.build import new_paper
+from analysis.studies.population import _retrained
 from boundpaper.claims import typeset
 from boundpaper.figures.matplotlib import words
 from boundpaper.paper import metadata
@@ -22,8 +22,9 @@ from keyquery.tasks import answers
 
 def of_schemas() -> list[str]:
     """The patterns of the data package: those of cells."""
-    package = (patterns.ROOT / "artifacts/datapackage.yaml").read_text(encoding="utf-8")
-    return [yaml.safe_load(found) for found in re.findall(r"pattern: (\"[^\"]*\")", package)]
+    files = [patterns.ROOT / "artifacts/datapackage.yaml", *patterns.ROOT.glob("packages/*/src/*/tables.yaml")]
+    texts = "".join(path.read_text(encoding="utf-8") for path in files)
+    return [yaml.safe_load(found) for found in re.findall(r"pattern: (\"[^\"]*\")", texts)]
 
 
 STANDS_BY_ITSELF = next(key for key in patterns.collected({})[1] if "(?<!\\\\s-){thousands}" in key)
@@ -35,6 +36,7 @@ NUMBERS = ("0", "12.5", "100,000", "-3", "1.2.3")
 KEYS = ("ap_drop", "llama-3.1-8b", "002", "a.b")
 
 MADE: dict[str, Iterable[str]] = {
+    "analysis/studies/population/_retrained.py: pattern": _retrained._SIDES,
     "packages/boundpaper/src/boundpaper/claims/typeset.py: pattern": [pattern for pattern, _ in typeset._NAMES],
     "analysis/claims/s000/layers.py: word": layers.WORDS,
     "packages/keyquery/src/keyquery/experiments/_anchoring/words.py: pattern": [
@@ -43,13 +45,7 @@ MADE: dict[str, Iterable[str]] = {
     "packages/keyquery/src/keyquery/tasks/answers.py: BEFORE + words + AFTER": [
         answers.BEFORE + r"\s+".join(map(re.escape, each.split())) + answers.AFTER for each in WORDS if each.split()
     ],
-    "packages/boundpaper/src/boundpaper/build/new_paper.py: f'(?m)^{pattern}'": [
-        r'(?m)^name = ".*"\n',
-        r'(?m)^license = ".*"\n',
-    ],
-    r"packages/boundpaper/src/boundpaper/build/new_paper.py: f'(?m)^(\\.PHONY:.*) {target}(?= |$)'": [
-        rf"(?m)^(\.PHONY:.*) {target}(?= |$)" for target in new_paper.LEFT_OUT
-    ],
+    "packages/boundpaper/src/boundpaper/build/new_paper.py: pattern": ["@title@|@plain@|@name@"],
     "packages/boundpaper/src/boundpaper/store/rules.py: pattern": [
         metadata.ORCID,
         metadata.ROR,

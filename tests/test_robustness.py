@@ -163,9 +163,11 @@ def test_a_nul_is_told_with_its_line(tmp_path):
 )
 def test_an_experiment_that_is_written_wrongly_is_named(content, words, tmp_path, monkeypatch, request):
     from keyquery import experiments
+    from keyquery.measure import choices
     from keyquery.measure.run import experiment
 
     number = request.node.callspec.indices["content"]
+    monkeypatch.setattr(choices, "EXPERIMENTS", (f"odd_{number}",))
     (tmp_path / "experiments").mkdir()
     (tmp_path / f"experiments/odd_{number}.py").write_text(content.replace("{{}}", "{}"))
     monkeypatch.setattr(experiments, "__path__", [str(tmp_path / "experiments")])

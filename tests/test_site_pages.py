@@ -226,7 +226,7 @@ def test_what_is_gone_has_no_page_and_history_is_told(built, tmp_path):
 
 def test_an_empty_frame_has_a_site_without_a_ledger(tmp_path):
     root = tmp_path / "frame"
-    assert run(ROOT, "new", "paper", str(root), "--title", "Words: kept & lost").returncode == 0
+    assert run(ROOT, "new", str(root), "--title", "Words: kept & lost").returncode == 0
     site = made.site(root)
     assert made.words(made.elements(made.parsed(site / "index.html"), "h1")[0]) == "Words: kept & lost"
     assert "No statement is judged yet." in made.words(made.parsed(site / "ledger.html"))

@@ -204,7 +204,7 @@ def test_the_builder_writes_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "t_example", raising=False)
     body = (
-        "import pandas as pd\nfrom tables import Column, Table, fixed\n"
+        "import pandas as pd\nfrom boundpaper.tables import Column, Table, fixed\n"
         "def table() -> Table:\n"
         "    rows = pd.DataFrame({'name': ['a', 'b'], 'x': [1.0, 2.5]})\n"
         "    return Table(rows=rows, columns=[Column('name', 'Name'), Column('x', 'X', fixed(1))], caption='Two.')\n"
@@ -229,10 +229,10 @@ def test_an_unknown_format_is_named() -> None:
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("a\n<< absent >>\n", r"_press/templates/x.j2:2: 'absent' is undefined \(table t\)"),
-        ("a\nb\n<% if %>\n", r"_press/templates/x.j2:3: "),
-        ("a\n<< 1 + 'b' >>\n", r"_press/templates/x.j2:2: unsupported operand"),
-        (None, r"_press/templates/x.j2: no such template"),
+        ("a\n<< absent >>\n", r"tables/templates/x.j2:2: 'absent' is undefined \(table t\)"),
+        ("a\nb\n<% if %>\n", r"tables/templates/x.j2:3: "),
+        ("a\n<< 1 + 'b' >>\n", r"tables/templates/x.j2:2: unsupported operand"),
+        (None, r"tables/templates/x.j2: no such template"),
     ],
 )
 def test_template_faults_name_file_and_line(tmp_path: Path, template: str | None, message: str) -> None:
@@ -243,7 +243,7 @@ def test_template_faults_name_file_and_line(tmp_path: Path, template: str | None
 
 
 def test_importing_tables_is_light() -> None:
-    code = "import sys, tables; print(sorted({'pandas', 'numpy', 'jinja2', 'yaml'} & set(sys.modules)))"
+    code = "import sys, boundpaper.tables; print(sorted({'pandas', 'numpy', 'jinja2', 'yaml'} & set(sys.modules)))"
     root = Path(__file__).parent.parent
     ran = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from boundpaper.build.process import run as execute
-from boundpaper.paper import metadata
+from boundpaper.paper import looks, metadata
 from boundpaper.paper.tex import pages, pdf
 from boundpaper.paper.tex.latex import environment
 from boundpaper.paper.tex.log import parse
@@ -77,7 +77,7 @@ def test_the_second_build_does_nothing_and_a_further_pass_changes_nothing(shippe
 def test_all_golden_tables_compile_in_one_document(tmp_path, shipped):
     tables = sorted((GOLDEN / "tables").glob("*.tex"))
     assert tables
-    preamble = (shipped / "paper/preamble.tex").read_text()
+    preamble = looks.text(ROOT, looks.PREAMBLE)
     inputs = []
     for number, path in enumerate(tables):
         (tmp_path / f"t{number}.tex").write_text(re.sub(r"\\(cite[pt]?)\{[^}]*\}", "(source)", path.read_text()))

@@ -11,6 +11,7 @@ from boundpaper.errors import DataError
 from keyquery.language.book import BOOK
 from keyquery.language.tokenizer import build
 from keyquery.language.words import WORDS
+from keyquery.measure.choices import module_of
 from keyquery.measure.quantities import QUANTITIES, of_model
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import Options, Subject
@@ -60,7 +61,7 @@ def _measure(name: str, subject: Subject) -> pd.DataFrame:
     """Rows of an experiment as they are read back: absent layers and heads empty."""
     import pandas as pd
 
-    module = importlib.import_module(f"keyquery.experiments.{name}")
+    module = importlib.import_module(module_of(name))
     rows = frame(module.measure(subject, OPTIONS), subject.positional, subject.precision)
     for column in ("layer", "head"):
         rows[column] = pd.to_numeric(rows[column])

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from boundpaper.paper import looks
 from boundpaper.paper.bibliography import parse
 from boundpaper.paper.site.works import works
 from boundpaper.paper.tex import pdf
@@ -170,7 +171,7 @@ def set_twice(tmp_path_factory):
     held = parse(text)
     assert held.faults == ()
     (root / "references.bib").write_text(held.text)
-    preamble = (ROOT / "paper/preamble.tex").read_text()
+    preamble = looks.text(ROOT, looks.PREAMBLE)
     cited = "".join(f"\\citet{{{key}}}.\n\n" for key in held.lines)
     (root / "all.tex").write_text(
         "\\documentclass{scrreprt}\n"
@@ -212,7 +213,7 @@ def test_an_entry_reads_the_same_on_paper_and_on_the_page(name, set_twice):
 def test_given_files_are_whole_in_pdf_and_site(tmp_path):
     """A bare per cent sign in a title, an entry that inherits by crossref, a byte order mark before the first entry."""
     root = tmp_path / "paper"
-    assert run(ROOT, "new", "paper", str(root)).returncode == 0
+    assert run(ROOT, "new", str(root)).returncode == 0
     entries = "\n".join(RIGHT[name][0] for name in ("percent", "child", "proc", "undated", "unicode"))
     (root / "paper/references.bib").write_text("\ufeff" + entries + "\n", newline="\r\n")
     chapter = root / CHAPTER

@@ -286,9 +286,9 @@ AS_TABLE = 'id,text\na,"w4 w5, w6"\nb,w7 w8\nc,w9\n'
         ("texts.CSV", AS_TABLE),
         ("texts.dat", AS_TABLE),
         ("texts.tsv", "id\ttext\na\tw4 w5, w6\nb\tw7 w8\nc\tw9\n"),
-        ("texts.jsonl.gz", gzip.compress(AS_LINES.encode())),
-        ("texts.csv.gz", gzip.compress(AS_TABLE.encode())),
-        ("packed.txt", gzip.compress(AS_LINES.encode())),
+        ("texts.jsonl.gz", gzip.compress(AS_LINES.encode(), mtime=0)),
+        ("texts.csv.gz", gzip.compress(AS_TABLE.encode(), mtime=0)),
+        ("packed.txt", gzip.compress(AS_LINES.encode(), mtime=0)),
     ],
 )
 def test_texts_are_told_by_their_content(tmp_path: Path, name: str, content: str | bytes) -> None:
@@ -323,7 +323,7 @@ def test_prose_that_looks_like_data_is_prose(tmp_path: Path, content: str) -> No
         ("a.txt", "w4".encode("utf-16"), "UTF-16"),
         ("a.pdf", b"%PDF-1.7\n", "a PDF"),
         ("a.zip", b"PK\x03\x04more", "an archive"),
-        ("a.jsonl.gz", gzip.compress(AS_LINES.encode())[:20], "cannot be read"),
+        ("a.jsonl.gz", gzip.compress(AS_LINES.encode(), mtime=0)[:20], "cannot be read"),
     ],
 )
 def test_files_of_texts_that_are_none(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:

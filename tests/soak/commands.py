@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from boundpaper.paper import looks
 from tests.soak import frame
 from tests.soak.damage import broken, changed
 from tests.soak.forks import SECONDS, Ended, Forks
@@ -37,7 +38,8 @@ EXHIBITS = (
     "figures/",
     "analysis/claims/",
     "analysis/studies/",
-    "packages/keyquery/src/keyquery/experiments/",
+    "analysis/experiments/",
+    "keyquery/experiments/",
 )
 CHECK = ("check",)
 SURVEY = (
@@ -117,6 +119,9 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         shutil.copytree(paper / "kept-capture", paper / "stopped-capture")
 
     stop_capture()
+    own_looks = [paper / "paper" / name for name in (looks.TEMPLATE, looks.PREAMBLE)]
+    for path in own_looks:
+        path.write_text(looks.text(paper, path.name))
 
     def annotated(path: Path) -> Sequence[str]:
         return (path.name, path.parent.name)
@@ -139,9 +144,7 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         "chapters": Kind(
             [paper / "paper/chapters/introduction.tex.j2"], one(("paper",), ("chapter", "introduction")), share=0.8
         ),
-        "template and preamble": Kind(
-            [paper / "paper/thesis.tex.j2", paper / "paper/preamble.tex"], one(("paper",)), share=0.6
-        ),
+        "template and preamble": Kind(own_looks, one(("paper",)), share=0.6),
         "references": Kind([paper / "paper/references.bib"], one(("paper",), ("site",)), share=0.6),
         "exhibits": Kind(
             [paper / "tables/bean_heights.py", paper / "figures/bean_growth.py"],
@@ -149,7 +152,7 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         ),
         "claims": Kind(sorted((paper / "analysis/claims").glob("[a-z]*.py")), one(claims), _of_folder),
         "experiments": Kind(
-            [paper / "packages/keyquery/src/keyquery/experiments/vocabulary.py"],
+            [paper / "analysis/experiments/vocabulary.py"],
             one(("run", "--recipe", "recipe.yaml", "--replace")),
         ),
         "copies of documents": Kind([paper / "copies/lamps.md"], one(("annotate", "copies")), annotated, share=0.6),
@@ -241,10 +244,7 @@ class Soak:
         (folder / "scratch").mkdir()
         self.seed = seed
         self.paper, self.thesis = _begun(project, folder)
-        python = [
-            self.paper / name
-            for name in ("tables", "figures", "analysis/claims", "packages/keyquery/src/keyquery/experiments")
-        ]
+        python = [self.paper / name for name in ("tables", "figures", "analysis/claims", "analysis/experiments")]
         forks = Forks(self.paper, [path for room in python for path in room.rglob("*.py")])
         self.forks = {self.paper: forks, self.thesis: Forks(self.thesis)}
         self.undisturbed: dict[tuple[str, ...], str] = {}

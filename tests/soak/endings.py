@@ -54,7 +54,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("claims", "--check"),
     ("trace", "18.4"),
     ("annotate", "copies"),
-    ("new", "paper", "../begun"),
+    ("new", "../begun"),
     (*_MADE, "--out", "made"),
     (*_MADE, "--jobs", "2", "--out", "made"),
     (*_HEADS, "-j", "1"),

@@ -82,7 +82,7 @@ def paper(project: Path, folder: Path) -> Path:
     sys.path.insert(0, str(project))
     from boundpaper.build.new_paper import new_paper
 
-    new_paper(project, folder, "Beans", "May 2026")
+    new_paper(folder, "Beans", "May 2026")
     chapter = "paper/chapters/introduction.tex.j2"
     written((project / "docs/own-paper.md").read_text(encoding="utf-8"), folder, replace=(chapter,))
     recipes = re.split(r"^## ", (project / "docs/extending.md").read_text(encoding="utf-8"), flags=re.MULTILINE)

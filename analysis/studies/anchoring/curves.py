@@ -135,7 +135,7 @@ def _within(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estimate]:
 
 
 def _paired(mean: float, sd: float, n: int, *, study: str, comparison: str, note: str) -> Estimate:
-    """The paired t-test from mean and sd (ddof 1) of n differences; `boundpaper.statistics.paired_t` takes the values."""
+    """The paired t-test from mean and sd (ddof 1) of n differences; `paired_t` takes the values."""
     if n == 0 or n == 1 or sd <= 1e-9 * max(1.0, abs(mean)):
         why = {0: "no unit", 1: "a single unit"}.get(n, "the differences have no variance")
         return Estimate(

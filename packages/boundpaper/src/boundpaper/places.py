@@ -46,34 +46,51 @@ def project() -> Path:
 
 
 def package_folders(root: Path) -> dict[str, str]:
-    """Folders of the packages whose code steps run, by name: relative to the project inside it, else absolute.
+    """Folders of the packages whose code steps run, by name: those of the project's own checkout, else the installed.
 
     Parameters
     ----------
     root : Path
         The project.
+
+    Returns
+    -------
+    dict of str to str
+        Relative to the project where a package lies inside it, else absolute.
     """
-    return {name: _named(root, folder) for name, folder in _installed(root).items()}
+    own = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
+    return own if "boundpaper" in own else _installed() | own
 
 
 @cache
-def _installed(root: Path) -> dict[str, str]:
-    names = {"boundpaper", *(path.name for path in root.glob("packages/*/src/*") if (path / "__init__.py").is_file())}
-    if len(names) == 1:  # no checkout of the packages: what is installed beside this one
-        from importlib.metadata import entry_points
+def _installed() -> dict[str, str]:
+    """Folders of this package and of those that bring commands, as they are installed."""
+    from importlib.metadata import entry_points
 
-        names |= {point.module.partition(".")[0] for point in entry_points(group=GROUP)}
-    found = {}
-    for name in sorted(names):
-        spec = find_spec(name)
-        if spec is not None and spec.submodule_search_locations:
-            found[name] = str(Path(next(iter(spec.submodule_search_locations))))
-    return found
+    names = {"boundpaper", *(point.module.partition(".")[0] for point in entry_points(group=GROUP))}
+    specs = {name: find_spec(name) for name in sorted(names)}
+    return {
+        name: str(Path(next(iter(spec.submodule_search_locations))))
+        for name, spec in specs.items()
+        if spec is not None and spec.submodule_search_locations
+    }
 
 
-def _named(root: Path, folder: str) -> str:
-    path = Path(folder)
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+def shown(root: Path, file: str) -> str:
+    """A step's file as readers are told it: without the folders of this machine where an installed package lies.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    file : str
+        As steps name it.
+    """
+    if Path(file).is_absolute():
+        for name, folder in package_folders(root).items():
+            if file.startswith(f"{folder}/"):
+                return name + file.removeprefix(folder)
+    return file
 
 
 def command_modules(root: Path | None) -> list[str]:

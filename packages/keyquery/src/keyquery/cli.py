@@ -1,6 +1,33 @@
 """Commands that measure models and score predictions, for the command line of boundpaper."""
 
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import click
+
 from keyquery.measure.commands import capture, heads, run
 from keyquery.scores.commands import bench
 
-COMMANDS = (capture, heads, run, bench)
+
+def swept(command: click.Command) -> click.Command:
+    """Let a command begin by removing what killed ones were writing, as a build does."""
+    begin = command.callback
+    assert begin is not None
+
+    @functools.wraps(begin)
+    def callback(*arguments: Any, **options: Any) -> Any:
+        from boundpaper.store.files import sweep
+
+        held = click.get_current_context().find_root().obj or {}
+        if root := held.get("root"):
+            for folder in ("out", "artifacts/measurements"):
+                sweep(root / folder)
+        return begin(*arguments, **options)
+
+    command.callback = callback
+    return command
+
+
+COMMANDS = tuple(swept(command) for command in (capture, heads, run, bench))

@@ -247,7 +247,8 @@ def _place(root: Path, error: BaseException, step: Step) -> str:
     """`file:line` of the deepest frame that lies in the step's own file, else in the project."""
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     place = (root / step.file).resolve()  # below another root for a project that is built aside
-    code = place.parents[len(Path(step.file).parts) - 1] if step.file else root
+    inside_project = step.file and not Path(step.file).is_absolute()
+    code = place.parents[len(Path(step.file).parts) - 1] if inside_project else root
     inside = [
         (path.relative_to(base).as_posix(), line)
         for path, line in frames

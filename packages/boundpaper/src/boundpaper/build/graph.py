@@ -16,7 +16,7 @@ from boundpaper.build.kinds import KINDS, Kind
 from boundpaper.errors import SpecError
 from boundpaper.near import nearest
 from boundpaper.places import file_of
-from boundpaper.store.paths import KEY_TABLES, SCHEMA, SUFFIXES
+from boundpaper.store.paths import KEY_TABLES, SCHEMA, SUFFIXES, TABLES
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,9 @@ class _Loader:
 
     def _files(self, kind: Kind) -> Iterator[str]:
         if kind.single:
-            path = kind.single if "/" in kind.single else file_of(self.root, kind.single)
-            if (self.root / path).is_file():
-                yield path
+            single = kind.single if "/" in kind.single else file_of(self.root, kind.single)
+            if (self.root / single).is_file():
+                yield single
         if not kind.folder:
             return
         room = self.root / kind.folder
@@ -242,6 +242,8 @@ class _Loader:
             files |= {SCHEMA, *KEY_TABLES}
         for pattern in step.kind.also:
             files |= self._found(pattern)
+        if SCHEMA in files:
+            files |= {f"{folder}/{TABLES}" for folder in self._closures.folders.values()}
         for path in [*artifacts.values(), *([step.file] if step.kind.folders else [])]:
             files |= self._held(path, step.kind.checks)
         return tuple(sorted(files))
@@ -250,7 +252,7 @@ class _Loader:
         """The files that a pattern finds, looked for once: hundreds of steps name the same one."""
         if pattern not in self._globbed:
             package, _, rest = pattern.partition("/")
-            folder = self._closures.folders[package] if package in self._closures.folders else ""
+            folder = self._closures.folders.get(package, "")
             paths = (path for path in (self.root / folder).glob(rest if folder else pattern) if path.is_file())
             before = str(self.root) + "/" if not Path(folder).is_absolute() else ""
             self._globbed[pattern] = frozenset(path.as_posix().removeprefix(before) for path in paths)

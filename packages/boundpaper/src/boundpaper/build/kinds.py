@@ -167,10 +167,13 @@ KINDS = (
     Kind(
         name="thesis",
         builder="boundpaper.paper.document:build",
-        single="paper/thesis.tex.j2",
+        single="boundpaper.paper.document",
         step="thesis",
         targets=("out/thesis.tex", "out/thesis.pdf"),
         gathers=("chapter",),
-        also=("paper/preamble.tex", "paper/references.bib", "paper/metadata.yaml", "CITATION.cff", "out/edition.json"),
+        also=(
+            *("paper/preamble.tex", "paper/thesis.tex.j2", "boundpaper/paper/templates/*"),
+            *("paper/references.bib", "paper/metadata.yaml", "CITATION.cff", "out/edition.json"),
+        ),
     ),
 )

@@ -9,7 +9,7 @@ def bias_doubles(stated_002, reported_training) -> Verdict:
 A printed number is judged at its printed precision (`compare`), a number that the source calls approximate by the range
 that such a number stands for (`about`), an asserted effect by its interval (`directed`), a statement that nothing
 differs by a margin (`equivalent`). Printed cells that follow from others, or repeat them, are declared: a claim is then
-a variable, `Cells(...)` (`_verdicts/relations.py`). What each verdict means is said in `_verdicts/verdict.py`, and a
+a variable, `Cells(...)` (`claims/relations.py`). What each verdict means is said in `claims/verdict.py`, and a
 verdict that breaks its meaning cannot be made.
 """
 

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -94,17 +93,10 @@ def command_line(root: Callable[[], Path] = project) -> click.Group:
     @click.pass_context
     def main(ctx: click.Context, debug: bool) -> None:
         """Build the paper, its tables, figures and results from artifacts."""
-        folder = root()
         sys.dont_write_bytecode = True  # nothing is written beside the sources
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(folder / "out/state/numba"))
-        open_project(folder)
-        ctx.obj = {"debug": debug, "root": folder}
+        ctx.obj = {"debug": debug, "root": _opened(root)}
 
-    try:
-        known: Path | None = root()
-    except DataError:  # outside of a paper: what needs none still works
-        known = None
-    for command in commands(known):
+    for command in commands(_opened(root)):
         main.add_command(command)
     return main
 
@@ -113,9 +105,18 @@ def main() -> None:
     """Run the command line of the paper that lies in the working directory or above it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     interrupt.end_promptly()
-    with suppress(DataError):
-        open_project(project())
     command_line()(prog_name="boundpaper")
+
+
+def _opened(root: Callable[[], Path]) -> Path | None:
+    """The project, made that of this process; None outside of one, where the commands that need none still work."""
+    try:
+        folder = root()
+    except DataError:
+        return None
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(folder / "out/state/numba"))
+    open_project(folder)
+    return folder
 
 
 def _versions(root: Callable[[], Path]) -> str:
@@ -127,4 +128,4 @@ def _versions(root: Callable[[], Path]) -> str:
         return own
     from boundpaper.paper.crate import version
 
-    return f"version {version(folder)}, {own}"
+    return f"{own}, paper version {version(folder)}"

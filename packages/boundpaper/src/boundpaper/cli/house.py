@@ -9,26 +9,36 @@ import click
 from boundpaper.cli.project import root
 
 
-@click.group()
-def new() -> None:
-    """Begin something new."""
-
-
-@new.command("paper")
+@click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--title", default="A New Thesis", show_default=True, help="Of the title page.")
-def new_paper(folder: Path, title: str) -> None:
-    """Write the empty frame of another thesis on this engine into FOLDER, in which `paper` and `check` run at once."""
+@click.option("--title", default="A New Paper", show_default=True, help="Of the title page.")
+@click.option("--vendor", "wheels", is_flag=True, help="Lay the engine's wheel beside it, as `vendor` does.")
+def new(folder: Path, title: str, wheels: bool) -> None:
+    """Write the empty frame of a paper into FOLDER, in which `paper` and `check` run at once."""
     import datetime
 
-    from boundpaper.build.new_paper import new_paper as write_frame
+    from boundpaper.build.new_paper import new_paper
+    from boundpaper.build.vendor import vendor as lay_wheels
     from boundpaper.errors import SpecError
 
     try:
-        files = write_frame(root(), folder, title, f"{datetime.date.today():%B %Y}")
+        files = new_paper(folder, title, f"{datetime.date.today():%B %Y}")
     except SpecError as error:
         raise click.UsageError(str(error)) from None
+    if wheels:
+        lay_wheels(folder, ("boundpaper",))
     click.echo(f"{folder}: {len(files)} files; go there and run: make paper")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
+@click.option("--also", multiple=True, help="Another installed package, such as keyquery.")
+def vendor(folder: Path, also: tuple[str, ...]) -> None:
+    """Lay the wheel of the engine that runs here into FOLDER/vendor, from where `make paper` installs it."""
+    from boundpaper.build.vendor import vendor as lay_wheels
+
+    for path in lay_wheels(folder, ("boundpaper", *also)):
+        click.echo(str(path))
 
 
 @click.command()
@@ -70,6 +80,7 @@ def completion(shell: str) -> None:
 
 COMMANDS = (
     new,
+    vendor,
     clean,
     doctor,
     completion,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from boundpaper.cli.project import complete, read_graph, root, session, steps_named
+from boundpaper.places import shown
 
 MOST = 20  # faults of one table that `check` prints
 
@@ -74,9 +75,8 @@ def list_steps(kind: str | None) -> None:
         raise click.UsageError(f"no kind {kind!r}; {nearest(kind, kinds)}kinds: {', '.join(kinds)}")
     for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
         if kind in (None, step.kind.name):
-            click.echo(
-                f"{step.key:<40} {step.file}:{step.line}" if not kind else f"{step.name:<32} {step.doc or step.file}"
-            )
+            file = shown(root(), step.file)
+            click.echo(f"{step.key:<40} {file}:{step.line}" if not kind else f"{step.name:<32} {step.doc or file}")
 
 
 @click.command()

@@ -1,6 +1,6 @@
 """Figures: one file per figure, `figures/STORY/NAME.py` with `def figure(<artifacts>) -> Figure`.
 
-A figure says what it shows; the renderers in `_press` say how it looks. This module
+A figure says what it shows; the renderers beside this file say how it looks. This module
 only gathers the vocabulary, so that a figure's file needs one import:
 
     from boundpaper.figures import Axis, Figure, Line, Panel
@@ -49,7 +49,7 @@ def from_matplotlib(drawing: MatplotlibFigure, **fields: Any) -> Figure:
 
 
 def matplotlib_style(entity: str) -> dict[str, Any]:
-    """Colour, marker and line style of an entity for `ax.plot`: see `boundpaper.figures.matplotlib.matplotlib_style`."""
+    """Colour, marker and line style of an entity for `ax.plot`: see `boundpaper.figures.matplotlib`."""
     from boundpaper.figures.matplotlib import matplotlib_style as convert
 
     return convert(entity)

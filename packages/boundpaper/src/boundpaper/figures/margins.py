@@ -32,6 +32,7 @@ class Ticks:
 
 
 def left_of(panel: Ready, y: Scale, outer: bool) -> float:
+    """Millimetres left of the axes, for tick texts and the label."""
     if not outer:
         return 1.5
     texts = panel.names["y"] or [t for _, t in y.ticks]
@@ -94,6 +95,7 @@ def named_above(panel: Ready) -> bool:
 
 
 def below(panel: Ready, ticks: Ticks, outer: bool, wide: float) -> float:
+    """Millimetres below the axes, for tick texts and the label."""
     if not outer:
         return TICK_MM + 0.8
     lines = label_lines(panel.panel.x.label, wide)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.errors import SpecError
 from boundpaper.figures.check import check
 from boundpaper.figures.text import latex
+from boundpaper.places import project
 from boundpaper.typeset import templates
 from boundpaper.typeset.armour import guarded
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from boundpaper.figures.spec import Figure
 
 TEMPLATES = Path(__file__).parent / "templates"
-ROOM = TEMPLATES.parents[1]
 
 
 def tex(figure: Figure, name: str) -> str:
@@ -91,9 +91,14 @@ def _first_sentence(caption: str) -> str:
     return (plain if end < 0 else plain[:end]).rstrip(".")
 
 
+def _room() -> Path:
+    """The folder of the project in which a figure's own template lies."""
+    return project() / "figures"
+
+
 @cache
-def _environment() -> jinja2.Environment:
-    return templates.environment(TEMPLATES, ROOM)
+def _environment(room: Path) -> jinja2.Environment:
+    return templates.environment(TEMPLATES, room)
 
 
 def _render(template: str, fields: dict[str, Any]) -> str:
@@ -102,7 +107,7 @@ def _render(template: str, fields: dict[str, Any]) -> str:
     import jinja2
 
     try:
-        return _environment().get_template(template).render(fields)
+        return _environment(_room()).get_template(template).render(fields)
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{_template_path(error.filename or template)}:{error.lineno}: {error.message}") from None
     except jinja2.TemplateNotFound as error:
@@ -115,4 +120,6 @@ def _render(template: str, fields: dict[str, Any]) -> str:
 
 def _template_path(file: str) -> str:
     path = Path(file)
-    return f"figures/{path.relative_to(ROOM)}" if path.is_absolute() else f"boundpaper/figures/templates/{file}"
+    if path.is_relative_to(_room()):
+        return f"figures/{path.relative_to(_room())}"
+    return f"boundpaper/figures/templates/{path.name}"

@@ -252,8 +252,8 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
     near = close_to(entity, [*own, *styles()], most=1, cutoff=0.0)[0]
     raise SpecError(
         f"{where}: unknown entity '{entity}'; the nearest is '{near}'. "
-        "Name one of boundpaper/figures/style.py or a model of artifacts/sources/models.csv, or give the figure its own "
-        "with entities=."
+        "Name one of boundpaper/figures/style.py or a model of artifacts/sources/models.csv, or give the figure "
+        "its own with entities=."
     )
 
 

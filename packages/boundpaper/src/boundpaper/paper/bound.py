@@ -1,7 +1,7 @@
 r"""Bound values: numbers and words that know the cells they were read from, also after arithmetic, and their links.
 
 `n(...)` of a chapter returns one; what is printed of it becomes `\numberof{ARTIFACT}{...}`, a verdict
-`\verdictof{CLAIM}{...}`. `paper/preamble.tex` says where these lead.
+`\verdictof{CLAIM}{...}`. The preamble says where these lead.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from boundpaper.build import process
 from boundpaper.errors import LatexError, SpecError
 from boundpaper.near import or_known
-from boundpaper.paper import bibliography, calls, crate, lint, metadata
+from boundpaper.paper import bibliography, calls, crate, lint, looks, metadata
 from boundpaper.paper.edition import address
 from boundpaper.paper.edition import read as edition_of
 from boundpaper.paper.metadata import Metadata
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from boundpaper.build.job import Job
 
-TEMPLATE = "paper/thesis.tex.j2"
-PREAMBLE = "paper/preamble.tex"
 STATE = "state/latex/thesis"  # below the output folder: what makes the next build short
 DRAFT = "state/latex/draft"  # where a failed thesis is set past its errors
 MISSING = r"""\makeatletter\let\press@input\input
@@ -79,12 +77,14 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
     try:
         return (
             environment()
-            .from_string(text_of(root, TEMPLATE, SpecError))
+            .from_string(looks.text(root, looks.TEMPLATE))
             .render(
                 {name: prose(getattr(described, name), "latex") for name in titles},
                 keywords=[prose(word, "latex") for word in described.keywords],
                 authors=prose(described.author, "latex") or escape(crate.cited_authors(root), "latex"),
-                preamble=text_of(root, PREAMBLE, SpecError).rstrip(),
+                preamble=looks.text(root, looks.PREAMBLE).rstrip(),
+                preamble_file=looks.place(root, looks.PREAMBLE),
+                template=looks.place(root, looks.TEMPLATE),
                 preview=preview,
                 abstract="abstract" in metadata.templates(root) and not preview,
                 chapters=described.chapters,
@@ -95,7 +95,9 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
             )
         )
     except jinja2.TemplateError as error:
-        raise SpecError(f"{TEMPLATE}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error
+        raise SpecError(
+            f"{looks.place(root, looks.TEMPLATE)}:{getattr(error, 'lineno', 0) or 0}: {error.message}"
+        ) from error
 
 
 def compile_thesis(root: Path) -> bytes:
@@ -136,7 +138,9 @@ def _compiled(root: Path) -> bytes:
     found = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
     if done.timed_out or done.returncode or found.errors:
         if done.timed_out:
-            raise LatexError("LaTeX took too long and was ended", "out/thesis.tex", 0, TEMPLATE)
+            raise LatexError(
+                "LaTeX took too long and was ended", "out/thesis.tex", 0, looks.place(root, looks.TEMPLATE)
+            )
         complaints = bibtex.complaints(state / "thesis.blg")
         # Auxiliary files of a run that stopped midway may be cut off, and would fail the next one.
         shutil.rmtree(state)

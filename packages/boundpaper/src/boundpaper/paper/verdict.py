@@ -27,7 +27,7 @@ MARKS = {
     "not supported": "unsupported",
     "contradicted": "contradicted",
     "not testable": "untestable",
-}  # the sign of each verdict in `paper/preamble.tex`
+}  # the sign of each verdict in `templates/preamble.tex`
 PROSE = frozenset({"statement", "reason"})  # columns of the ledger that are written as an author's text
 
 

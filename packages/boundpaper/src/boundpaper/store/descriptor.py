@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from boundpaper.errors import DataError
 from boundpaper.near import nearest, or_known
+from boundpaper.places import package_folders
 from boundpaper.store import vocabulary
-from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
+from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES, TABLES
 from boundpaper.store.rules import require
 from boundpaper.store.table_file import header_of
 from boundpaper.store.text_file import yaml_of
@@ -39,12 +40,18 @@ def package(root: Path) -> dict[str, Any]:
     DataError
         When the file is absent or no data package, with the line.
     """
-    path = root / SCHEMA
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)") from None
-    return _descriptor(root, (status.st_mtime_ns, status.st_size))
+    if not (root / SCHEMA).is_file():
+        raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)")
+    brought = [(folder, TABLES) for folder in package_folders(root).values() if (root / folder / TABLES).is_file()]
+    stamps = tuple(
+        (str(root / folder), file, _stamp(root / folder / file)) for folder, file in (("", SCHEMA), *brought)
+    )
+    return _descriptor(stamps)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
 
 
 def resource(root: Path, name: str) -> dict[str, Any] | None:
@@ -108,6 +115,7 @@ def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
         name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
         file = Path(path).with_suffix(CSV).as_posix().removeprefix("artifacts/")
         part = {**entry, "name": name, "path": file, "schema": schema}
+        part.pop("awaits", None)  # what has rows awaits nothing
         if "range" in entry:  # JSON has no infinity: an end that is open is null
             part["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
         yield part
@@ -118,25 +126,48 @@ def _finite(number: float) -> float | None:
 
 
 @functools.lru_cache(maxsize=4)
-def _descriptor(root: Path, stamp: tuple[int, int]) -> dict[str, Any]:
-    descriptor = yaml_of(root, SCHEMA)
+def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
+    """The descriptor of the paper, the first of the files, with the tables that it leaves to packages."""
+    (root, file, _), *others = stamps
+    brought = [_read(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in others]
+    shared = {name: schema for each in brought for name, schema in each["shared"].items()}
+    own = _read(Path(root), file, SCHEMA, shared)
+    names = {entry["name"] for entry in own["resources"]}
+    own["resources"] += [
+        {"awaits": "its first row", **entry}
+        for each in brought
+        for entry in each["resources"]
+        if entry["name"] not in names
+    ]
+    return own
+
+
+def _read(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[str, Any]:
+    """A file of descriptions with every resource in full; `shared` are schemas that it may name beside its own."""
+    descriptor = yaml_of(root, file)
+    if isinstance(descriptor, dict) and descriptor.get("resources", ()) is None:
+        descriptor["resources"] = []  # `resources:` with nothing below it yet
     if not isinstance(descriptor, dict) or not isinstance(descriptor.get("resources"), list):
-        raise DataError(f"{SCHEMA}: no list of `resources`; describe each table there")
+        raise DataError(f"{called}: no list of `resources`; describe each table there")
     columns = descriptor.get("columns", {})
     if not isinstance(columns, dict) or not all(isinstance(column, dict) for column in columns.values()):
-        raise DataError(f"{SCHEMA}: `columns` is no mapping of a column's name to {{type: ..., description: ...}}")
-    require(descriptor, vocabulary.package, SCHEMA)
-    resources = [_resource(entry, number, columns) for number, entry in enumerate(descriptor["resources"], 1)]
-    shared = {name: _schema(each, columns, f"{SCHEMA}: {name}") for name, each in descriptor.get("shared", {}).items()}
-    return {**descriptor, "shared": shared, "resources": resources}
+        raise DataError(f"{called}: `columns` is no mapping of a column's name to {{type: ..., description: ...}}")
+    require(descriptor, vocabulary.package, called)
+    own = {name: _schema(each, columns, f"{called}: {name}") for name, each in descriptor.get("shared", {}).items()}
+    known = {**shared, **own}
+    entries = enumerate(descriptor["resources"], 1)
+    resources = [_resource(entry, number, columns, known, called) for number, entry in entries]
+    return {**descriptor, "shared": known, "resources": resources}
 
 
-def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _resource(
+    entry: Any, number: int, columns: dict[str, dict[str, Any]], shared: dict[str, Any], called: str
+) -> dict[str, Any]:
     """A resource in full; DataError unless it has what is read from it: nothing in it may point elsewhere."""
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str):
-        raise DataError(f"{SCHEMA}: resource {number} has no `name`")
-    where = f"{SCHEMA}: {name}"
+        raise DataError(f"{called}: resource {number} has no `name`")
+    where = f"{called}: {name}"
     require(entry, vocabulary.resource, where)
     kind = entry.get("kind", "source" if "origin" in entry else "result")
     if "path" not in entry and kind not in ROOMS:
@@ -152,7 +183,8 @@ def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> di
         raise DataError(f"{where}: `{sealed[0]}` is of one file; the manifests beside measurements hold their hashes")
     described.setdefault("kind", next(each for each in ROOMS if ROOMS[each].format(name) == described["path"]))
     short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
-    described["schema"] = _schema(described.get("schema", short), columns, where)
+    schema = described.get("schema", short)
+    described["schema"] = _shared(schema, shared, where) if isinstance(schema, str) else _schema(schema, columns, where)
     if not isinstance(described.get("range", {}), dict):
         raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
     require(described.get("range", {}), vocabulary.RANGE, f"{where}.range")
@@ -161,9 +193,17 @@ def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> di
     return described
 
 
+def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
+    """A schema that tables share, by its name."""
+    if name not in shared:
+        raise DataError(
+            f"{where}: `schema` is {name!r}, which is none of `shared`; {nearest(name, shared)}"
+            "no file is read for a schema, so write it here, or its name"
+        )
+    return dict(shared[name])
+
+
 def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
-    if isinstance(given, str):
-        raise DataError(f"{where}: `schema` names a file, and no file is read for one; write the schema here")
     if not isinstance(given, dict) or not isinstance(given.get("fields"), list) or not given["fields"]:
         raise DataError(f"{where}: `schema` holds no list of `fields`")
     require(given, vocabulary.schema, f"{where}.schema")

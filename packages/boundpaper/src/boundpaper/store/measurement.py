@@ -1,7 +1,7 @@
 """The file of a measurement: a CSV that one can read while it is small, Parquet when it is large.
 
-`python -m boundpaper.store.measurement` puts every table below `artifacts/measurements` into the form that its size asks
-for, so that tables written by another version, or by hand, may lie there as CSV first.
+`python -m boundpaper.store.measurement` puts every table below `artifacts/measurements` into the form that its size
+asks for, so that tables written by another version, or by hand, may lie there as CSV first.
 """
 
 from __future__ import annotations

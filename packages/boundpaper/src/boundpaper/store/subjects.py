@@ -73,14 +73,15 @@ class Family:
 
 
 def subjects(root: Path | None = None) -> dict[str, Subject]:
-    """The subjects of a project by model.
+    """The subjects of a project by model; none in one without the table.
 
     Raises
     ------
     DataError
         When the table lacks a column, or a seed is no number.
     """
-    return _subjects(*_stamped(root or project(), SUBJECTS))
+    found = _stamped(root or project(), SUBJECTS)
+    return _subjects(*found) if found else {}
 
 
 def of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, Subject]:
@@ -90,22 +91,22 @@ def of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) ->
 
 
 def families(root: Path | None = None) -> tuple[Family, ...]:
-    """The families of a project, in their order.
+    """The families of a project, in their order; none in one without both tables.
 
     Raises
     ------
     DataError
         When a table lacks a column, or an order is no number.
     """
-    return _families(*_stamped(root or project(), FAMILIES), *_stamped(root or project(), MODELS))
+    looks, models = _stamped(root or project(), FAMILIES), _stamped(root or project(), MODELS)
+    return _families(*looks, *models) if looks and models else ()
 
 
-def _stamped(root: Path, name: str) -> tuple[Path, tuple[int, int]]:
+def _stamped(root: Path, name: str) -> tuple[Path, tuple[int, int]] | None:
     path = root / name
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        raise DataError(f"{name} is missing; restore it (`git checkout {name}`)") from None
+    if not path.is_file():
+        return None
+    status = path.stat()
     return path, (status.st_mtime_ns, status.st_size)
 
 

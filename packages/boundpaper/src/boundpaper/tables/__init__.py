@@ -1,4 +1,6 @@
-"""Tables: one file per table, `tables/STORY/NAME.py` with `def table(...) -> Table`; the machinery is in `_press`.
+"""Tables: one file per table, `tables/STORY/NAME.py` with `def table(...) -> Table`.
+
+What sets them lies beside this file.
 
 This module stays light: it imports neither pandas nor Jinja2, so that a table file costs nothing to read.
 """

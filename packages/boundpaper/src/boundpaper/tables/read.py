@@ -32,7 +32,7 @@ def read(table: Table, name: str) -> Grid:
     Raises
     ------
     SpecError
-        See `boundpaper.tables.spec.check`; also a column of fractions without a format, and a mark that is not explained.
+        See `tables.spec.check`; also a column of fractions without a format, and a mark that is not explained.
     DataError
         A cell without a value or a reason, text where a number belongs, infinity, an interval whose ends are swapped;
         the message names table, column and row.

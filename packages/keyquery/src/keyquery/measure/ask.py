@@ -9,7 +9,7 @@ from typing import Any
 
 from boundpaper.errors import SpecError
 from boundpaper.near import nearest
-from keyquery.measure.choices import BY_NAME, EXPERIMENTS
+from keyquery.measure.choices import every_experiment, for_all
 
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
@@ -107,11 +107,11 @@ def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
     SpecError
         When a name is unknown, or none is given.
     """
-    known = (*EXPERIMENTS, *BY_NAME)
+    known = every_experiment()
     for name in names:
         if name not in known:
             raise SpecError(f"no experiment {name!r}; {nearest(name, known)}the experiments are: {', '.join(known)}")
     if not everything and not names:
         raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(known)}")
-    asked = dict.fromkeys((*names, *EXPERIMENTS) if everything else names)
+    asked = dict.fromkeys((*names, *for_all()) if everything else names)
     return tuple(name for name in asked if name in known)

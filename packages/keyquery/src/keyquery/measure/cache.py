@@ -64,10 +64,14 @@ def _hash(value: Any) -> str:
 JSON: Form[Any] = Form(".json", _load, _save)
 
 
-@functools.cache
 def code(module: str) -> str:
     """A hash of the code that a module runs: the files that it imports, itself and this one among them."""
-    return code_of(project(), [module, __name__])
+    return _code(project(), module)
+
+
+@functools.cache
+def _code(root: Path, module: str) -> str:
+    return code_of(root, [module, __name__])
 
 
 def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str = "") -> str:

@@ -1,13 +1,16 @@
 """What the commands of the experiments offer: names only, so that `--help` needs none of their libraries.
 
-Experiments are found by folder: a file of `keyquery/experiments` with `SETTINGS` and `measure(subject, options)`, or
-`write(root, subject, options)`, is one. With `BY_NAME = True` it runs only where it is named, never by `--all`.
+Experiments are found by folder: a file of `keyquery/experiments`, or of `analysis/experiments` of the paper, with
+`SETTINGS` and `measure(subject, options)`, or `write(root, subject, options)`, is one. With `BY_NAME = True` it runs
+only where it is named, never by `--all`.
 """
 
 import ast
 import re
 from pathlib import Path
 
+from boundpaper.errors import DataError
+from boundpaper.places import project
 from boundpaper.store.rules import Rule, anything, either, flag, listed, number, one_of, text, whole
 
 ESTIMATORS = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
@@ -38,21 +41,46 @@ def experiments(folder: Path, *, named: bool = False) -> tuple[str, ...]:
 FOLDER = Path(__file__).parents[1] / "experiments"
 EXPERIMENTS = experiments(FOLDER)
 BY_NAME = experiments(FOLDER, named=True)
+OF_THE_PAPER = "analysis/experiments"
+"""Where experiments of the paper's own lie."""
+
+
+def for_all() -> tuple[str, ...]:
+    """Names of the experiments that `--all` runs: of this package, then of the open paper."""
+    return (*EXPERIMENTS, *_of_the_paper(named=False))
+
+
+def every_experiment() -> tuple[str, ...]:
+    """Names of all experiments: those of `for_all`, then those that run by name only."""
+    return (*for_all(), *BY_NAME, *_of_the_paper(named=True))
+
+
+def module_of(name: str) -> str:
+    """The dotted name of an experiment's module."""
+    return f"keyquery.experiments.{name}" if name in (*EXPERIMENTS, *BY_NAME) else f"analysis.experiments.{name}"
+
+
+def _of_the_paper(*, named: bool) -> tuple[str, ...]:
+    names = experiments(project() / OF_THE_PAPER, named=named)
+    for name in names:
+        if name in (*EXPERIMENTS, *BY_NAME):
+            raise DataError(f"{OF_THE_PAPER}/{name}.py: keyquery has an experiment of this name; rename the file")
+    return names
+
 
 _GIVEN = ("root", "subject", "options", "replace")  # parameters that the command fills
 _RULES: dict[str, Rule] = {"str": text, "int": whole, "float": number, "bool": flag, "None": one_of(None)}
 
 
-def settings_of(name: str, folder: Path = FOLDER) -> dict[str, Rule]:
+def settings_of(name: str) -> dict[str, Rule]:
     """The further options of an experiment, and what each may be, from the signature in its source text.
 
     Parameters
     ----------
     name : str
         The experiment.
-    folder : Path
-        Where its file lies.
     """
+    folder = FOLDER if name in (*EXPERIMENTS, *BY_NAME) else project() / OF_THE_PAPER
     tree = ast.parse((folder / f"{name}.py").read_text(encoding="utf-8-sig"))
     [function] = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name in ("measure", "write")]
     parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]

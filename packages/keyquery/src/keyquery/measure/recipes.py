@@ -15,7 +15,7 @@ from boundpaper.store.paths import SUBJECTS
 from boundpaper.store.rules import mapping, require
 from boundpaper.store.subjects import subjects
 from boundpaper.store.text_file import yaml_of
-from keyquery.measure.choices import BY_NAME, EXPERIMENTS, settings_of
+from keyquery.measure.choices import every_experiment, for_all, settings_of
 from keyquery.measure.measurements import checked_name
 from keyquery.measure.subject import Options
 from keyquery.models.checkpoints.loading import ModelSource
@@ -386,8 +386,8 @@ def _entry(content: Any, shared: Mapping[str, Any], file: str, where: str) -> En
 
 def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
     if asked == ALL:
-        return EXPERIMENTS
-    names, known = [asked] if isinstance(asked, str) else asked, (*EXPERIMENTS, *BY_NAME)
+        return for_all()
+    names, known = [asked] if isinstance(asked, str) else asked, every_experiment()
     for name in names:
         if name not in known:
             hint = nearest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"

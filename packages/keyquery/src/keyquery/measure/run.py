@@ -22,6 +22,7 @@ from boundpaper.store.measurement import path_of
 from keyquery.jobs import Resources, open_executor, report, run_jobs
 from keyquery.measure.bar import Bar, bar, duration
 from keyquery.measure.cache import cache_name
+from keyquery.measure.choices import module_of
 from keyquery.measure.measurements import others, refuse, save
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import Options, Subject, open_subject
@@ -30,7 +31,7 @@ from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.libraries import need
 
 KEPT = "out/experiments"
-HOME = Path("keyquery.experiments".replace(".", "/"))  # where experiments are
+HOMES = (("keyquery", "experiments"), ("analysis", "experiments"))  # where experiments are
 SMALL = 20_000_000  # parameters
 
 
@@ -118,9 +119,9 @@ def unforeseen(error: Exception) -> ModelError:
     if isinstance(error, OSError) and error.errno in FULL:
         return ModelError(without_room(error))
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] == HOME.parts]
+    own = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] in HOMES]
     place = (own or frames)[-1]
-    file = HOME / Path(place.filename).name if own else Path(place.filename).name
+    file = Path(*Path(place.filename).parts[-3:]) if own else Path(place.filename).name
     said = " ".join(str(error).split())
     return ModelError(f"{type(error).__name__}: {said} ({file}:{place.lineno})")
 
@@ -217,9 +218,9 @@ def experiment(name: str) -> ModuleType:
     SpecError
         When the file cannot be imported, or lacks one of these.
     """
-    file = HOME / f"{name}.py"
+    file = module_of(name).replace(".", "/") + ".py"
     try:
-        module = importlib.import_module(f"keyquery.experiments.{name}")
+        module = importlib.import_module(module_of(name))
     except (ThesisError, ModuleNotFoundError):
         raise
     except SyntaxError as error:

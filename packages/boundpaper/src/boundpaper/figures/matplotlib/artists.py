@@ -86,6 +86,7 @@ def stroke(color: Any, alpha: float | None, wide: float, dashes: Any) -> str:
 
 
 def fill(color: Any, alpha: float | None = None) -> str:
+    """The options of TikZ that fill an area with a colour of matplotlib."""
     if isinstance(color, str) and color == "none":
         return "fill=none"
     tone, cover = tone_of(color, alpha)

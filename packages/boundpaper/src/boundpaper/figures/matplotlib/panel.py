@@ -23,6 +23,7 @@ def set_lines(text: str) -> str:
 
 
 def kind_of(artist: Any) -> str:
+    """The class of an artist with its article: "a Line2D"."""
     name = type(artist).__name__
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
@@ -42,6 +43,7 @@ class Ticks:
     seen: set[float] = field(default_factory=set)
 
     def holds(self, value: float) -> bool:
+        """Whether a value lies within the limits."""
         slack = 1e-9 * abs(self.high - self.low)
         return self.low - slack <= value <= self.high + slack
 

@@ -16,6 +16,7 @@ from boundpaper.paper.lint import cited
 from boundpaper.paper.metadata import Metadata
 from boundpaper.paper.metadata import read as read_metadata
 from boundpaper.paper.site.works import Work, works
+from boundpaper.places import shown
 from boundpaper.store.documents import Document, documents
 from boundpaper.store.reader import read
 from boundpaper.store.text_file import text_of
@@ -151,6 +152,10 @@ class Project:
         node = self.outline.nodes[key]
         titles = {chapter.name: chapter.title for chapter in self.chapters}
         return titles[node.name] if node.kind == "chapter" else node.name
+
+    def file(self, node: Node) -> str:
+        """The file of a node as readers are told it."""
+        return shown(self.root, node.file)
 
     def address(self, key: str) -> str:
         """The page of a node, from the site's root."""

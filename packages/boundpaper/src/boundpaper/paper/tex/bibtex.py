@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from boundpaper.errors import LatexError, SpecError
+from boundpaper.errors import LatexError
+from boundpaper.paper import looks
 from boundpaper.paper.bibliography import FILE
-from boundpaper.store.text_file import text_of
 
-PREAMBLE = "paper/preamble.tex"
-TEMPLATE = "paper/thesis.tex.j2"
 STANDARD = "plainnat"
 _STYLE = re.compile(r"(?m)^(?:(?!\\bibliographystyle)[^%\n])*+\\bibliographystyle\s*\{([^{}]*)\}")
 # What the standard styles say of a field that an entry lacks, and BibTeX of a paper that cites nothing.
@@ -25,12 +23,8 @@ _BANNER = re.compile(
 
 def style(root: Path) -> str:
     """The style of the bibliography that the preamble or the template names."""
-    for file in (TEMPLATE, PREAMBLE):
-        try:
-            found = _STYLE.findall(text_of(root, file, SpecError))
-        except FileNotFoundError:
-            continue
-        if found:
+    for name in (looks.TEMPLATE, looks.PREAMBLE):
+        if found := _STYLE.findall(looks.text(root, name)):
             return str(found[-1]).strip()
     return STANDARD
 

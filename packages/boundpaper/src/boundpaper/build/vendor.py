@@ -1,0 +1,84 @@
+"""The engine as a wheel beside a paper, which can then be built where no index has that version, or without one."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import zipfile
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+
+from boundpaper.errors import SpecError
+from boundpaper.store.files import write
+
+FOLDER = "vendor"
+TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say, so that equal wheels are equal bytes
+_RECORDED = ("METADATA", "entry_points.txt")
+_WHEEL = "Wheel-Version: 1.0\nGenerator: boundpaper\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
+
+def vendor(folder: Path, packages: tuple[str, ...]) -> list[Path]:
+    """Lay the wheels of installed packages into `vendor/` of a paper; return their paths.
+
+    A wheel is put together from the package as it is installed here, also where it is installed from a checkout; it
+    needs no network and no build tool, and is the same bytes each time.
+
+    Parameters
+    ----------
+    folder : Path
+        The paper.
+    packages : tuple of str
+        Names of installed packages of one module each, such as `boundpaper`.
+
+    Raises
+    ------
+    SpecError
+        When a package is not installed.
+    """
+    made = []
+    for name in packages:
+        try:
+            installed = distribution(name)
+        except PackageNotFoundError:
+            raise SpecError(f"{name} is not installed; install it: pip install -e packages/{name}") from None
+        path = folder / FOLDER / f"{name}-{installed.version}-py3-none-any.whl"
+        write(path, _wheel(name, installed))
+        made.append(path)
+    return made
+
+
+def _wheel(name: str, installed: Distribution) -> bytes:
+    from importlib.util import find_spec
+
+    spec = find_spec(name)
+    assert spec is not None
+    assert spec.submodule_search_locations
+    package = Path(next(iter(spec.submodule_search_locations)))
+    described = f"{name}-{installed.version}.dist-info"
+    contents = {
+        f"{name}/{path.relative_to(package).as_posix()}": path.read_bytes()
+        for path in sorted(package.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".nbi", ".nbc")
+    }
+    contents |= {
+        f"{described}/{file}": text.encode() for file in _RECORDED if (text := installed.read_text(file)) is not None
+    }
+    contents[f"{described}/WHEEL"] = _WHEEL.encode()
+    contents[f"{described}/RECORD"] = _record(contents, f"{described}/RECORD").encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file, content in contents.items():
+            entry = zipfile.ZipInfo(file, TIME)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(entry, content)
+    return packed.getvalue()
+
+
+def _record(contents: dict[str, bytes], own: str) -> str:
+    """The list of files with their hashes that a wheel holds, as PEP 427 has it."""
+    lines = []
+    for file, content in contents.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        lines.append(f"{file},sha256={digest},{len(content)}")
+    return "\n".join([*lines, f"{own},,", ""])

@@ -1,0 +1,84 @@
+"""The packages by themselves: imported anywhere, light, and ignorant of what stands above them."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+SOURCES = {name: ROOT / f"packages/{name}/src" for name in ("boundpaper", "keyquery")}
+HEAVY = {"torch", "transformers", "pandas", "numba", "matplotlib", "scipy", "yaml"}
+
+
+@pytest.mark.parametrize(
+    "module", ["boundpaper", "keyquery", "boundpaper.tables", "boundpaper.figures", "keyquery.cli"]
+)
+def test_it_is_imported_in_any_folder_without_a_heavy_library(module, tmp_path):
+    code = f"import json, sys, {module}; print(json.dumps(sorted({{name.partition('.')[0] for name in sys.modules}})))"
+    paths = ":".join(map(str, SOURCES.values()))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": paths, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stdout)) & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    ("package", "unknown"),
+    [("boundpaper", r"keyquery|analysis\.(studies|claims|population|distil)"), ("keyquery", r"analysis\.\w+")],
+)
+def test_a_package_names_nothing_above_it(package, unknown):
+    named = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sorted(SOURCES[package].rglob("*.py"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(rf"\b(import|from) ({unknown})", line)
+    ]
+    assert named == []
+
+
+def test_nothing_is_found_by_the_place_of_the_engine():
+    """Outside of a checkout an installed engine lies elsewhere: only files that come with it are found beside it."""
+    climbing = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for source in SOURCES.values()
+        for path in sorted(source.rglob("*.py"))
+        if "frame" not in path.parts  # a paper's own files
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"__file__\)\.resolve\(\)\.parent(s\[|\.parent)", line)
+    ]
+    assert climbing == []
+
+
+def test_an_engine_outside_of_the_project_is_an_input_of_every_step(tmp_path):
+    """A project without packages of its own depends on the files of the engine that runs, wherever they lie."""
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables/one.py").write_text("from boundpaper.tables import Table\n\ndef table() -> Table: ...\n")
+    code = (
+        "from pathlib import Path; from boundpaper.build.facts import Reader; from boundpaper.build.graph import load\n"
+        "inputs = load(Path.cwd(), Reader(Path.cwd())).steps['table:one'].inputs\n"
+        "print('\\n'.join(inputs))"
+    )
+    paths = ":".join(map(str, SOURCES.values()))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": paths, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    inputs = done.stdout.split()
+    assert "tables/one.py" in inputs
+    engine = str(SOURCES["boundpaper"] / "boundpaper")
+    assert f"{engine}/tables/spec.py" in inputs
+    assert f"{engine}/tables/templates/table.tex.j2" in inputs

@@ -1,0 +1,146 @@
+"""Both packages as wheels, outside of the checkout: what an author and a lab install does what the quick starts say."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+import boundpaper
+from boundpaper.build.vendor import vendor
+from boundpaper.errors import SpecError
+from conftest import ROOT
+
+DOOR = "from boundpaper.cli.door import main; main()"
+LATER = "9.9.9"
+
+
+def install(wheels, target):
+    """Unpack wheels into a folder of their own, which comes before all that is installed here."""
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(target)
+    return target
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    return vendor(tmp_path_factory.mktemp("wheels"), ("boundpaper", "keyquery"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheels, tmp_path_factory):
+    return install(wheels, tmp_path_factory.mktemp("installed"))
+
+
+def python(installed, folder, *arguments):
+    environment = {name: value for name, value in os.environ.items() if name != "BOUNDPAPER_ROOT"}
+    environment["PYTHONPATH"] = str(installed)
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def paper(installed, tmp_path_factory):
+    """A paper begun by the installed engine, with the foreign one laid over it."""
+    place = tmp_path_factory.mktemp("outside")
+    done = python(installed, place, "-c", DOOR, "new", "paper", "--title", "Recall, Checked")
+    assert done.returncode == 0, done.stderr
+    root = place / "paper"
+    shutil.copytree(ROOT / "tests/foreign", root, dirs_exist_ok=True)
+    (root / "paper/chapters/introduction.tex.j2").unlink()
+    with (root / "artifacts/datapackage.yaml").open("a") as stream:
+        stream.write((root / "resources.yaml").read_text())
+    return root
+
+
+def test_a_wheel_is_the_same_bytes_each_time_and_pip_takes_it(wheels, tmp_path):
+    assert [path.read_bytes() for path in vendor(tmp_path, ("boundpaper", "keyquery"))] == [
+        path.read_bytes() for path in wheels
+    ]
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", tmp_path / "there"]
+    done = subprocess.run([*command, *wheels], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "there/boundpaper/frame/pyproject.in").is_file()
+    assert (tmp_path / "there/keyquery/tiny/tiny-rope/config.json").is_file()
+
+
+def test_a_package_that_is_not_installed_is_told(tmp_path):
+    with pytest.raises(SpecError, match="nosuchthing is not installed; install it: "):
+        vendor(tmp_path, ("nosuchthing",))
+
+
+def test_it_is_the_installed_engine_that_runs(installed, tmp_path):
+    done = python(
+        installed, tmp_path, "-c", "import boundpaper, keyquery; print(boundpaper.__file__, keyquery.__file__)"
+    )
+    assert done.stdout.split() == [str(installed / f"{name}/__init__.py") for name in ("boundpaper", "keyquery")]
+
+
+@pytest.mark.latex
+def test_a_paper_goes_from_nothing_to_its_pdf(installed, paper):
+    for command in (("analyze",), ("check",), ("table", "recall_loss"), ("paper",), ("paper",)):
+        done = python(installed, paper, "build.py", *command)
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+    assert (paper / "out/thesis.pdf").read_bytes().startswith(b"%PDF")
+    assert not (paper / "packages").exists()
+
+
+def test_a_command_outside_of_a_paper_says_where_to_go(installed, tmp_path):
+    done = python(installed, tmp_path, "-c", DOOR, "check")
+    assert done.returncode == 1
+    assert re.fullmatch(r"error: .*no project here or above; go to the folder that holds .*\n", done.stderr)
+
+
+def test_a_newer_engine_builds_the_paper_as_it_is(installed, paper, wheels, tmp_path):
+    """Upgrade: the number in `pyproject.toml` changes, and nothing of the paper."""
+    newer = install(wheels, tmp_path / "newer")
+    face = newer / "boundpaper/__init__.py"
+    face.write_text(face.read_text().replace(f'"{boundpaper.__version__}"', f'"{LATER}"'))
+    assert python(installed, paper, "build.py", "analyze").returncode == 0
+    before = {path.name: path.read_bytes() for path in (paper / "artifacts/results").glob("*.csv")}
+    assert before
+    assert python(installed, paper, "build.py", "why", "result:recall_drop").stdout.endswith("is up to date\n")
+    shown = python(newer, paper, "build.py", "--version").stdout
+    assert f"boundpaper {LATER}" in shown
+    done = python(newer, paper, "build.py", "analyze")
+    assert done.returncode == 0, done.stderr
+    assert {path.name: path.read_bytes() for path in (paper / "artifacts/results").glob("*.csv")} == before
+
+
+def test_plasticity_of_arrays_needs_no_torch_and_no_project(installed, tmp_path):
+    code = """
+import sys
+import numpy as np
+from keyquery.heads.head import Head
+from keyquery.heads.plasticity import PlasticityOptions, plasticity
+
+rng = np.random.default_rng(0)
+n, size = 512, 8
+positions, documents = np.arange(n), np.zeros(n, dtype=int)
+head = Head(
+    queries=rng.normal(size=(n, size)), keys=rng.normal(size=(n, size)), query_positions=positions,
+    key_positions=positions, query_documents=documents, key_documents=documents, context=n,
+)
+found = plasticity(head, PlasticityOptions(estimator="bucket_full", bins=4, min_queries=8))
+print(len(found.queries), "torch" in sys.modules, "pandas" in sys.modules)
+"""
+    done = python(installed, tmp_path, "-c", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["4", "False", "False"]
+
+
+@pytest.mark.models
+def test_a_model_is_captured_and_analysed_in_a_paper_elsewhere(installed, paper, tmp_path):
+    pytest.importorskip("torch")
+    asked = ("--model", "tiny-rope", "--texts", "manual:evaluation", "--documents", "1", "--context", "128")
+    done = python(installed, paper, "build.py", "capture", *asked, "--device", "cpu", "--out", str(tmp_path / "cap"))
+    assert done.returncode == 0, done.stderr
+    heads = ("heads", str(tmp_path / "cap"), "--bins", "2", "--min-queries", "4", "-j", "1", "--name", "own")
+    done = python(installed, paper, "build.py", *heads)
+    assert done.returncode == 0, done.stderr
+    assert list((paper / "artifacts/measurements/head_metrics").glob("own.*"))
+    assert python(installed, paper, "build.py", "check").returncode == 0
