@@ -19,6 +19,7 @@ from boundpaper.store.files import digest, write
 
 ASIDE = "out/aside"
 RESULTS = "artifacts/results"
+LINKED = (*ROOMS, "packages", "paper")
 STATE = "out/state/state.json"
 FACTS = "out/state/facts.json"
 _SEED = "out/state/seed"  # says which state of the project the copy began from
@@ -65,7 +66,7 @@ def _seed(aside: Path) -> str | None:
 
 def _link_rooms(root: Path, aside: Path) -> None:
     """Link every room of the project, and what lies beside the results."""
-    wanted = {aside / room: root / room for room in ROOMS if room != "artifacts" and (root / room).is_dir()}
+    wanted = {aside / room: root / room for room in LINKED if (root / room).is_dir()}
     wanted |= {
         aside / "artifacts" / path.name: path for path in (root / "artifacts").iterdir() if path.name != "results"
     }
