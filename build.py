@@ -13,12 +13,9 @@ if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this 
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(folder) for folder in sorted(ROOT.glob("packages/*/src"))]  # a checkout runs its own packages
 
-from boundpaper.build import interrupt  # noqa: E402
-from boundpaper.cli.door import command_line  # noqa: E402
+from boundpaper.cli.door import command_line, run  # noqa: E402
 
 main = command_line(lambda: ROOT)
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    interrupt.end_promptly()
-    main(prog_name="build.py")
+    run(main, "build.py")

@@ -15,7 +15,7 @@ import pytest
 from boundpaper.build import process
 from boundpaper.build.job import Job
 from boundpaper.errors import LatexError, MissingDependency, SpecError
-from boundpaper.paper import bibliography, bundle, chapter, document, lint, looks, metadata
+from boundpaper.paper import bibliography, bundle, chapter, document, lint, metadata
 from boundpaper.paper.tex import figure_pdf, formats, latex, log, passes, pdf, preview
 
 PAPER = Path(__file__).parent.parent / "paper"
@@ -386,10 +386,19 @@ def test_every_entry_of_our_bibliography_is_complete(project: Callable[..., Path
 
 @pytest.mark.latex
 @needs_latex
+def test_a_preamble_of_the_paper_adds_to_that_of_the_engine(project: Callable[..., Path]) -> None:
+    root = project()
+    put(root, "paper/preamble.tex", "\\newcommand*{\\lamp}{Sonnenlampe}\n")
+    made = document.build(settle(root, f"{ONE}\nUnder the \\lamp.\n"))
+    assert "Under the Sonnenlampe" in pdf.text(content(made))
+
+
+@pytest.mark.latex
+@needs_latex
 def test_an_error_of_the_preamble_is_told_by_its_line(project: Callable[..., Path]) -> None:
     root = project()
     path = root / "paper/preamble.tex"
-    path.write_text(looks.text(root, looks.PREAMBLE) + "\\notacommand\n")
+    path.write_text("\\notacommand\n")
     job = settle(root)
     with pytest.raises(LatexError, match="in the preamble") as caught:
         document.build(job)

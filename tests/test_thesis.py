@@ -77,7 +77,7 @@ def test_the_second_build_does_nothing_and_a_further_pass_changes_nothing(shippe
 def test_all_golden_tables_compile_in_one_document(tmp_path, shipped):
     tables = sorted((GOLDEN / "tables").glob("*.tex"))
     assert tables
-    preamble = looks.text(ROOT, looks.PREAMBLE)
+    preamble = looks.preamble(ROOT)
     inputs = []
     for number, path in enumerate(tables):
         (tmp_path / f"t{number}.tex").write_text(re.sub(r"\\(cite[pt]?)\{[^}]*\}", "(source)", path.read_text()))

@@ -66,11 +66,28 @@ def test_a_wheel_is_the_same_bytes_each_time_and_pip_takes_it(wheels, tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "there/boundpaper/frame/pyproject.in").is_file()
     assert (tmp_path / "there/keyquery/tiny/tiny-rope/config.json").is_file()
+    for licence in (*(tmp_path / "there").glob("*.dist-info/licenses/LICENSE"), *ROOT.glob("packages/*/LICENSE")):
+        assert licence.read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_a_package_that_is_not_installed_is_told(tmp_path):
     with pytest.raises(SpecError, match="nosuchthing is not installed; install it: "):
         vendor(tmp_path, ("nosuchthing",))
+
+
+def test_a_package_whose_version_was_raised_since_it_was_installed_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(boundpaper, "__version__", LATER)
+    with pytest.raises(SpecError, match=rf"boundpaper is {LATER}, installed as .*; install it again"):
+        vendor(tmp_path, ("boundpaper",))
+
+
+def test_the_paper_here_is_meant_whatever_paper_an_outer_process_opened(installed, paper, tmp_path):
+    code = f"import os; os.environ['BOUNDPAPER_ROOT'] = {str(ROOT)!r}; {DOOR}"
+    done = python(installed, paper, "-c", code, "list", "table")
+    assert "recall_loss" in done.stdout
+    assert "ap_drop" not in done.stdout
+    done = python(installed, tmp_path, "-c", code, "list", "table")
+    assert (done.returncode, "no project here or above" in done.stderr) == (1, True)
 
 
 def test_it_is_the_installed_engine_that_runs(installed, tmp_path):

@@ -171,7 +171,7 @@ def set_twice(tmp_path_factory):
     held = parse(text)
     assert held.faults == ()
     (root / "references.bib").write_text(held.text)
-    preamble = looks.text(ROOT, looks.PREAMBLE)
+    preamble = looks.preamble(ROOT)
     cited = "".join(f"\\citet{{{key}}}.\n\n" for key in held.lines)
     (root / "all.tex").write_text(
         "\\documentclass{scrreprt}\n"

@@ -119,9 +119,9 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         shutil.copytree(paper / "kept-capture", paper / "stopped-capture")
 
     stop_capture()
-    own_looks = [paper / "paper" / name for name in (looks.TEMPLATE, looks.PREAMBLE)]
-    for path in own_looks:
-        path.write_text(looks.text(paper, path.name))
+    own_looks = [paper / looks.OWN_TEMPLATE, paper / looks.OWN_PREAMBLE]
+    own_looks[0].write_text(looks.template(paper)[1])
+    own_looks[1].write_text("\\usepackage{amsmath}\n\\newcommand*{\\lamp}[1]{\\emph{#1}}\n")
 
     def annotated(path: Path) -> Sequence[str]:
         return (path.name, path.parent.name)

@@ -29,15 +29,25 @@ def open_project(root: Path) -> None:
 
 
 def project() -> Path:
-    """The folder of the project: the one that was opened, else the nearest one from the working directory upwards.
+    """The folder of the project that was opened, by this process or the one that started it, else the nearest one.
 
     Raises
     ------
     DataError
         When no project was opened and none lies here or above.
     """
-    if told := os.environ.get(_VARIABLE):
-        return Path(told)
+    told = os.environ.get(_VARIABLE)
+    return Path(told) if told else nearest_project()
+
+
+def nearest_project() -> Path:
+    """The folder of the nearest project from the working directory upwards.
+
+    Raises
+    ------
+    DataError
+        When none lies here or above.
+    """
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / MARK).is_file():

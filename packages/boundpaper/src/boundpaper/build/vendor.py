@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import zipfile
+from importlib import import_module
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from boundpaper.store.files import write
 
 FOLDER = "vendor"
 TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say, so that equal wheels are equal bytes
-_RECORDED = ("METADATA", "entry_points.txt")
+_RECORDED = ("METADATA", "entry_points.txt", "licenses/LICENSE")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: boundpaper\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
@@ -34,7 +35,7 @@ def vendor(folder: Path, packages: tuple[str, ...]) -> list[Path]:
     Raises
     ------
     SpecError
-        When a package is not installed.
+        When a package is not installed, or was installed at another version than its code has now.
     """
     made = []
     for name in packages:
@@ -42,6 +43,8 @@ def vendor(folder: Path, packages: tuple[str, ...]) -> list[Path]:
             installed = distribution(name)
         except PackageNotFoundError:
             raise SpecError(f"{name} is not installed; install it: pip install -e packages/{name}") from None
+        if (version := import_module(name).__version__) != installed.version:
+            raise SpecError(f"{name} is {version}, installed as {installed.version}; install it again, then run this")
         path = folder / FOLDER / f"{name}-{installed.version}-py3-none-any.whl"
         write(path, _wheel(name, installed))
         made.append(path)
@@ -49,12 +52,7 @@ def vendor(folder: Path, packages: tuple[str, ...]) -> list[Path]:
 
 
 def _wheel(name: str, installed: Distribution) -> bytes:
-    from importlib.util import find_spec
-
-    spec = find_spec(name)
-    assert spec is not None
-    assert spec.submodule_search_locations
-    package = Path(next(iter(spec.submodule_search_locations)))
+    package = Path(import_module(name).__path__[0])
     described = f"{name}-{installed.version}.dist-info"
     contents = {
         f"{name}/{path.relative_to(package).as_posix()}": path.read_bytes()

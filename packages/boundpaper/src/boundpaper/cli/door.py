@@ -16,7 +16,7 @@ from boundpaper import __version__
 from boundpaper.build import interrupt
 from boundpaper.cli import commands
 from boundpaper.errors import DataError
-from boundpaper.places import open_project, project
+from boundpaper.places import nearest_project, open_project
 
 
 class Commands(click.Group):
@@ -79,7 +79,7 @@ def _words(error: Exception) -> str:
     return str(error)
 
 
-def command_line(root: Callable[[], Path] = project) -> click.Group:
+def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
     """The command line of the paper in the folder that `root` names when a command runs."""
 
     def print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -101,11 +101,16 @@ def command_line(root: Callable[[], Path] = project) -> click.Group:
     return main
 
 
-def main() -> None:
-    """Run the command line of the paper that lies in the working directory or above it."""
+def run(line: click.Group, name: str) -> None:
+    """Run a command line under a name; it ends within a second of Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     interrupt.end_promptly()
-    command_line()(prog_name="boundpaper")
+    line(prog_name=name)
+
+
+def main() -> None:
+    """Run the command line of the paper that lies in the working directory or above it."""
+    run(command_line(), "boundpaper")
 
 
 def _opened(root: Callable[[], Path]) -> Path | None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boundpaper.places import project as project_folder
+from boundpaper.places import nearest_project
+from boundpaper.places import project as opened_project
 
 if TYPE_CHECKING:
     from boundpaper.build.graph import Graph
@@ -24,8 +25,9 @@ def _context() -> dict[str, Any]:
 
 
 def root() -> Path:
-    """The project's folder."""
-    return Path(_context().get("root") or project_folder())
+    """The project's folder; a DataError that says where to go when a command runs outside of one."""
+    said = _context()
+    return (said["root"] or nearest_project()) if "root" in said else opened_project()
 
 
 def jobs_option(command: Any) -> Any:

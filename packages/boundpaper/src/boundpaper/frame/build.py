@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from boundpaper.cli.door import command_line
+from boundpaper.cli.door import command_line, run
 
 main = command_line(lambda: Path(__file__).resolve().parent)
 
 if __name__ == "__main__":
-    main(prog_name="build.py")
+    run(main, "build.py")

@@ -73,18 +73,18 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
 
     edition = edition_of(root)
     site = edition.site or (address(described.site) if described.site else "")
+    file, template = looks.template(root)
     titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
     try:
         return (
             environment()
-            .from_string(looks.text(root, looks.TEMPLATE))
+            .from_string(template)
             .render(
                 {name: prose(getattr(described, name), "latex") for name in titles},
                 keywords=[prose(word, "latex") for word in described.keywords],
                 authors=prose(described.author, "latex") or escape(crate.cited_authors(root), "latex"),
-                preamble=looks.text(root, looks.PREAMBLE).rstrip(),
-                preamble_file=looks.place(root, looks.PREAMBLE),
-                template=looks.place(root, looks.TEMPLATE),
+                preamble=looks.preamble(root),
+                template=file,
                 preview=preview,
                 abstract="abstract" in metadata.templates(root) and not preview,
                 chapters=described.chapters,
@@ -95,9 +95,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
             )
         )
     except jinja2.TemplateError as error:
-        raise SpecError(
-            f"{looks.place(root, looks.TEMPLATE)}:{getattr(error, 'lineno', 0) or 0}: {error.message}"
-        ) from error
+        raise SpecError(f"{file}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error
 
 
 def compile_thesis(root: Path) -> bytes:
@@ -138,9 +136,7 @@ def _compiled(root: Path) -> bytes:
     found = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
     if done.timed_out or done.returncode or found.errors:
         if done.timed_out:
-            raise LatexError(
-                "LaTeX took too long and was ended", "out/thesis.tex", 0, looks.place(root, looks.TEMPLATE)
-            )
+            raise LatexError("LaTeX took too long and was ended", "out/thesis.tex", 0, looks.template(root)[0])
         complaints = bibtex.complaints(state / "thesis.blg")
         # Auxiliary files of a run that stopped midway may be cut off, and would fail the next one.
         shutil.rmtree(state)

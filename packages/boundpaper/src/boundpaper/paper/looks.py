@@ -1,4 +1,4 @@
-"""How a paper looks: the preamble and the frame of its document, which a paper may replace by files of its own."""
+"""How a paper looks: the preamble and the template of its document, with what a paper adds or replaces."""
 
 from __future__ import annotations
 
@@ -7,24 +7,37 @@ from pathlib import Path
 from boundpaper.errors import SpecError
 from boundpaper.store.text_file import text_of
 
-PREAMBLE = "preamble.tex"
-TEMPLATE = "thesis.tex.j2"
-FOLDER = Path(__file__).parent / "templates"
+PREAMBLE = "boundpaper/paper/templates/preamble.tex"
+OWN_PREAMBLE = "paper/preamble.tex"
+"""The paper's packages and commands, read after those of `PREAMBLE`; need not be there."""
+TEMPLATE = "boundpaper/paper/templates/thesis.tex.j2"
+OWN_TEMPLATE = "paper/thesis.tex.j2"
+"""The paper's template in place of `TEMPLATE`; need not be there."""
+_FOLDER = Path(__file__).parent / "templates"
 
 
-def place(root: Path, name: str) -> str:
-    """Where `PREAMBLE` or `TEMPLATE` of a paper lies, as messages name it: `paper/NAME` if it is there, else here."""
-    return f"paper/{name}" if (root / "paper" / name).is_file() else f"boundpaper/paper/templates/{name}"
-
-
-def text(root: Path, name: str) -> str:
-    """The text of `PREAMBLE` or `TEMPLATE` of a paper.
+def template(root: Path) -> tuple[str, str]:
+    """The file of the document's template, as messages name it, and its text.
 
     Raises
     ------
     SpecError
-        When a file of the paper's own cannot be read as text.
+        When the paper's own cannot be read as text.
     """
-    if (root / "paper" / name).is_file():
-        return text_of(root, f"paper/{name}", SpecError)
-    return (FOLDER / name).read_text(encoding="utf-8")
+    if (root / OWN_TEMPLATE).is_file():
+        return OWN_TEMPLATE, text_of(root, OWN_TEMPLATE, SpecError)
+    return TEMPLATE, (_FOLDER / "thesis.tex.j2").read_text(encoding="utf-8")
+
+
+def preamble(root: Path) -> str:
+    """Both preambles, each after a comment that names its file.
+
+    Raises
+    ------
+    SpecError
+        When the paper's own cannot be read as text.
+    """
+    parts = {PREAMBLE: (_FOLDER / "preamble.tex").read_text(encoding="utf-8")}
+    if (root / OWN_PREAMBLE).is_file():
+        parts[OWN_PREAMBLE] = text_of(root, OWN_PREAMBLE, SpecError)
+    return "\n".join(f"% source: {file}\n{text.rstrip()}" for file, text in parts.items())

@@ -22,9 +22,9 @@ _BANNER = re.compile(
 
 
 def style(root: Path) -> str:
-    """The style of the bibliography that the preamble or the template names."""
-    for name in (looks.TEMPLATE, looks.PREAMBLE):
-        if found := _STYLE.findall(looks.text(root, name)):
+    """The style of the bibliography that the template names, else the last that a preamble does."""
+    for text in (looks.template(root)[1], looks.preamble(root)):
+        if found := _STYLE.findall(text):
             return str(found[-1]).strip()
     return STANDARD
 
