@@ -67,7 +67,6 @@ PARTS = (  # what else goes in, and what it is
     ("out/thesis.pdf", "The thesis"),
     ("out/site/**/*", "The site"),
     ("LICENSE", "Licence of text and data"),
-    ("LICENSE-engine", "Licence of the engine's code"),
     (CITATION, "How to cite this work"),
     ("README.md", "What the project is and how it is built"),
 )
