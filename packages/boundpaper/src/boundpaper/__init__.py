@@ -1,6 +1,25 @@
 """boundpaper: papers whose numbers are bound to artifacts and whose claims are checked.
 
-This module stays light: a build with nothing to do imports neither pandas nor YAML.
+>>> import boundpaper as bp
+>>> bp.fixed(1).show(18.42, "plain")
+'18.4'
+
+The names of `__init__.pyi` are offered here, and each is imported on its first use: this module stays light, since a
+build with nothing to do imports neither pandas nor YAML.
 """
 
 __version__ = "0.2.0"
+
+
+def __getattr__(name: str) -> object:
+    """Import an offered name from its module."""
+    from boundpaper.offered import find
+
+    return find(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """Name all that is offered."""
+    from boundpaper.offered import names
+
+    return [*globals(), *names(__name__)]

@@ -1,6 +1,13 @@
 """The errors of the project: one small tree; each says what went wrong, where, and how to mend it.
 
 The command line prints them without a traceback and exits with 1.
+
+>>> import boundpaper as bp
+>>> try:
+...     bp.open("no-such-folder")
+... except bp.errors.ThesisError as error:
+...     print(error)
+no-such-folder: no such folder; name that of a paper
 """
 
 from __future__ import annotations

@@ -18,12 +18,13 @@ GROUP = "boundpaper.commands"
 """Entry points of this group name modules that bring commands; their packages count as code of the steps."""
 MARK = "artifacts/datapackage.yaml"
 """The file that tells a project's folder."""
-_VARIABLE = "BOUNDPAPER_ROOT"  # so that processes started from here know the project as well
+VARIABLE = "BOUNDPAPER_ROOT"
+"""Tells processes that are started from here the project."""
 
 
 def open_project(root: Path) -> None:
     """Make `root` the project of this process and of those that it starts; its rooms can be imported."""
-    os.environ[_VARIABLE] = str(root)
+    os.environ[VARIABLE] = str(root)
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
 
@@ -36,7 +37,7 @@ def project() -> Path:
     DataError
         When no project was opened and none lies here or above.
     """
-    told = os.environ.get(_VARIABLE)
+    told = os.environ.get(VARIABLE)
     return Path(told) if told else nearest_project()
 
 
@@ -48,11 +49,23 @@ def nearest_project() -> Path:
     DataError
         When none lies here or above.
     """
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / MARK).is_file():
-            return folder
-    raise DataError(f"{here}: no project here or above; go to the folder that holds {MARK}")
+    found = above(Path.cwd())
+    if found is None:
+        raise DataError(f"{Path.cwd()}: no project here or above; go to the folder that holds {MARK}")
+    return found
+
+
+def project_or_none() -> Path | None:
+    """The folder of the project, see `project`; None outside of one."""
+    try:
+        return project()
+    except DataError:
+        return None
+
+
+def above(folder: Path) -> Path | None:
+    """The project in a folder, or the nearest one above it; None where there is none."""
+    return next((each for each in (folder, *folder.parents) if (each / MARK).is_file()), None)
 
 
 def package_folders(root: Path) -> dict[str, str]:

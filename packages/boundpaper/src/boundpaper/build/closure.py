@@ -32,7 +32,7 @@ class Closures:
                 file = queue.pop()
                 if file not in seen:
                     seen.add(file)
-                    queue += self._imported(file)
+                    queue += self._imported(file) if file.endswith(".py") else ()  # a stub names what others use
             self._closures[path] = frozenset(seen)
         return self._closures[path]
 
@@ -45,8 +45,22 @@ class Closures:
         """The files of the project that `file` imports itself."""
         if file not in self._imports:
             names = [name for name in self.reader.python(file)["imports"] if name.partition(".")[0] in self.folders]
-            self._imports[file] = tuple(dict.fromkeys(part for name in names for part in self._module(name)))
+            parts = [part for name in names for part in (*self._module(name), *self._offered(name))]
+            self._imports[file] = tuple(dict.fromkeys(parts))
         return self._imports[file]
+
+    def _offered(self, name: str) -> list[str]:
+        """The files of what a package's `__init__.pyi` offers as `name`, that stub among them; all for `package.*`."""
+        package, _, wanted = name.rpartition(".")
+        first, *rest = package.split(".")
+        stub = "/".join([self.folders.get(first, first), *rest, "__init__.pyi"])
+        if not self._exists(stub):
+            return []
+        homes = self.reader.python(stub)["imports"]
+        found = [home for home in homes if home != name and wanted in ("*", home.rpartition(".")[2])]
+        modules = [part for home in found for part in (home, home.rpartition(".")[0])]
+        inner = [part for home in found if home.endswith(".*") for part in self._offered(home)]
+        return [stub, *inner, *(file for module in modules if module for file in self._module(module))]
 
     def _module(self, name: str) -> tuple[str, ...]:
         """The files that importing a dotted name reads: its packages' `__init__.py`, and the module."""

@@ -16,7 +16,7 @@ from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.files import digest, write
 
 Facts = dict[str, Any]
-_FORMAT = 3
+_FORMAT = 4
 _DECLARING = {kind.declared for kind in KINDS if kind.declared}
 _READING = "Artifact"  # what a declaration calls an artifact by: Artifact("models")
 
@@ -27,10 +27,11 @@ def of_python(text: str) -> Facts:
     Returns
     -------
     dict
-        `imports`: dotted names (a name imported from a module counts as `module.name`); `functions`: for each public
-        top-level function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring
-        paragraph `doc`; `declared`: the same of each step that is declared, with the name `by` of what makes it, its
-        first text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
+        `imports`: dotted names (a name imported from a module counts as `module.name`, and whatever is imported as
+        `NAME.*` too: where it is a module, any of its names may be used); `functions`: for each public top-level
+        function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring paragraph
+        `doc`; `declared`: the same of each step that is declared, with the name `by` of what makes it, its first text
+        as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
     """
     try:
         tree = ast.parse(text)
@@ -39,9 +40,10 @@ def of_python(text: str) -> Facts:
     imports: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            imports += [alias.name for alias in node.names]
+            imports += [name for alias in node.names for name in (alias.name, f"{alias.name}.*")]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            imports += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            named = [f"{node.module}.{alias.name}" for alias in node.names]
+            imports += [node.module, *named, *(f"{name}.*" for name in named)]
     functions = [
         _function(node) for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     ]

@@ -10,14 +10,22 @@ from boundpaper.claims.verdict import Verdict
 from boundpaper.claims.words import as_text
 from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, agreement, exact, meets, overlaps
-from boundpaper.store.frames import pick
+from boundpaper.store.frames import PARSED, parsed, pick
 
 APPROXIMATE = 0.15  # the largest share that an approximate number may be off
 
 
 @dataclass(frozen=True)
 class Quoted:
-    """A printed cell: its text, its number (None for words and ranges), decimals, and rounding interval."""
+    """A printed cell: its text, its number (None for words and ranges), decimals, and rounding interval.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> import pandas as pd
+    >>> bp.quote(pd.DataFrame({"day": [7, 14], "printed": ["8.1", "18.4"]}), day=14).number
+    18.4
+    """
 
     printed: str
     value: float | None
@@ -41,12 +49,32 @@ class Quoted:
 def quote(frame: pd.DataFrame, **where: object) -> Quoted:
     """The one row of a long source that `where` picks.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        With a column `printed`, of numbers as text; the store has read them already, of others it is done here.
+    where
+        Columns and the values that they have in the row.
+
     Raises
     ------
     DataError
-        When a column is absent, no row or several rows match, or the cell is empty.
+        When a column is absent, no row or several rows match, or the cell is empty or no text.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> import pandas as pd
+    >>> heights = pd.DataFrame({"lamp": ["sun", "shade"], "printed": ["18.4", "3.1"]})
+    >>> cell = bp.quote(heights, lamp="sun")
+    >>> f"{cell.printed} stands for {cell.interval.low:.2f} to {cell.interval.high:.2f}"
+    '18.4 stands for 18.35 to 18.45'
     """
     row = pick(frame, **where)
+    if not set(PARSED) <= set(frame.columns):
+        if not isinstance(row.get("printed"), str):
+            raise DataError(f"the cell {where} has no text in a column `printed`; read the table with dtype=str")
+        row = parsed(row.to_frame().T).iloc[0]
     if pd.isna(row["low"]):
         raise DataError(f"the cell {where} prints {row['printed']!r}, which is no number")
     value = None if pd.isna(row["value"]) else float(row["value"])
@@ -83,6 +111,14 @@ def compare(
         How it was recomputed; the verdict's reason.
     places : int or None
         Decimals of the recomputed number in the ledger; one more than printed by default.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> import pandas as pd
+    >>> cell = bp.quote(pd.DataFrame({"lamp": ["sun"], "printed": ["18.4"]}), lamp="sun")
+    >>> bp.compare(cell, 18.46, reason="It is the mean of 40 plants.").verdict
+    'contradicted'
     """
     if reported.value is None or reported.decimals is None:
         inside = meets(reported.interval, exact(value))
@@ -156,6 +192,14 @@ def about(
         What the rounding of its inputs leaves open; None when they are exact.
     reason : str
         How it was recomputed; what the number stands for is added.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> import pandas as pd
+    >>> cell = bp.quote(pd.DataFrame({"lamp": ["sun"], "printed": ["~20"]}), lamp="sun")
+    >>> bp.about(cell, 18.46, reason="It is the mean of 40 plants.").reason
+    'It is the mean of 40 plants. ~20 is read as 17 to 23.'
     """
     number, decimals = reported.number, reported.decimals or 0
     range_ = approximately(number, decimals)

@@ -87,6 +87,12 @@ class Verdict:
     ValueError
         When a word is unknown, the reason is empty, a number is not finite or no probability, the interval or the two
         p are in the wrong order, or the verdict says what its numbers do not.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Verdict(verdict="contradicted", reason="All 40 plants are taller.").failure
+    'reading'
     """
 
     verdict: str

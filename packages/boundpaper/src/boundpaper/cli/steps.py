@@ -31,28 +31,19 @@ def analyze(names: tuple[str, ...]) -> None:
 @click.command()
 def check() -> None:
     """Check every artifact, the names that steps use, and the bibliography."""
-    from boundpaper.paper import bibliography, lint
-    from boundpaper.paper.metadata import chapters
-    from boundpaper.store.descriptor import package
-    from boundpaper.store.schema import check as faults_of
+    from boundpaper.checks import checked
     from boundpaper.typeset.plural import counted
 
     graph = read_graph()
-    described = [entry["name"] for entry in package(root())["resources"]]
-    names = list(dict.fromkeys([*described, *graph.artifacts]))
-    words = [line for name in names for line in _shortened([str(fault) for fault in faults_of(root(), name)], name)]
-    held = bibliography.read(root())
-    for gap in held.gaps:
+    found = checked(root(), graph)
+    for gap in found.gaps:
         click.echo(f"note: {gap}; it is set without", err=True)
-    words += [*map(str, held.faults), *(str(each) for each in lint.citations(chapters(root()), held.lines))]
-    if not words:  # tables that can be read
-        words += lint.cited_by_tables(root(), held.lines)
-    words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
-    for line in words:
+    words = [line for name, faults in found.tables.items() for line in _shortened([*map(str, faults)], name)]
+    for line in [*words, *map(str, found.others)]:
         click.echo(line, err=True)
-    if words:
+    if words or found.others:
         raise SystemExit(1)
-    click.echo(f"{counted(len(names), 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
+    click.echo(f"{counted(found.artifacts, 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
 
 
 def _shortened(lines: list[str], name: str) -> list[str]:

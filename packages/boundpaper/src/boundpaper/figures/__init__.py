@@ -42,7 +42,17 @@ __all__ = [
 
 
 def from_matplotlib(drawing: MatplotlibFigure, **fields: Any) -> Figure:
-    """Take over a figure drawn in matplotlib: see `boundpaper.figures.matplotlib.from_matplotlib`."""
+    """Take over a figure drawn in matplotlib: see `boundpaper.figures.matplotlib.from_matplotlib`.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> from matplotlib.figure import Figure
+    >>> drawing = Figure()
+    >>> _ = drawing.subplots().plot([1, 7, 14], [0.5, 8.1, 18.4])
+    >>> bp.from_matplotlib(drawing, caption="Growth.").way
+    'converted to PGFPlots'
+    """
     from boundpaper.figures.matplotlib import from_matplotlib as convert
 
     return convert(drawing, **fields)

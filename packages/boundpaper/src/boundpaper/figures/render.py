@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.errors import SpecError
 from boundpaper.figures.check import check
 from boundpaper.figures.text import latex
-from boundpaper.places import project
+from boundpaper.places import project_or_none
 from boundpaper.typeset import templates
 from boundpaper.typeset.armour import guarded
 
@@ -91,14 +91,15 @@ def _first_sentence(caption: str) -> str:
     return (plain if end < 0 else plain[:end]).rstrip(".")
 
 
-def _room() -> Path:
-    """The folder of the project in which a figure's own template lies."""
-    return project() / "figures"
+def _room() -> Path | None:
+    """The folder of the project in which a figure's own template lies; None outside of a project."""
+    root = project_or_none()
+    return root / "figures" if root else None
 
 
 @cache
-def _environment(room: Path) -> jinja2.Environment:
-    return templates.environment(TEMPLATES, room)
+def _environment(room: Path | None) -> jinja2.Environment:
+    return templates.environment(TEMPLATES, *([room] if room else []))
 
 
 def _render(template: str, fields: dict[str, Any]) -> str:
@@ -119,7 +120,7 @@ def _render(template: str, fields: dict[str, Any]) -> str:
 
 
 def _template_path(file: str) -> str:
-    path = Path(file)
-    if path.is_relative_to(_room()):
-        return f"figures/{path.relative_to(_room())}"
+    path, room = Path(file), _room()
+    if room and path.is_relative_to(room):
+        return f"figures/{path.relative_to(room)}"
     return f"boundpaper/figures/templates/{path.name}"

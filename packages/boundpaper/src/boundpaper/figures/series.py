@@ -86,6 +86,12 @@ class Line(Series):
         Name the line at its right end instead of in the legend; a string replaces the label there.
     dash : str
         Replaces the entity's dash.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Line(x=[1, 7], y=[0.5, 8.1], low=[0.4, 7.9], high=[0.6, 8.3], uncertainty="band", label="beans").title
+    "Line 'beans'"
     """
 
     x: Values
@@ -113,6 +119,12 @@ class Points(Series):
         The marks' areas, relative to each other.
     x_low, x_high, y_low, y_high : columns, optional
         Ends of the uncertainty.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Points(x=[1, 2], y=[3, 5], labels=["first", ""]).labels
+    ('first', '')
     """
 
     x: Values
@@ -128,7 +140,14 @@ class Points(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Fit(Series):
-    """A fitted line, with its confidence band where `low` and `high` are given; `x` must grow."""
+    """A fitted line, with its confidence band where `low` and `high` are given; `x` must grow.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Fit(x=[0, 10], y=[1.0, 21.0], low=[0.5, 19.0], high=[1.5, 23.0]).y
+    (1.0, 21.0)
+    """
 
     x: Values
     y: Values
@@ -156,6 +175,12 @@ class Bars(Series):
     reported_label : str
         The legend's text for those diamonds.
     horizontal : bool
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Bars(x=["sun", "shade"], y=[18.4, 3.1], values=True, decimals=1).y
+    (18.4, 3.1)
     """
 
     x: Values
@@ -174,6 +199,12 @@ class Stacked(Series):
     """One layer of a stack: series of this kind in one panel are piled up in their order; no negative values.
 
     `values` prints each part's number inside it where it fits.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> [bp.Stacked(x=["sun"], y=[part], label=name).label for name, part in (("root", 4), ("leaf", 14))]
+    ['root', 'leaf']
     """
 
     x: Values
@@ -200,6 +231,12 @@ class Heatmap(Series):
         What the ends of the colours mean; the data's range by default.
     bar : str
         The label of the colour bar.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Heatmap(values=[[0.1, 0.9], [None, 0.5]], low=0, high=1, bar="share").values
+    ((0.1, 0.9), (None, 0.5))
     """
 
     values: Matrix
@@ -224,6 +261,12 @@ class Bundle(Series):
         Of one thin line; by default the more lines, the fainter.
     band, mean : bool
         Whether the 10-90 % band and the mean are drawn.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Bundle(x=[1, 2], lines=[[0.1, 0.2], [0.3, 0.1]], label="heads").lines[1]
+    (0.3, 0.1)
     """
 
     x: Values
@@ -247,6 +290,12 @@ class Forest(Series):
         One entity per row, in place of `entity`.
     texts : column of str, optional
         Printed at the right of each row.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Forest(rows=["sun", "shade"], estimate=[0.4, 0.1], low=[0.2, -0.1], high=[0.6, 0.3]).rows
+    ('sun', 'shade')
     """
 
     rows: Values

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from boundpaper.figures.series import Series, Values, as_tuple
@@ -43,6 +45,12 @@ class Axis:
         Light lines at the ticks; by default only those of the value axis.
     percent : bool
         Write a percent sign after each tick (values are in percent already).
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Axis(label="context (tokens)", scale="log", base=2, ticks=[1024, 2048]).ticks
+    (1024, 2048)
     """
 
     label: str = ""
@@ -69,6 +77,12 @@ class Shade:
     """A shaded range behind the data, from `low` to `high` of an axis, named at its end.
 
     It is drawn to these ends and no further; an end that is None lies at the axis' limit.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Shade(low=8, high=None, label="after the frost").axis
+    'x'
     """
 
     low: Position | None
@@ -80,7 +94,14 @@ class Shade:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A reference line at a value of an axis (`axis="y"`: a horizontal line), for example chance level."""
+    """A reference line at a value of an axis (`axis="y"`: a horizontal line), for example chance level.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Rule(at=0.5, label="chance").dash
+    'dashed'
+    """
 
     at: Position
     label: str = ""
@@ -94,6 +115,12 @@ class Annotation:
     """A short text at a point of the panel.
 
     `anchor` is where it lies, seen from the point; an arrow may lead from it to `target`.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Annotation(x=14, y=18.4, text="harvest", anchor="above left").text
+    'harvest'
     """
 
     x: Position
@@ -106,7 +133,15 @@ class Annotation:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One pair of axes and what it shows."""
+    """One pair of axes and what it shows.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> panel = bp.Panel(series=[bp.Bars(x=["sun", "shade"], y=[18.4, 3.1])], y=bp.Axis(label="height (cm)"))
+    >>> panel.series[0].x
+    ('sun', 'shade')
+    """
 
     series: Sequence[Series]
     x: Axis = field(default_factory=Axis)
@@ -158,6 +193,13 @@ class Figure:
         `<< name >>-raster.png`.
     way : str
         How a drawing of matplotlib was taken over, and why so; the build says it.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> growth = bp.Panel(series=[bp.Line(x=[1, 7, 14], y=[0.5, 8.1, 18.4])], x=bp.Axis(label="day"))
+    >>> bp.Figure(panels=[growth], caption="Growth of a bean.").save("growth.tex").name
+    'growth.tex'
     """
 
     panels: Sequence[Panel] = ()
@@ -180,3 +222,31 @@ class Figure:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "panels", tuple(self.panels))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figure by itself, without its caption, and return the file.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends in `.pdf`, `.png`, `.svg` or `.tex`, the document that the others are made of by pdflatex; pictures
+            that it includes are written beside it.
+
+        Raises
+        ------
+        SpecError
+            When the name ends otherwise, there is no such folder, or a column, entity or text cannot be drawn.
+        LatexError, MissingDependency
+            When LaTeX refuses the figure, or is not installed.
+        """
+        saved: Path = self._pictures().save(self, Path(path))
+        return saved
+
+    def _repr_png_(self) -> bytes:
+        content: bytes = self._pictures().content_of(self, "png")
+        return content
+
+    @staticmethod
+    def _pictures() -> Any:
+        """The module that compiles, by its name: what a figure says does not depend on how LaTeX is run."""
+        return import_module("boundpaper.paper.tex.alone")

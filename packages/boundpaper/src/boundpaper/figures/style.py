@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boundpaper.errors import DataError, SpecError
+from boundpaper.errors import SpecError
 from boundpaper.near import close_to
-from boundpaper.places import project
+from boundpaper.places import project_or_none
 from boundpaper.store.paths import FAMILIES
 from boundpaper.store.subjects import Family, Subject, families, subjects
 
@@ -68,6 +68,14 @@ class Style:
         A PGF pattern laid over bars in white; empty for plain bars.
     label : str
         The name that a reader sees; the entity's key where empty.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bean = bp.Style(color="okgreen", mark="square*", label="Bean")
+    >>> growth = bp.Panel(series=[bp.Line(x=[1, 7], y=[0.5, 8.1], entity="bean")])
+    >>> bp.Figure(panels=[growth], caption="Growth.", entities={"bean": bean}).save("bean.tex").name
+    'bean.tex'
     """
 
     color: str
@@ -159,14 +167,7 @@ OWN: Mapping[str, Style] = {
 
 def styles() -> Mapping[str, Style]:
     """The look of every entity: those of `OWN`, and the families and models of the open paper, where it has some."""
-    return _styles(_paper())
-
-
-def _paper() -> Path | None:
-    try:
-        return project()
-    except DataError:
-        return None
+    return _styles(project_or_none())
 
 
 @cache
@@ -246,7 +247,7 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
             return target
         base = style(target, {}, where)
         return Style(color=base.color, mark=base.mark, dash=base.dash, hatch=base.hatch, label=entity)
-    key = _by_plain_name(_paper()).get(_plain(entity))
+    key = _by_plain_name(project_or_none()).get(_plain(entity))
     if key is not None:
         return styles()[key]
     near = close_to(entity, [*own, *styles()], most=1, cutoff=0.0)[0]
@@ -259,5 +260,5 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
 
 def display(entity: str) -> str:
     """The name that a reader sees: `ministral3-8b` is "Ministral-3-8B"; unknown names stay as they are."""
-    key = _by_plain_name(_paper()).get(_plain(entity))
+    key = _by_plain_name(project_or_none()).get(_plain(entity))
     return (styles()[key].label or entity) if key is not None else entity

@@ -29,7 +29,10 @@ from boundpaper.typeset.printed import Unreadable, parse
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong with a table; row 1 is the header, row 0 the file as a whole."""
+    """One thing that is wrong; row 1 is a table's header, row 0 the whole file.
+
+    A check of a paper says in this form what is wrong outside of its tables too; the message then names the place.
+    """
 
     file: str
     row: int
@@ -38,7 +41,7 @@ class Fault:
 
     def __str__(self) -> str:
         place = self.file + (f": row {self.row}" if self.row else "") + (f", {self.field}" if self.field else "")
-        return f"{place}: {self.message}"
+        return f"{place}: {self.message}" if place else self.message
 
 
 def check(root: Path, name: str) -> list[Fault]:

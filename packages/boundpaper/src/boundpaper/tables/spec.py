@@ -67,6 +67,12 @@ class Column:
         Left out, numbers are right-aligned on their decimal points and text is left-aligned.
     repeat : bool
         False leaves a cell blank that repeats the one above it.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.Column("height", "Height", bp.fixed(1), ci=("low", "high"), unit="cm").fields
+    ('height', 'low', 'high')
     """
 
     field: str
@@ -142,6 +148,23 @@ class Table:
     entry : str, optional
         Field of what each row tells of, `claim:NAME` or `artifact:NAME`, several with blanks between: in the thesis,
         verdicts and numbers lead to that row, and in LaTeX a row of one claim ends with the page of its first mark.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> import pandas as pd
+    >>> heights = pd.DataFrame({"lamp": ["sun", "shade"], "height": [18.42, 3.1]})
+    >>> columns = [bp.Column("lamp", "Lamp"), bp.Column("height", "Height", bp.fixed(1), unit="cm")]
+    >>> print(bp.Table(rows=heights, columns=columns, caption="Heights.").to_markdown("heights"))
+    <!-- Table heights: made from table:heights; do not edit. -->
+    <BLANKLINE>
+    **Table heights.** Heights.
+    <BLANKLINE>
+    | Lamp  | Height (cm) |
+    | ----- | ----------: |
+    | sun   |        18.4 |
+    | shade |         3.1 |
+    <BLANKLINE>
     """
 
     rows: pd.DataFrame
@@ -167,6 +190,26 @@ class Table:
     def notes(self) -> tuple[str, ...]:
         """The note's paragraphs."""
         return (self.note,) if isinstance(self.note, str) else tuple(self.note)
+
+    def to_latex(self, name: str = "table") -> str:
+        """Return the table in LaTeX, with the label `tab:NAME`; its second line names the packages that it needs."""
+        return self._rendered(name, "latex")
+
+    def to_markdown(self, name: str = "table") -> str:
+        """Return the table in Markdown."""
+        return self._rendered(name, "markdown")
+
+    def to_html(self, name: str = "table") -> str:
+        """Return the table as an element of HTML, with the id `tab-NAME`."""
+        return self._rendered(name, "html")
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _rendered(self, name: str, format: str) -> str:
+        from boundpaper.tables.render import render
+
+        return render(self, name, format)
 
 
 def mark_names(marks: str) -> tuple[str, ...]:

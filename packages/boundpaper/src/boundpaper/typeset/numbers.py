@@ -219,6 +219,12 @@ class Words:
 
     Prose is what `boundpaper.typeset.text.prose` reads. With `numbers` the numbers in data are set as those in prose
     are: for sentences; an identifier, a date or a version would be taken for a number.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> [kind.show("1500 *seeds*", "html") for kind in (bp.text, bp.sentences, bp.markup)]
+    ['1500 *seeds*', '1,500 *seeds*', '1500 <em>seeds</em>']
     """
 
     markup: bool = False
@@ -261,62 +267,146 @@ def stars(p: object, levels: tuple[float, ...] = P_LEVELS) -> int:
 
 
 def fixed(digits: int, *, thousands: bool = True) -> Fixed:
-    """Digits after the point: `0.85`, `1,815.8`."""
+    """Digits after the point: `0.85`, `1,815.8`.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.fixed(1).show(1815.84, "plain")
+    '1,815.8'
+    """
     return Fixed(digits, thousands=thousands)
 
 
 def signed(digits: int) -> Fixed:
-    """Digits after the point, with a plus before positive numbers: `+0.85`."""
+    """Digits after the point, with a plus before positive numbers: `+0.85`.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.signed(2).show(0.85, "plain")
+    '+0.85'
+    """
     return Fixed(digits, sign=True)
 
 
 def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixed:
-    """A percentage with its sign, `89.5%`; `share` means that the data hold 0.895."""
+    """A percentage with its sign, `89.5%`; `share` means that the data hold 0.895.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.percent(share=True).show(0.895, "plain")
+    '89.5%'
+    """
     return Fixed(digits, sign=sign, suffix="%", scale=100 if share else 1)
 
 
 def points(digits: int = 0, *, sign: bool = False) -> Fixed:
-    """A difference of two shares in percentage points: data 0.332, `33`; the word follows in the text."""
+    """A difference of two shares in percentage points: data 0.332, `33`; the word follows in the text.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.points().show(0.332, "plain")
+    '33'
+    """
     return Fixed(digits, sign=sign, scale=100)
 
 
 def times(digits: int = 1, *, sign: bool = False) -> Fixed:
-    """A factor: `2.3×`."""
+    """A factor: `2.3×`.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.times().show(2.26, "html")
+    '2.3×'
+    """
     return Fixed(digits, sign=sign, suffix="×")
 
 
 def integer(*, thousands: bool = True, sign: bool = False) -> Fixed:
-    """A whole number: `131,072`; without separators where it is a year or another name."""
+    """A whole number: `131,072`; without separators where it is a year or another name.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.integer().show(131072, "plain")
+    '131,072'
+    """
     return Fixed(0, sign=sign, thousands=thousands)
 
 
 def significant(digits: int, *, thousands: bool = True) -> Significant:
-    """Significant digits: `0.0123`, `12.3`, `1,230`."""
+    """Significant digits: `0.0123`, `12.3`, `1,230`.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> [bp.significant(3).show(value, "plain") for value in (0.01234, 1234)]
+    ['0.0123', '1,230']
+    """
     return Significant(digits, thousands)
 
 
 def scientific(digits: int = 1) -> Scientific:
-    """A mantissa with digits after the point and a power of ten: `3.4 × 10^-12`."""
+    """A mantissa with digits after the point and a power of ten: `3.4 × 10^-12`.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.scientific().show(3.41e-12, "plain")
+    '3.4e-12'
+    """
     return Scientific(digits)
 
 
 def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
-    """A p-value, as a bound below 0.001; `relation` writes `= 0.012` and `< 0.001`."""
+    """A p-value, as a bound below 0.001; `relation` writes `= 0.012` and `< 0.001`.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.pvalue(relation=True).show(0.0002, "plain")
+    '< 0.001'
+    """
     return PValue(digits, relation)
 
 
 def interval(digits: int, *, share: bool = False) -> Interval:
-    """A pair (low, high): `[0.12, 0.45]`; `share` writes shares as percentages."""
+    """A pair (low, high): `[0.12, 0.45]`; `share` writes shares as percentages.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.interval(2).show((0.12, 0.45), "plain")
+    '[0.12, 0.45]'
+    """
     return Interval(digits, scale=100 if share else 1, suffix="%" if share else "")
 
 
 def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
-    """A value rounded to match its uncertainty, which has `digits` significant digits: `0.123 ± 0.045`."""
+    """A value rounded to match its uncertainty, which has `digits` significant digits: `0.123 ± 0.045`.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.uncertain().show((0.12345, 0.0451), "plain")
+    '0.123 ± 0.045'
+    """
     return Uncertain(digits, sign)
 
 
 def printed() -> AsPrinted:
-    """A number as a document prints it, given as text."""
+    """A number as a document prints it, given as text.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> bp.printed().show("~50", "plain")
+    '~50'
+    """
     return AsPrinted()
 
 

@@ -1,0 +1,62 @@
+"""Everything that is checked without running a step: tables, the names that steps use, and the bibliography."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from boundpaper.build.graph import Graph
+from boundpaper.paper import bibliography, lint
+from boundpaper.paper.metadata import chapters
+from boundpaper.store.descriptor import package
+from boundpaper.store.schema import Fault
+from boundpaper.store.schema import check as faults_of
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found.
+
+    Attributes
+    ----------
+    artifacts : int
+        How many artifacts were checked.
+    tables : dict of str to list of Fault
+        What is wrong with each artifact that something is wrong with.
+    others : list of Fault
+        What is wrong with the bibliography, chapters and steps; the message says where.
+    gaps : list of str
+        What the bibliography lacks and is set without.
+    """
+
+    artifacts: int
+    tables: dict[str, list[Fault]]
+    others: list[Fault]
+    gaps: list[str]
+
+    @property
+    def faults(self) -> list[Fault]:
+        """All that is wrong, tables first."""
+        return [*chain.from_iterable(self.tables.values()), *self.others]
+
+
+def checked(root: Path, graph: Graph) -> Checked:
+    """Check a paper.
+
+    Parameters
+    ----------
+    root : Path
+        Its folder.
+    graph : Graph
+        Its steps.
+    """
+    described = [entry["name"] for entry in package(root)["resources"]]
+    names = list(dict.fromkeys([*described, *graph.artifacts]))
+    tables = {name: faults for name in names if (faults := faults_of(root, name))}
+    held = bibliography.read(root)
+    words = [*map(str, held.faults), *map(str, lint.citations(chapters(root), held.lines))]
+    if not tables and not words:  # tables that can be read
+        words += lint.cited_by_tables(root, held.lines)
+    words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
+    return Checked(len(names), tables, [Fault("", 0, "", line) for line in words], [str(gap) for gap in held.gaps])

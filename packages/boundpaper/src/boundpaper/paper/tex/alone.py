@@ -1,0 +1,59 @@
+"""A figure compiled outside of any build, for a notebook or a script: in a folder that goes with the process."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boundpaper.errors import SpecError
+from boundpaper.figures.render import assets, tex
+from boundpaper.paper.tex.figure_pdf import compile_figure
+from boundpaper.paper.tex.pictures import convert
+from boundpaper.store.files import write
+
+if TYPE_CHECKING:
+    from boundpaper.figures.spec import Figure
+
+FORMATS = ("pdf", "png", "svg", "tex")
+_numbers = itertools.count(1)
+
+
+@cache
+def _workplace() -> tempfile.TemporaryDirectory[str]:
+    """The folder in which figures of this process are compiled: they share the preamble, which is set once."""
+    return tempfile.TemporaryDirectory(prefix="boundpaper-")
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write a figure to `path`, see `Figure.save`."""
+    form = path.suffix.removeprefix(".").lower()
+    if form not in FORMATS:
+        raise SpecError(f"{path}: a figure is saved as {', '.join('.' + each for each in FORMATS)}; end the name so")
+    if not path.absolute().parent.is_dir():
+        raise SpecError(f"{path}: no folder {path.absolute().parent}; make it first")
+    name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # the document names its pictures by it
+    if form == "tex":
+        for file, content in assets(figure, name).items():
+            write(path.absolute().parent / file, content)
+    write(path, content_of(figure, form, name))
+    return path
+
+
+def content_of(figure: Figure, form: str, name: str = "figure") -> bytes:
+    """The bytes of a figure as one of `FORMATS`; `name` names it in messages, and the pictures of a `.tex`."""
+    if form == "tex":
+        return tex(figure, name).encode()
+    out, job = Path(_workplace().name), f"figure-{next(_numbers)}"
+    text, pictures = tex(figure, job), assets(figure, job)
+    for file, content in {f"{job}.tex": text.encode(), **pictures}.items():
+        write(out / "figures" / file, content)
+    pdf = compile_figure(out, job)
+    if form == "pdf":
+        return pdf
+    write(out / f"{job}.pdf", pdf)
+    convert(out / f"{job}.pdf", out / f"{job}.{form}")
+    return (out / f"{job}.{form}").read_bytes()

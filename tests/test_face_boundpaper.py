@@ -1,0 +1,123 @@
+"""The face of boundpaper: `import boundpaper as bp`."""
+
+import pandas as pd
+import pytest
+
+import boundpaper as bp
+from boundpaper.build.closure import Closures
+from boundpaper.build.facts import Reader
+from boundpaper.store.files import write
+from faces import loaded_by, quick_start, run_examples
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
+
+
+@pytest.mark.parametrize("name", bp.__all__)
+def test_every_name_has_an_example_that_runs(name):
+    assert run_examples(bp, name)
+
+
+def test_importing_loads_nothing_heavy(tmp_path):
+    assert not loaded_by("import boundpaper", tmp_path) & {"pandas", "numpy", "yaml", "jinja2", "scipy", "ast"}
+    assert "pandas" not in loaded_by("import boundpaper as bp; bp.Table, bp.Figure, bp.fixed, bp.open", tmp_path)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(AttributeError, match=r"'Tabel'; did you mean Table"):
+        bp.Tabel  # noqa: B018
+    assert not hasattr(bp, "__wrapped__")
+    assert {"Table", "open", "statistics"} <= set(dir(bp))
+
+
+@pytest.mark.latex
+def test_the_quick_start_runs(tmp_path, capsys):
+    exec(quick_start("boundpaper"), {})
+    assert (tmp_path / "growth.pdf").read_bytes().startswith(b"%PDF")
+    assert "18.4" in capsys.readouterr().out
+
+
+@pytest.mark.latex
+def test_figures_are_saved_in_every_format(tmp_path):
+    heat = bp.Heatmap(values=[[row * column % 7 / 7 for column in range(60)] for row in range(60)])
+    figure = bp.Figure(panels=[bp.Panel(series=[heat])], caption="Shares.")
+    begins = {"a b.pdf": b"%PDF", "é%.png": b"\x89PNG", "c_d.svg": b"<?xml", "50%.tex": rb"\pdftrailerid"}
+    for name, start in begins.items():
+        assert figure.save(name).read_bytes().startswith(start)
+    assert (tmp_path / "50--1.png").is_file()
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_figure_is_saved_only_as_what_it_can_be():
+    figure = bp.Figure(panels=[bp.Panel(series=[bp.Line(x=[1, 2], y=[1, 2])])], caption="Growth.")
+    with pytest.raises(bp.errors.SpecError, match=r"x\.jpg: a figure is saved as \.pdf, \.png"):
+        figure.save("x.jpg")
+    with pytest.raises(bp.errors.SpecError, match="make it first"):
+        figure.save("none/x.pdf")
+
+
+def test_tables_in_every_format():
+    rows = pd.DataFrame({"lamp": ["sun & moon"], "height": [18.42]})
+    columns = [bp.Column("lamp", "Lamp"), bp.Column("height", "h", bp.fixed(2))]
+    table = bp.Table(rows=rows, columns=columns, caption="Heights.")
+    assert r"sun \& moon & 18.42" in table.to_latex("heights")
+    assert r"| sun \& moon | 18.42 |" in table.to_markdown()
+    assert "sun &amp; moon" in table._repr_html_() == table.to_html()
+
+
+def test_a_quote_needs_printed_text():
+    with pytest.raises(bp.errors.DataError, match="dtype=str"):
+        bp.quote(pd.DataFrame({"lamp": ["sun"], "printed": [18.4]}), lamp="sun")
+    ranged = bp.quote(pd.DataFrame({"lamp": ["sun"], "printed": ["97-100%"]}), lamp="sun")
+    assert (ranged.value, ranged.interval.low, ranged.interval.high) == (None, 96.5, 100.5)
+
+
+def test_lines_name_what_is_wrong():
+    frame = pd.DataFrame({"day": [1, 2], "height": [3, 4], "lamp": ["sun", None]})
+    with pytest.raises(bp.errors.DataError, match="'heigt' to draw; did you mean 'height'"):
+        bp.lines(frame, "day", "heigt")
+    with pytest.raises(bp.errors.DataError, match="'lamp' is empty in 1 rows"):
+        bp.lines(frame, "day", "height", by="lamp")
+    assert [line.y for line in bp.lines(frame, "day", "height", low="day")] == [(3, 4)]
+
+
+def test_a_paper_is_read_checked_judged_and_traced(tmp_path):
+    paper, other = bp.new("beans", title="Beans"), bp.new("peas")
+    write(paper.root / "artifacts/sources/heights.csv", b"lamp,printed\nsun,18.4\nshade,3.1\n")
+    package = paper.root / "artifacts/datapackage.yaml"
+    described = "- {name: heights, path: sources/heights.csv, origin: [{document: thesis, section: Results}],"
+    described += " fields: ['lamp*': which, 'printed!': cm]}\n"
+    write(package, package.read_bytes() + described.encode())
+    code = (
+        "from boundpaper import Verdict, compare, quote\n\n\ndef sunny(heights) -> Verdict:\n"
+        '    """Beans in the sun are 18.4 cm high.\n\n    Source: thesis, Results.\n    """\n'
+        '    return compare(quote(heights, lamp="sun"), {value}, reason="It was measured.")\n'
+    )
+    for value, verdict in (("18.42", "holds"), ("18.46", "contradicted")):
+        write(paper.root / "analysis/claims/heights.py", code.format(value=value).encode())
+        assert paper.claims()["verdict"].tolist() == [verdict]
+    assert bp.quote(paper.read("heights"), lamp="shade").number == 3.1
+    assert any("sources/heights.csv" in line for line in paper.trace("18.4"))
+    write(paper.root / "artifacts/sources/heights.csv", b"lamp,printed\nsun,18.4\nsun,3.1\n")
+    assert [(fault.row, fault.field) for fault in paper.check()] == [(3, "")]
+    assert other.check() == []
+
+
+def test_a_step_depends_on_the_homes_of_offered_names(tmp_path):
+    texts = {"one": "from boundpaper import fixed\n", "all": "import boundpaper as bp\n", "none": "import pandas\n"}
+    texts |= {"test": "from boundpaper.statistics import holm\n", "tests": "from boundpaper import statistics\n"}
+    for name, text in texts.items():
+        write(tmp_path / f"tables/{name}.py", text.encode())
+    closures = Closures(Reader(tmp_path))
+    needs = {name: {file.rpartition("boundpaper/")[2] for file in closures.of(f"tables/{name}.py")} for name in texts}
+    assert "typeset/numbers.py" in needs["one"]
+    assert "figures/spec.py" not in needs["one"]
+    every = {"statistics/multiplicity.py", "statistics/trend.py"}
+    assert {"typeset/numbers.py", "figures/spec.py", "claims/judge.py", "papers.py", *every} <= needs["all"]
+    assert every & needs["test"] == {"statistics/multiplicity.py"}
+    assert every <= needs["tests"]
+    assert "typeset/numbers.py" not in needs["tests"]
+    assert not any("boundpaper" in file for file in closures.of("tables/none.py"))
