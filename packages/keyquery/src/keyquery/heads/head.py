@@ -49,6 +49,18 @@ class Head:
         If shapes do not match, a vector is not finite, a position lies outside the context, a window is empty, the
         rotation turns more dimensions than there are, or there are fewer than three queries or three keys, or all at
         one position.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> import numpy as np
+    >>> random, places, one = np.random.default_rng(0), np.arange(64), np.zeros(64, dtype=int)
+    >>> head = kq.Head(
+    ...     queries=random.normal(size=(64, 8)), query_positions=places, query_documents=one,
+    ...     keys=random.normal(size=(64, 8)), key_positions=places, key_documents=one, context=64,
+    ... )
+    >>> head.dimension, head.turns
+    (8, False)
     """
 
     queries: FloatArray

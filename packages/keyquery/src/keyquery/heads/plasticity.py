@@ -1,6 +1,9 @@
 """Attention plasticity of a head: how often the content of a query, not its position, decides between two keys."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +15,9 @@ from keyquery.heads.missing import Row
 from keyquery.heads.moments import PRECISIONS, Moments, Precision
 from keyquery.heads.pairs import PAIR_MODES, Keys, PairMode, competing, first_seen, limits, pair_counts
 from keyquery.heads.rotation import SEPARATIONS, Separation
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MIN_QUERIES = 30
 CELLS = (16, 16)
@@ -53,6 +59,12 @@ class PlasticityOptions:
     ------
     ValueError
         If an option is unknown or out of range.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> kq.PlasticityOptions(estimator="empirical", bins=8).pairs
+    'earlier'
     """
 
     estimator: Estimator = "aligned_full"
@@ -88,7 +100,7 @@ class Plasticity:
 
     Parameters
     ----------
-    options : Options
+    options : PlasticityOptions
         How it was estimated.
     context : int
         Tokens.
@@ -105,6 +117,19 @@ class Plasticity:
         their difference.
     sums : Sums
         Sums by bin and cell, from which the maps are made.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> import numpy as np
+    >>> random, places, one = np.random.default_rng(0), np.arange(512), np.zeros(512, dtype=int)
+    >>> head = kq.Head(
+    ...     queries=random.normal(size=(512, 4)), query_positions=places, query_documents=one,
+    ...     keys=random.normal(size=(512, 4)), key_positions=places, key_documents=one, context=512,
+    ... )
+    >>> found = kq.plasticity(head, bins=2)
+    >>> found.queries.tolist(), found.options.estimator
+    ([256, 256], 'bucket_full')
     """
 
     options: PlasticityOptions
@@ -122,6 +147,25 @@ class Plasticity:
     def precision(self) -> str:
         """Precision of the products that were used."""
         return self.sums.precision
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a query bin: bin, position (mean, in tokens), queries, pairs, plasticity, error, reason.
+
+        `reason` says why a bin has no plasticity; elsewhere it is empty.
+        """
+        import pandas
+
+        return pandas.DataFrame(
+            {
+                "bin": np.arange(len(self.taus)),
+                "position": self.taus,
+                "queries": self.queries,
+                "pairs": self.profile.counts,
+                "plasticity": self.profile.values,
+                "error": self.error,
+                "reason": self.profile.reasons,
+            }
+        )
 
     def by_distance(self) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Give mean |m|, mean sqrt(v) and pairs by bin and inter-key distance, shapes (bins, across).
@@ -200,7 +244,7 @@ def plasticity(
     ----------
     head : Head
         The head.
-    options : Options, optional
+    options : PlasticityOptions, optional
         How.
     queries : Moments, optional
         Moments of the queries, where they are known; used by the pooled estimators.

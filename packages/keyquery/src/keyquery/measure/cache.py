@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from boundpaper.build.closure import code_of
 from boundpaper.errors import DataError
-from boundpaper.places import project
+from boundpaper.places import project_or_none
 from boundpaper.store.files import write
 from keyquery.jobs.content import key
 
@@ -66,7 +66,7 @@ JSON: Form[Any] = Form(".json", _load, _save)
 
 def code(module: str) -> str:
     """A hash of the code that a module runs: the files that it imports, itself and this one among them."""
-    return _code(project(), module)
+    return _code(project_or_none() or Path(__file__).parent, module)  # outside of a project, of what is installed
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from keyquery.models.captures import capture, manifest
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
 from keyquery.models.checkpoints.builtin import resolve
-from keyquery.models.checkpoints.loading import ModelSource
+from keyquery.models.checkpoints.loading import Loaded, ModelSource
 from keyquery.models.texts import Source
 
 LOGS = ".jobs"  # hidden, in the capture's folder: it goes where the capture goes
@@ -62,7 +62,7 @@ def run(
         print_notes(options.out)
         return out
     if executor == "local" and jobs == 1 and resources == Resources():
-        _here(options)
+        record_here(options)
     else:
         _jobs(options, executor, jobs, resources)
     with bar("gathering files") as shown:
@@ -70,7 +70,8 @@ def run(
     return out
 
 
-def _here(options: CaptureOptions) -> None:
+def record_here(options: CaptureOptions, loaded: Loaded | None = None) -> None:
+    """Capture all documents in this process, with a bar; of a model that is loaded already, where one is given."""
     with bar("documents") as shown:
 
         def tell(state: CaptureProgress) -> None:
@@ -79,7 +80,7 @@ def _here(options: CaptureOptions) -> None:
             rate = f"{state.tokens_per_second:,.0f} tokens/s" if state.tokens_per_second else ""
             shown.update(state.done, state.total, rate, state.seconds_left)
 
-        capture.record(options, tell)
+        capture.record(options, tell, loaded=loaded)
 
 
 def _jobs(options: CaptureOptions, executor: str, count: int, resources: Resources) -> None:

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from boundpaper.errors import DataError
-from boundpaper.places import project
+from boundpaper.places import project, project_or_none
 from boundpaper.store.rules import Rule, anything, either, flag, listed, number, one_of, text, whole
 
 ESTIMATORS = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
@@ -55,13 +55,29 @@ def every_experiment() -> tuple[str, ...]:
     return (*for_all(), *BY_NAME, *_of_the_paper(named=True))
 
 
+def described() -> dict[str, str]:
+    """What each experiment measures, by its name: the first sentence of its file."""
+    return {name: _about(ast.get_docstring(_tree(name)) or "") for name in every_experiment()}
+
+
+def _about(doc: str) -> str:
+    line = " ".join(doc.partition("\n\n")[0].split())
+    return re.sub(r"^Experiment[^:]*: ", "", line).rstrip(".")
+
+
+def _tree(name: str) -> ast.Module:
+    folder = FOLDER if name in (*EXPERIMENTS, *BY_NAME) else project() / OF_THE_PAPER
+    return ast.parse((folder / f"{name}.py").read_text(encoding="utf-8-sig"))
+
+
 def module_of(name: str) -> str:
     """The dotted name of an experiment's module."""
     return f"keyquery.experiments.{name}" if name in (*EXPERIMENTS, *BY_NAME) else f"analysis.experiments.{name}"
 
 
 def _of_the_paper(*, named: bool) -> tuple[str, ...]:
-    names = experiments(project() / OF_THE_PAPER, named=named)
+    root = project_or_none()
+    names = experiments(root / OF_THE_PAPER, named=named) if root else ()
     for name in names:
         if name in (*EXPERIMENTS, *BY_NAME):
             raise DataError(f"{OF_THE_PAPER}/{name}.py: keyquery has an experiment of this name; rename the file")
@@ -80,9 +96,9 @@ def settings_of(name: str) -> dict[str, Rule]:
     name : str
         The experiment.
     """
-    folder = FOLDER if name in (*EXPERIMENTS, *BY_NAME) else project() / OF_THE_PAPER
-    tree = ast.parse((folder / f"{name}.py").read_text(encoding="utf-8-sig"))
-    [function] = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name in ("measure", "write")]
+    [function] = [
+        each for each in _tree(name).body if isinstance(each, ast.FunctionDef) and each.name in ("measure", "write")
+    ]
     parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
     return {each.arg: _rule(each.annotation) for each in parameters if each.arg not in _GIVEN}
 

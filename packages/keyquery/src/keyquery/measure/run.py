@@ -86,7 +86,7 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
     """
     tell("loading the model")
     subject = _open(plan, tell)
-    _threads(subject)
+    fit_threads(subject)
     if not plan.replace:
         refuse(plan.root, {table: others(table, manifest) for table, manifest in _standing(plan, subject)})
     paths: list[Path] = []
@@ -136,13 +136,16 @@ def _standing(plan: Plan, subject: Subject) -> Iterator[tuple[Path, dict[str, An
     for name in plan.experiments:
         module, more = experiment(name), plan.settings.get(name, {})
         if not hasattr(module, "write"):
-            yield _table(plan, subject, module, more), _manifest(plan, subject, module, more, 0.0)
+            yield _table(plan, subject, module, more), manifest_of(plan, subject, module, more, 0.0)
 
 
 def _table(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path:
-    name = module.__name__.rpartition(".")[2]
-    file = module.file_name(subject.name, **more) if hasattr(module, "file_name") else subject.name
-    return path_of(plan.root, name, file)
+    return path_of(plan.root, module.__name__.rpartition(".")[2], file_name(subject, module, more))
+
+
+def file_name(subject: Subject, module: ModuleType, more: dict[str, Any]) -> str:
+    """What a measurement is called among those of its experiment: as its model, unless the experiment names it."""
+    return str(module.file_name(subject.name, **more)) if hasattr(module, "file_name") else subject.name
 
 
 def empty_folder() -> None:
@@ -153,7 +156,7 @@ def empty_folder() -> None:
         torch.cuda.empty_cache()
 
 
-def _threads(subject: Subject) -> None:
+def fit_threads(subject: Subject) -> None:
     """One thread for a model whose matrices are too small for more: threads would only wait for each other."""
     torch = need("torch")
     if subject.model.device.type == "cpu" and sum(each.numel() for each in subject.model.parameters()) < SMALL:
@@ -164,7 +167,7 @@ def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
     subject.used.clear()
     if hasattr(module, "write"):  # it writes tables of its own, and keeps its own work
-        with _enough_memory(name, subject):
+        with enough_memory(name, subject):
             written: list[Path] = module.write(plan.root, subject, plan.options, replace=plan.replace)
         return written
     more = plan.settings.get(name, {})
@@ -174,7 +177,7 @@ def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
         print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
         return [table]
     start = time.monotonic()
-    with _enough_memory(name, subject):
+    with enough_memory(name, subject):
         rows = module.measure(subject, plan.options, **more)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")
@@ -182,7 +185,7 @@ def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
         plan.root,
         {name: frame(rows, subject.positional, subject.precision)},
         table.stem,
-        _manifest(plan, subject, module, more, time.monotonic() - start),
+        manifest_of(plan, subject, module, more, time.monotonic() - start),
     )
     if mark is not None:
         write(mark, digest(path).encode())
@@ -190,7 +193,7 @@ def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
 
 
 @contextmanager
-def _enough_memory(name: str, subject: Subject) -> Iterator[None]:
+def enough_memory(name: str, subject: Subject) -> Iterator[None]:
     """Say in our own words that memory ran out."""
     try:
         yield
@@ -242,7 +245,10 @@ def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]
     return plan.root / KEPT / "done" / cache_name(module.measure, asked, module.__name__)
 
 
-def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float) -> dict[str, Any]:
+def manifest_of(
+    plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float
+) -> dict[str, Any]:
+    """What made a measurement: the command that makes it again, versions, model, texts, options and thresholds."""
     options, source, default = plan.options.published, plan.source, ModelSource
     shown = _display_name(plan.root, str(subject.facts["model"]))
     asked: dict[str, Any] = {

@@ -56,6 +56,12 @@ class Intervention:
         Of "scale".
     where : {"pre", "post"}
         Of q and k: before the rotary embedding or after it.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> kq.Intervention("mlp", "scale", layers=(0, 1), positions=(0,), factor=0.5).touches(2)
+    False
     """
 
     site: Site

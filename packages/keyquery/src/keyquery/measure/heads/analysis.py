@@ -112,8 +112,7 @@ def measure(
     """
     start = time.monotonic()
     capture = open_capture(place, context=context, branch=branch, group=group)
-    settings = (capture.manifest or {}).get("settings", {})
-    shown = str(settings.get("model") or branch or Path(place).name)
+    shown = _shown(capture, place, branch)
     model = checked_name(name or slug(shown))
     splits = capture.halves() if halves else []
     if not replace:
@@ -128,10 +127,9 @@ def measure(
             findings, old = analyse_heads(capture, options, folder, here, progress)
         except MemoryError:
             raise ThesisError(_too_big(here)) from None
-    _some(capture, findings, options)
+    refuse_empty(capture, findings, options)
     bins = options.bins or capture.buckets
-    tables = frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
-    tables = {name: table for name, table in tables.items() if len(table)}
+    tables, described_by, _ = described(capture, findings, options, model, place, branch)
     if splits:
         halved = []
         for number, split in enumerate(splits):
@@ -140,10 +138,40 @@ def measure(
                     own = analyse_heads(part, options, folder, here, progress)[0]
                 halved.append(half_metrics(own, options, part, bins, number, half))
         tables["capture_halves"] = pd.concat(halved, ignore_index=True)
-    described = _manifest(capture, findings, options, model, place, branch)
-    described["command"] = f"{described['command']}{' --halves' if halves else ''}"
-    files = save(root, tables, model, described)
+    described_by["command"] = f"{described_by['command']}{' --halves' if halves else ''}"
+    files = save(root, tables, model, described_by)
     return Measured(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
+
+
+def _shown(capture: Capture, place: str, branch: str | None) -> str:
+    """The model of a capture as it is shown."""
+    return str((capture.manifest or {}).get("settings", {}).get("model") or branch or Path(place).name)
+
+
+def described(
+    capture: Capture,
+    findings: Sequence[Finding],
+    options: PlasticityOptions,
+    model: str = "",
+    place: str = "",
+    branch: str | None = None,
+) -> tuple[dict[str, pd.DataFrame], dict[str, Any], str]:
+    """The tables of a capture's heads, the manifest of what made them, and the name of their model.
+
+    Parameters
+    ----------
+    capture, findings, options
+        What was analysed, what was found, and how.
+    model, place, branch : str
+        Name of the measurements, place and branch of the capture, where they are not those of its folder.
+    """
+    place = place or str(capture.root)
+    shown = _shown(capture, place, branch)
+    model = model or slug(shown)
+    bins = options.bins or capture.buckets
+    tables = frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
+    tables = {name: table for name, table in tables.items() if len(table)}
+    return tables, _manifest(capture, findings, options, model, place, branch), model
 
 
 def analyse_heads(
@@ -255,7 +283,7 @@ def _single_threads() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _some(capture: Capture, findings: Sequence[Finding], options: PlasticityOptions) -> None:
+def refuse_empty(capture: Capture, findings: Sequence[Finding], options: PlasticityOptions) -> None:
     """Refuse a capture of which nothing can be said."""
     if any("ap_overall" in finding.metrics for finding in findings):
         return
@@ -278,9 +306,9 @@ def _manifest(
     model: str,
     place: str,
     branch: str | None,
-) -> dict[str, object]:
-    described = capture.manifest or {}
-    settings = described.get("settings", {})
+) -> dict[str, Any]:
+    noted = capture.manifest or {}
+    settings = noted.get("settings", {})
     facts = (
         "model",
         "revision",
@@ -309,15 +337,14 @@ def _manifest(
             **({} if options.cap is None else {"sample": options.cap}),
             **({} if options.separation == "distance" else {"separation": options.separation}),
         },
-        "versions": {library: importlib.metadata.version(library) for library in LIBRARIES}
-        | described.get("versions", {}),
+        "versions": {library: importlib.metadata.version(library) for library in LIBRARIES} | noted.get("versions", {}),
         "capture": {
             **{fact: settings[fact] for fact in facts if fact in settings},
             **({"model": Path(settings["model"]).name} if settings.get("fingerprint") else {}),
             **({"fingerprint": settings["fingerprint"]} if settings.get("fingerprint") else {}),
-            **_read(settings, described),
+            **_read(settings, noted),
             "context": capture.context,
-            "documents": len(described["documents"]) if "documents" in described else None,
+            "documents": len(noted["documents"]) if "documents" in noted else None,
             "manifest": digest(capture.root / manifest.FILE) or None,
             "vectors": contents.hexdigest(),
         },

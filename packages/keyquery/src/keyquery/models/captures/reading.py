@@ -60,6 +60,14 @@ class Capture:
         Only the documents of these numbers.
     rotations : mapping or None
         By layer, how positions turn its vectors, or why that is not known; None where nothing says.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> _ = open("text.txt", "w").write("Anna likes Ben . " * 400)
+    >>> made = kq.capture("tiny-rope", "text.txt", context=128, out="captured", heads=2, rate=8, windows=True)
+    >>> made.buckets, made.queries(made.heads[0]).vectors.shape[1]
+    (16, 32)
     """
 
     root: Path
@@ -223,6 +231,14 @@ def open_capture(
     ------
     DataError
         When there is none, it is unfinished, or what must be inferred is ambiguous.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> _ = open("text.txt", "w").write("Anna likes Ben . " * 400)
+    >>> made = kq.capture("tiny-rope", "text.txt", context=128, out="captured", heads=2, rate=8, windows=True)
+    >>> kq.open_capture("captured").heads == made.heads
+    True
     """
     root = Path(place)
     if not root.is_dir():

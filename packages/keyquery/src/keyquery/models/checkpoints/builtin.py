@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import keyquery
 from boundpaper.errors import ModelError
 from boundpaper.near import nearest
 from keyquery.models.checkpoints.pretrained import PACKAGES, from_file, from_package
 
 NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
-FOLDER = Path(keyquery.__file__).parent / "tiny"
+FOLDER = Path(__file__).parents[2] / "tiny"
 
 
 def folder(root: Path, name: str) -> Path:

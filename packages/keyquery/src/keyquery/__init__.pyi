@@ -1,0 +1,19 @@
+# What `import keyquery` offers: the names, where they live and their types; `boundpaper.offered` finds them by this.
+from keyquery.arrays import plasticity as plasticity
+from keyquery.captured import analyse as analyse
+from keyquery.captured import capture as capture
+from keyquery.experimented import run as run
+from keyquery.heads.head import Head as Head
+from keyquery.heads.plasticity import Plasticity as Plasticity
+from keyquery.heads.plasticity import PlasticityOptions as PlasticityOptions
+from keyquery.models.captures.reading import Capture as Capture
+from keyquery.models.captures.reading import open_capture as open_capture
+from keyquery.models.interventions import Intervention as Intervention
+from keyquery.opened import Model as Model
+from keyquery.opened import intervene as intervene
+from keyquery.opened import load as load
+from keyquery.saved import save as save
+
+__version__: str
+
+def experiments() -> dict[str, str]: ...

@@ -1,0 +1,62 @@
+"""Heads given as arrays: no model, no capture, no project and no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from keyquery.heads.plasticity import MIN_QUERIES, PlasticityOptions
+from keyquery.heads.plasticity import plasticity as estimated
+
+if TYPE_CHECKING:
+    from keyquery.heads.head import Head
+    from keyquery.heads.laws import Estimator
+    from keyquery.heads.pairs import PairMode
+    from keyquery.heads.plasticity import Plasticity
+
+
+def plasticity(
+    head: Head,
+    estimator: Estimator | None = None,
+    bins: int | None = None,
+    *,
+    pairs: PairMode = "earlier",
+    min_queries: int = MIN_QUERIES,
+    cap: int | None = None,
+    seed: int = 0,
+) -> Plasticity:
+    """Estimate how often the content of a head's queries, and not their position, decides between two keys.
+
+    Parameters
+    ----------
+    head : Head
+        Queries and keys with their positions.
+    estimator : str, optional
+        See `PlasticityOptions`; left out, `aligned_full` where the head's rotation is known, else `bucket_full`.
+    bins : int, optional
+        Query bins over the context; left out, the head's buckets.
+    pairs, min_queries, cap, seed
+        See `PlasticityOptions`.
+
+    Raises
+    ------
+    ValueError
+        When an option is unknown or out of range, or the estimator needs a rotation that is not known.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> import numpy as np
+    >>> random, places, one = np.random.default_rng(0), np.arange(512), np.zeros(512, dtype=int)
+    >>> head = kq.Head(
+    ...     queries=random.normal(size=(512, 4)), query_positions=places, query_documents=one,
+    ...     keys=random.normal(size=(512, 4)), key_positions=places, key_documents=one, context=512,
+    ... )
+    >>> frame = kq.plasticity(head, estimator="bucket_full", bins=4).to_frame()
+    >>> frame[["bin", "queries", "pairs"]].iloc[-1].tolist()
+    [3, 128, 100128]
+    >>> bool((frame["plasticity"] > 0.5).all())
+    True
+    """
+    chosen: Estimator = estimator or ("bucket_full" if head.rotary is None else "aligned_full")
+    options = PlasticityOptions(estimator=chosen, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap, seed=seed)
+    return estimated(head, options)

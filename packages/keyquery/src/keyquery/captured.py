@@ -1,0 +1,163 @@
+"""Captures made, opened and analysed from Python, in any working directory."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boundpaper.places import project_or_none
+from keyquery.heads.plasticity import MIN_QUERIES, PlasticityOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from keyquery.heads.laws import Estimator
+    from keyquery.heads.pairs import PairMode
+    from keyquery.models.captures.reading import Capture
+    from keyquery.opened import Model
+
+
+def capture(
+    model: Model | str,
+    texts: str | Path,
+    context: int,
+    out: str | Path,
+    *,
+    heads: int | None = 300,
+    buckets: int = 16,
+    rate: float = 1.0,
+    documents: int | None = None,
+    seed: int = 0,
+    field: str = "text",
+    split: str = "train",
+    pre_rope: bool = False,
+    sliding: bool = False,
+    windows: bool = False,
+    skip_short: bool = False,
+    fewer: bool = False,
+) -> Capture:
+    """Capture queries and keys of a model over texts into a folder, and open it; goes on where it was stopped.
+
+    Parameters
+    ----------
+    model : Model or str
+        A model that is loaded, or what `load` takes.
+    texts : str or Path
+        A file, a folder, an installed set such as `manual` (Python's), or a Hub id.
+    context : int
+        Tokens of a document.
+    out : str or Path
+        The folder of the capture.
+    heads, buckets, rate, documents, seed, field, split, pre_rope, sliding, windows, skip_short, fewer
+        As the options of the command line; see `CaptureOptions`, where `documents` is `limit`, and `Source`.
+
+    Raises
+    ------
+    ModelError, DataError
+        When the model cannot be captured, a text is missing or too short, or `out` holds another capture.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> _ = open("notes.txt", "w").write("Anna likes Ben . " * 400)
+    >>> capture = kq.capture("tiny-rope", "notes.txt", context=128, out="cap", heads=2, rate=8, windows=True)
+    >>> capture.context, len(capture.heads)
+    (128, 2)
+    """
+    from keyquery.measure.capture import record_here
+    from keyquery.models.captures.capture import finish, is_finished
+    from keyquery.models.captures.options import CaptureOptions
+    from keyquery.models.captures.reading import open_capture
+    from keyquery.models.checkpoints.builtin import resolve
+    from keyquery.models.checkpoints.loading import Loaded, ModelSource, facts
+    from keyquery.models.texts import Source
+    from keyquery.opened import working_root
+
+    loaded = None
+    if isinstance(model, str):
+        source = ModelSource(resolve(working_root(), model))
+    else:
+        source = model.subject.source or model.source
+        loaded = Loaded(model.network, model.tokenizer, facts(model.network, source))
+    options = CaptureOptions(
+        model=source,
+        texts=Source(str(texts), field, split),
+        out=Path(out).absolute(),
+        context=context,
+        heads=heads,
+        buckets=buckets,
+        rate=rate,
+        limit=documents,
+        seed=seed,
+        pre_rope=pre_rope,
+        sliding=sliding,
+        windows=windows,
+        skip_short=skip_short,
+        fewer=fewer,
+    )
+    if not is_finished(options):
+        record_here(options, loaded)
+        finish(options)
+    return open_capture(options.out)
+
+
+def analyse(
+    capture: Capture,
+    estimator: Estimator | None = None,
+    bins: int | None = None,
+    *,
+    pairs: PairMode = "earlier",
+    min_queries: int = MIN_QUERIES,
+    cap: int | None = None,
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """Analyse every head of a capture.
+
+    Parameters
+    ----------
+    capture : Capture
+        What `capture` or `open_capture` returned.
+    estimator : str, optional
+        See `PlasticityOptions`; left out, `aligned_full` where the capture says how its model turns queries, else
+        `bucket_full`.
+    bins : int, optional
+        Query bins over the context; left out, the capture's buckets.
+    pairs, min_queries, cap
+        See `PlasticityOptions`.
+    jobs : int
+        Processes; a script that asks for more than one needs `if __name__ == "__main__"`.
+
+    Returns
+    -------
+    DataFrame
+        One row a head: layer, head, key_head, queries, keys, plasticity (`ap_overall`, `ap_drop`, ...), its planes,
+        and in `reason` why a value is missing. `save` takes it, with all tables of the command `heads`.
+
+    Raises
+    ------
+    DataError
+        When a file of the capture is absent or damaged, or no head has a value.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> _ = open("more.txt", "w").write("Anna likes Ben . " * 800)
+    >>> capture = kq.capture("tiny-rope", "more.txt", context=128, out="heads", heads=2, rate=8, windows=True)
+    >>> table = kq.analyse(capture)
+    >>> table[["layer", "head", "ap_overall", "ap_drop", "reason"]].shape
+    (2, 5)
+    """
+    from keyquery.measure.bar import bar
+    from keyquery.measure.heads.analysis import analyse_heads, described, refuse_empty
+    from keyquery.saved import made
+
+    chosen: Estimator = estimator or ("bucket_full" if capture.rotations is None else "aligned_full")
+    options = PlasticityOptions(estimator=chosen, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap)
+    root = project_or_none()
+    with tempfile.TemporaryDirectory(prefix="keyquery-") as folder, bar("heads") as progress:
+        kept = root / "out/heads" if root else Path(folder)
+        findings, _ = analyse_heads(capture, options, kept, jobs, progress)
+    refuse_empty(capture, findings, options)
+    tables, manifest, name = described(capture, findings, options)
+    return made("head_metrics", tables, manifest, name)

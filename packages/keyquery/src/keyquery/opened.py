@@ -1,0 +1,191 @@
+"""A model opened from Python: asked, captured and intervened on, in any working directory."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.places import project_or_none
+from keyquery.models.checkpoints.loading import AS_CONFIGURED, ModelSource
+
+if TYPE_CHECKING:
+    from keyquery.measure.subject import Subject
+    from keyquery.models.interventions import Intervention
+
+
+def working_root() -> Path:
+    """Where files are kept that a run may use again: the project, or outside of one a folder of the user's caches."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return project_or_none() or caches / "keyquery"
+
+
+@cache
+def _passing() -> tempfile.TemporaryDirectory[str]:
+    """The folder in which answers lie that go with this process."""
+    return tempfile.TemporaryDirectory(prefix="keyquery-")
+
+
+def kept_answers() -> Path:
+    """Where experiments keep answers and captures: in the project as commands do; outside of one, with the process."""
+    from keyquery.measure.run import KEPT
+
+    root = project_or_none()
+    return root / KEPT / "answers" if root else Path(_passing().name) / "answers"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A loaded model; `load` makes one.
+
+    Attributes
+    ----------
+    subject : Subject
+        The model as experiments ask it: weights, tokenizer, the language that it reads, its encoding of positions.
+    source : ModelSource
+        What was asked for.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> model = kq.load("tiny-rope")
+    >>> model.name, model.positional, model.layers
+    ('tiny-rope', 'rope', 5)
+    """
+
+    subject: Subject
+    source: ModelSource
+
+    @property
+    def name(self) -> str:
+        """The name of its measurements."""
+        return self.subject.name
+
+    @property
+    def positional(self) -> str:
+        """How it encodes positions, such as `rope`."""
+        return self.subject.positional
+
+    @property
+    def layers(self) -> int:
+        """Decoder blocks."""
+        return self.subject.layers
+
+    @property
+    def network(self) -> Any:
+        """The model of transformers, in evaluation mode."""
+        return self.subject.model
+
+    @property
+    def tokenizer(self) -> Any:
+        """Its tokenizer."""
+        return self.subject.tokenizer
+
+    def perplexity(self, text: str) -> float:
+        """Return the perplexity of a text: the exponential of the mean loss of every token but the first.
+
+        Raises
+        ------
+        DataError
+            When the text has fewer than two tokens.
+
+        Examples
+        --------
+        >>> import keyquery as kq
+        >>> kq.load("tiny-rope").perplexity("Anna likes Ben .") > 1
+        True
+        """
+        from keyquery.models.answers.likelihood import token_nats
+
+        return math.exp(float(token_nats(self.network, self.subject.encode(text)).mean()))
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name}: {self.layers} layers, {self.positional}, {self.subject.precision}>"
+
+
+def load(
+    name: str,
+    *,
+    revision: str | None = None,
+    dtype: str = "auto",
+    quantize: str | None = None,
+    device: str = "auto",
+    position: str = AS_CONFIGURED,
+    load_as: str | None = None,
+    scaling: float | None = None,
+    bos: bool = False,
+    trust_remote_code: bool = False,
+) -> Model:
+    """Load a model by a shipped name, a folder, a GGUF file or a Hub id.
+
+    The further options are those of the command line; see `keyquery.models.checkpoints.loading.ModelSource`.
+
+    Raises
+    ------
+    ModelError
+        When the model is missing, of an unknown architecture, or not what the options say.
+    MissingDependency
+        When torch or transformers are not installed.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> kq.load("tiny-drope")
+    <Model tiny-drope: 5 layers, drope, fp32>
+    """
+    from keyquery.measure.run import fit_threads
+    from keyquery.measure.subject import open_subject
+
+    source = ModelSource(
+        name,
+        revision,
+        dtype,
+        quantize,
+        device=device,
+        trust_remote_code=trust_remote_code,
+        position=position,
+        load_as=load_as,
+        scaling=scaling,
+        bos=bos,
+    )
+    subject = open_subject(working_root(), source, folder=kept_answers())
+    fit_threads(subject)
+    return Model(subject, source)
+
+
+@contextmanager
+def intervene(model: Model, *interventions: Intervention) -> Iterator[Model]:
+    """Change what parts of a model give out in every forward of a block; afterwards the model is as before.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    interventions : Intervention
+        Changes; several of one part act in their order.
+
+    Raises
+    ------
+    ModelError
+        When a layer does not exist, a mask does not fit, or the model does not show the part.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> model = kq.load("tiny-rope")
+    >>> text, before = "Anna likes Ben .", model.perplexity("Anna likes Ben .")
+    >>> with kq.intervene(model, kq.Intervention("mlp", "zero", layers=(1,))):
+    ...     changed = model.perplexity(text)
+    >>> changed == before, model.perplexity(text) == before
+    (False, True)
+    """
+    from keyquery.models.interventions import applied
+
+    with applied(model.network, interventions):
+        yield model

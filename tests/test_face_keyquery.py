@@ -1,0 +1,134 @@
+"""The face of keyquery: `import keyquery as kq`."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import boundpaper as bp
+import keyquery as kq
+from faces import loaded_by, quick_start, run_examples
+
+ARRAYS = {"Head", "plasticity", "Plasticity", "PlasticityOptions", "Intervention", "experiments"}
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return kq.load("tiny-rope")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in ARRAYS else pytest.param(name, marks=pytest.mark.models) for name in kq.__all__]
+)
+def test_every_name_has_an_example_that_runs(name):
+    assert run_examples(kq, name)
+
+
+def test_arrays_need_neither_torch_nor_a_project(tmp_path):
+    assert not loaded_by("import keyquery", tmp_path) & {"pandas", "numpy", "numba", "torch", "ast"}
+    code = (
+        "import keyquery as kq; kq.Head, kq.plasticity, kq.open_capture, kq.analyse, kq.load, kq.run; kq.experiments()"
+    )
+    assert not loaded_by(code, tmp_path) & {"torch", "transformers", "pandas"}
+
+
+def test_the_quick_start_of_arrays_runs(capsys):
+    exec(quick_start("keyquery"), {})
+    assert "plasticity" in capsys.readouterr().out
+
+
+def test_the_estimator_follows_from_what_is_known_of_the_rotation():
+    random, places, one = np.random.default_rng(0), np.arange(128), np.zeros(128, dtype=int)
+    sides = {
+        f"{side}_{what}": value
+        for side in ("query", "key")
+        for what, value in (("positions", places), ("documents", one))
+    }
+    head = kq.Head(queries=random.normal(size=(128, 4)), keys=random.normal(size=(128, 4)), context=128, **sides)
+    found = kq.plasticity(head, bins=4)
+    assert found.options.estimator == "bucket_full"
+    frame = found.to_frame()
+    assert frame["queries"].tolist() == [32] * 4
+    assert (frame["plasticity"].isna() == (frame["reason"] != "")).all()
+    with pytest.raises(ValueError, match="rotation"):
+        kq.plasticity(head, estimator="aligned_full")
+    with pytest.raises(ValueError, match="give one of"):
+        kq.plasticity(head, estimator="aligned")
+
+
+@pytest.mark.models
+def test_a_model_is_captured_analysed_and_saved(tmp_path, model):
+    (tmp_path / "text.txt").write_text("Anna likes Ben . " * 600)
+    asked = {"texts": "text.txt", "context": 128, "out": "cap", "heads": 2, "rate": 8, "windows": True}
+    capture = kq.capture(model, **asked)
+    assert kq.capture(model, **asked).heads == capture.heads == kq.open_capture("cap").heads
+    with pytest.raises(bp.errors.ModelError, match="heads"):
+        kq.capture(model, **{**asked, "heads": 3})
+    table = kq.analyse(capture, bins=4)
+    assert len(table) == 2
+    assert table["ap_overall"].between(0, 1).all()
+    paper = bp.new("paper")
+    files = {path.parent.name for path in kq.save(table, "paper/paper")}
+    assert {"head_metrics", "head_profile", "model_metrics"} <= files
+    assert paper.check() == []
+    assert paper.read("head_metrics")["model"].unique().tolist() == ["tiny-rope"]
+
+
+@pytest.mark.models
+def test_rows_are_saved_as_they_were_measured_and_never_over_others(model):
+    bp.new("paper")
+    rows = kq.run("softmax_globality", model, texts=1, items=0)
+    [path] = kq.save(rows, "paper")
+    assert kq.save(rows, "paper") == [path]
+    assert path.with_suffix(".json").is_file()
+    other = kq.run("softmax_globality", model, texts=1, items=0, seeds=(1,))
+    with pytest.raises(bp.errors.DataError, match="another measurement"):
+        kq.save(other, "paper")
+    assert kq.save(other, "paper", replace=True) == [path]
+    for changed, words in ((rows.head(1), "were changed"), (pd.DataFrame({"value": [1.0]}), "what made them")):
+        with pytest.raises(bp.errors.DataError, match=words):
+            kq.save(changed, "paper")
+    with pytest.raises(bp.errors.DataError, match="no paper here"):
+        kq.save(rows, ".")
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("name", "settings", "words"),
+    [
+        ("sink", {}, "no experiment 'sink'; did you mean 'sinks'"),
+        ("geometry", {}, r"use capture\(\) and analyse\(\)"),
+        ("bos_value", {"swept_item": 3}, "swept_items"),
+        ("bos_value", {"swept_items": "few"}, "no whole number"),
+        ("sinks", {"texts": 0}, "give 1 or more"),
+    ],
+)
+def test_what_cannot_be_run_is_said_before_anything_is_asked(model, name, settings, words):
+    with pytest.raises(bp.errors.ThesisError, match=words):
+        kq.run(name, model, **settings)
+
+
+@pytest.mark.models
+def test_interventions_end_with_their_block(model):
+    before = model.perplexity("Anna likes Ben .")
+    with kq.intervene(model, kq.Intervention("attention", "zero", layers=(0,))):
+        assert model.perplexity("Anna likes Ben .") != before
+    assert model.perplexity("Anna likes Ben .") == before
+    with pytest.raises(bp.errors.ModelError, match="layers are 0 to 4"):
+        kq.intervene(model, kq.Intervention("mlp", "zero", layers=(9,))).__enter__()
+
+
+@pytest.mark.models
+def test_an_experiment_of_the_folder_is_listed_and_the_folder_stays_importable():
+    from keyquery.experiments import sinks
+
+    assert kq.experiments() is not None
+    assert set(kq.experiments()) >= {"sinks", "geometry", "anchoring"}
+    assert all(kq.experiments().values())
+    assert sinks.measure is kq.experiments.sinks.measure
