@@ -13,7 +13,7 @@ from boundpaper.errors import ModelError
 from keyquery.models.anatomy import blocks
 from keyquery.models.attention.calls import recording
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.interventions import Intervention, applied, knockout, phases
+from keyquery.models.interventions import Intervention, applied, knockout, part_of, phases
 from models_tiny import BUILDERS, built, saved
 
 pytestmark = pytest.mark.models
@@ -45,8 +45,7 @@ def seen(model: Any, site: str, ids: Any, interventions: list[Intervention], lay
         if site == "heads":
             hook = block.out.register_forward_pre_hook(lambda module, inputs: collected.append(inputs[0]))
         else:
-            part = {"attention": block.attention, "mlp": block.mlp}.get(site) or block.projection(site)
-            hook = part.register_forward_hook(
+            hook = part_of(block, site).register_forward_hook(
                 lambda module, inputs, output: collected.append(output[0] if isinstance(output, tuple) else output)
             )
         with hook:
@@ -200,7 +199,7 @@ def test_positions_and_heads_are_not_confused(name: str, length: int) -> None:
     mask[1] = True  # all of query head 1
     each = Intervention("q", "scale", factor=0.0, dims={1: mask}, positions=(1,), where="pre")
     if with_fused:
-        with pytest.raises(ModelError, match="one projection"), applied(model, [each]):
+        with pytest.raises(ModelError, match=r"no part that gives .q. alone"), applied(model, [each]):
             pass
         return
     output = rotated_any(model, ids, [each])

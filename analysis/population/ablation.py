@@ -54,7 +54,7 @@ def without(model: PreTrainedModel, layer: int, head: int) -> Iterator[None]:
         yield
         return
     block = next(block for block in blocks(model) if block.layer == layer)
-    part = slice(head * block.head_dim, (head + 1) * block.head_dim)
+    part = slice(head * block.value_dim, (head + 1) * block.value_dim)
 
     def silence(module: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         changed = inputs[0].clone()

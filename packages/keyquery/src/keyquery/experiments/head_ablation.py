@@ -82,7 +82,7 @@ def _ablation_rows(subject: Subject, options: Options, order: Heads) -> list[Row
 def _without(subject: Subject, name: str, heads: Heads) -> Condition:
     dims: dict[int, Any] = {}
     for block in blocks(subject.model):
-        mask = np.zeros((block.heads, block.head_dim), dtype=bool)
+        mask = np.zeros((block.heads, block.value_dim), dtype=bool)
         mask[[head for layer, head in heads if layer == block.layer]] = True
         if mask.any():
             dims[block.layer] = mask

@@ -1,19 +1,28 @@
-"""Where the parts of a decoder are: its blocks, their attention, MLP and projections, found by what they are."""
+"""Where the parts of a decoder are: its blocks, their attention, MLP and projections, found by what they do.
+
+A forward of a few tokens shows which parts of a block run, in which order, and what they give out; a second one, in
+which a block's attention and MLP give out zeros, shows whether these two are all that the block adds.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from boundpaper.errors import ModelError
-from keyquery.models.attention.calls import unsupported
+from keyquery.models.architecture import describe_failures, run
+from keyquery.models.attention.calls import Call, recording, unsupported, unwatched
+from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from torch.nn import Module
     from transformers import PreTrainedModel
 
-MLP = ("mlp", "feed_forward", "block_sparse_moe", "ffn")
-OUT = ("o_proj", "dense", "out_proj", "c_proj")
+PROBE_TOKENS = 4
+ROUNDING = 1e-3  # of the residual stream: what a block adds when it adds nothing
 
 
 @dataclass(frozen=True)
@@ -24,23 +33,43 @@ class Block:
     ----------
     layer : int
         Its index from 0.
-    module, attention, mlp : Module
-        The block; its attention, which returns a tensor or a tuple that starts with one; its MLP.
+    module, attention : Module
+        The block, and the part whose output (a tensor, or a tuple that starts with one) its attention adds to the
+        residual stream.
     out : Module
-        The projection from the heads' outputs (B, T, H d) to the residual stream.
-    heads, key_heads, head_dim, width : int
-        Query heads, key heads, width of a head and of the residual stream.
+        The projection from the heads' outputs (B, T, H d_v) to the residual stream.
+    heads, key_heads, head_dim, value_dim, width : int
+        Query heads, key heads, widths of a query or key, of a value, and of the residual stream.
+    mlp_or_reason : Module or str
+        The part whose output the MLP adds, or why there is none.
+    computing : Module
+        The module that computes attention; it is `attention`, or around it.
     """
 
     layer: int
     module: Module
     attention: Module
-    mlp: Module
     out: Module
     heads: int
     key_heads: int
     head_dim: int
+    value_dim: int
     width: int
+    mlp_or_reason: Module | str = field(repr=False)
+    computing: Module = field(repr=False)
+
+    @property
+    def mlp(self) -> Module:
+        """The part whose output the MLP adds to the residual stream.
+
+        Raises
+        ------
+        ModelError
+            When the block has no MLP, or several parts that could be it.
+        """
+        if isinstance(self.mlp_or_reason, str):
+            raise ModelError(self.mlp_or_reason)
+        return self.mlp_or_reason
 
     def projection(self, side: str) -> Module:
         """What gives queries ("q"), keys ("k") or values ("v") before rotation: a norm where there is one.
@@ -48,53 +77,299 @@ class Block:
         Raises
         ------
         ModelError
-            When one projection makes all three together.
+            When no part gives them alone.
         """
-        last = getattr(self.attention, f"{side}_norm", None) or getattr(self.attention, f"{side}_proj", None)
+        last = getattr(self.computing, f"{side}_norm", None) or getattr(self.computing, f"{side}_proj", None)
         if last is None:
             raise ModelError(
-                f"{type(self.attention).__name__} makes queries, keys and values in one projection; "
-                f"interventions on '{side}' before the rotary embedding need separate ones"
+                f"{type(self.computing).__name__} has no part that gives '{side}' alone; interventions on it before "
+                "the rotary embedding need one"
             )
         module: Module = last
         return module
 
 
+@dataclass
+class _Run:
+    """What a block's parts did in the first forward."""
+
+    order: list[tuple[Module, Any, Any]] = field(default_factory=list)  # parts as they ended, inputs and outputs
+    call: Call | None = None
+    before_call: int = 0  # parts that had ended when attention was computed
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A block and its attention module, before anything is known of them."""
+
+    layer: int
+    block: Module
+    attention: Module
+
+
+_known: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[Block, ...]]] = WeakKeyDictionary()
+
+
 def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
-    """The decoder blocks of a model in order.
+    """The decoder blocks of a model in order; found once for a model whose modules stay the same.
 
     Raises
     ------
     ModelError
-        When a block's attention, MLP or output projection is not found.
+        When a block's attention or its output projection is not found.
     """
-    by_layer: dict[int, Block] = {}
-    for module in model.modules():
-        for attention in module.children():
-            layer = getattr(attention, "layer_idx", None)
-            if layer is None or "ttention" not in type(attention).__name__ or "Cross" in type(attention).__name__:
-                continue
-            if any(hasattr(attention, name) for name in MLP):  # a block that is named after its attention
-                continue
-            mlp = next((part for name in MLP if (part := getattr(module, name, None)) is not None), None)
-            out = next((part for name in OUT if (part := getattr(attention, name, None)) is not None), None)
-            if mlp is None or out is None:
-                raise ModelError(
-                    f"{type(module).__name__}: no {'MLP' if mlp is None else 'output projection'} found in layer "
-                    f"{layer}; looked for {', '.join(MLP if mlp is None else OUT)}"
-                )
-            by_layer[int(layer)] = Block(int(layer), module, attention, mlp, out, *_heads(model, attention))
-    if not by_layer:
-        if not any("ttention" in type(module).__name__ for module in model.modules()):
+    modules = tuple(map(id, model.modules()))
+    held = _known.get(model)
+    if held is None or held[0] != modules:
+        held = _known[model] = (modules, _found(model))
+    return held[1]
+
+
+def _found(model: PreTrainedModel) -> tuple[Block, ...]:
+    with unwatched(), describe_failures(model, PROBE_TOKENS):
+        places = _places(model, _computing(model))
+        if not places and not any("ttention" in type(module).__name__ for module in model.modules()):
             raise ModelError(unsupported(model))
-        raise ModelError(f"{type(model).__name__}: no decoder block with attention and MLP found")
-    return tuple(by_layer[layer] for layer in sorted(by_layer))
+        if not places:
+            raise ModelError(f"{type(model).__name__}: no decoder block with attention found")
+        runs = _watched(model, places)
+        places = _of_text(places, runs)
+        parts = [_parts(model, place, runs[place.layer]) for place in places]
+        # which of them give out what is added alone, without the residual stream that some add by themselves
+        chosen: dict[int, tuple[Module, Module]] = {}
+        for choice in product((0, 1), repeat=2):
+            wanted = {
+                place.layer: (attention[choice[0]], mlp[choice[1]])
+                for place, (attention, mlp, _) in zip(places, parts, strict=True)
+                if place.layer not in chosen and mlp
+            }
+            chosen |= {layer: wanted[layer] for layer in _silent(model, places, wanted)}
+    return tuple(
+        _block(model, place, runs[place.layer], each, chosen.get(place.layer))
+        for place, each in zip(places, parts, strict=True)
+    )
 
 
-def _heads(model: PreTrainedModel, attention: Module) -> tuple[int, int, int, int]:
+def _computing(model: PreTrainedModel) -> set[int]:
+    """Identities of the modules that compute attention; of an architecture with code of its own, those named so."""
+    found: set[int] = set()
+    try:
+        with recording(model, lambda call: None if call.cross else found.add(id(call.module))):
+            run(model, _tokens(model))
+    except ModelError as error:
+        if not _unrecorded(model, error):
+            raise
+    if found:
+        return found
+    named = [module for module in model.modules() if _named_attention(module)]
+    # not a block that is named after its attention, nor what is around it
+    return {
+        id(each) for each in named if not any(part is not each and _named_attention(part) for part in each.modules())
+    }
+
+
+def _named_attention(module: Module) -> bool:
+    kind = type(module).__name__
+    return getattr(module, "layer_idx", None) is not None and "ttention" in kind and "Cross" not in kind
+
+
+def _unrecorded(model: PreTrainedModel, error: ModelError) -> bool:
+    """Whether an error says that attention calls cannot be seen, now or at all."""
+    return str(error) == unsupported(model) or "recorded already" in str(error)
+
+
+def _places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
+    """Attention modules of a decoder, by layer, with the blocks that they are in: elements of a list of modules."""
+    list_type = need("torch").nn.ModuleList
+    named = dict(model.named_modules())
+    found: list[_Place] = []
+    for name, module in named.items():
+        layer = getattr(module, "layer_idx", None)
+        if layer is None or id(module) not in computing or not name:
+            continue
+        above = name
+        while above and not isinstance(named[above.rpartition(".")[0]], list_type):
+            above = above.rpartition(".")[0]
+        above = name.rpartition(".")[0] if above in ("", name) else above
+        found.append(_Place(int(layer), named[above], module))
+    return sorted(found, key=lambda place: place.layer)
+
+
+def _of_text(places: list[_Place], runs: dict[int, _Run]) -> list[_Place]:
+    """The attention module of each layer that text runs: cross-attention to another sequence is idle."""
+    ran = {id(part) for seen in runs.values() for part, _, _ in seen.order}
+    by_layer = {place.layer: place for place in reversed(places) if id(place.attention) in ran}
+    return [by_layer[layer] for layer in sorted(by_layer)]
+
+
+def _tokens(model: PreTrainedModel) -> Tensor:
+    words = int(model.config.get_text_config().vocab_size)
+    tokens: Tensor = need("torch").arange(3, 3 + PROBE_TOKENS)[None] % words
+    return tokens
+
+
+def _watched(model: PreTrainedModel, places: list[_Place]) -> dict[int, _Run]:
+    """Run a few tokens and note what every part of every block gave out."""
+    runs = {place.layer: _Run() for place in places}
+    hooks = []
+
+    def leaving(own: _Run) -> Any:
+        def hook(module: Module, inputs: Any, output: Any) -> None:
+            own.order.append((module, _first(inputs), _first(output)))
+
+        return hook
+
+    def keep(call: Call) -> None:
+        if call.layer in runs and not call.cross:
+            runs[call.layer].call = call
+            runs[call.layer].before_call = len(runs[call.layer].order)
+
+    try:
+        for place in {place.layer: place for place in places}.values():
+            own = runs[place.layer]
+            hooks += [part.register_forward_hook(leaving(own)) for part in place.block.modules()]
+        try:
+            with recording(model, keep):
+                run(model, _tokens(model))
+        except ModelError as error:
+            if not _unrecorded(model, error):
+                raise
+            run(model, _tokens(model))
+    finally:
+        for each in hooks:
+            each.remove()
+    return runs
+
+
+def _first(output: Any) -> Any:
+    return output[0] if isinstance(output, tuple | list) and output else output
+
+
+def _projects(module: Module) -> bool:
+    """Whether a part itself holds a matrix (or several, of experts)."""
+    return any(each.ndim >= 2 for each in module.parameters(recurse=False))
+
+
+def _width(model: PreTrainedModel) -> int:
+    return int(model.config.get_text_config().hidden_size)
+
+
+def _parts(
+    model: PreTrainedModel, place: _Place, seen: _Run
+) -> tuple[tuple[Module, Module], tuple[Module, Module] | None, str]:
+    """A block's attention and its output projection; its MLP and the MLP's last projection; or why there is no MLP."""
+    width = _width(model)
+    outputs = {id(part): output for part, _, output in seen.order}
+    order = [part for part, _, _ in seen.order]
+
+    def gives_stream(part: Module) -> bool:
+        output = outputs.get(id(part))
+        return isinstance(output, need("torch").Tensor) and output.ndim >= 2 and output.shape[-1] == width
+
+    within = {id(part) for part in place.attention.modules()}
+    ran = [
+        (at, part, given) for at, (part, given, _) in enumerate(seen.order) if id(part) in within and _projects(part)
+    ]
+    out = [  # after attention was computed, where that is seen, and never from what the first of all is given
+        part for at, part, given in ran if at >= seen.before_call and gives_stream(part) and given is not ran[0][2]
+    ]
+    if not out:
+        raise ModelError(
+            f"{type(place.block).__name__}: no output projection found in layer {place.layer}: no matrix in "
+            f"{type(place.attention).__name__} gives out the residual stream's {width} numbers a token"
+        )
+    besides = []
+    for name, part in place.block.named_children():
+        inside = list(part.modules())
+        if any(each is place.attention or "ttention" in type(each).__name__ for each in inside):
+            continue
+        if gives_stream(part) and any(_projects(each) for each in inside):
+            besides.append((order.index(part), name, part))
+    besides.sort(key=lambda each: each[0])
+    attention = (place.attention, out[-1])
+    if not besides:
+        return attention, None, f"{type(place.block).__name__} of layer {place.layer} has no MLP beside its attention"
+    last = besides[-1][2]
+    of_mlp = {id(part) for part in last.modules()}
+    projections = [part for part in order if id(part) in of_mlp and _projects(part) and gives_stream(part)]
+    mlp = (last, projections[-1] if projections else last)
+    names = ", ".join(name for _, name, _ in besides)
+    several = (
+        f"{type(place.block).__name__} of layer {place.layer} adds several parts to its attention ({names}), of which "
+        "none is the MLP alone"
+    )
+    return attention, mlp, several if len(besides) > 1 else ""
+
+
+def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tuple[Module, Module]]) -> list[int]:
+    """Layers whose block hands on what it was given when these two parts of it give out zeros."""
+    if not wanted:
+        return []
+    torch = need("torch")
+    given: dict[int, Any] = {}
+    kept: list[int] = []
+    hooks = []
+
+    def silence(module: Module, inputs: Any, output: Any) -> Any:
+        zeros = torch.zeros_like(_first(output))
+        return (zeros, *output[1:]) if isinstance(output, tuple) else zeros
+
+    def entering(layer: int) -> Any:
+        def hook(module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+            given[layer] = (inputs[0] if inputs else options["hidden_states"]).float()
+
+        return hook
+
+    def leaving(layer: int) -> Any:
+        def hook(module: Module, inputs: Any, output: Any) -> None:
+            after, before = _first(output).float(), given[layer]
+            size = float(before.norm())  # 0 where an earlier block lost the stream, which says nothing of this one
+            if after.shape == before.shape and size and float((after - before).norm()) <= ROUNDING * size:
+                kept.append(layer)
+
+        return hook
+
+    try:
+        for place in places:
+            if place.layer in wanted:
+                hooks += [part.register_forward_hook(silence) for part in wanted[place.layer]]
+                hooks.append(place.block.register_forward_pre_hook(entering(place.layer), with_kwargs=True))
+                hooks.append(place.block.register_forward_hook(leaving(place.layer)))
+        run(model, _tokens(model))
+    finally:
+        for each in hooks:
+            each.remove()
+    return kept
+
+
+def _block(
+    model: PreTrainedModel,
+    place: _Place,
+    seen: _Run,
+    parts: tuple[tuple[Module, Module], tuple[Module, Module] | None, str],
+    chosen: tuple[Module, Module] | None,
+) -> Block:
+    attention, mlp, reason = parts
+    sole = mlp[0] if mlp is not None and not reason else reason
     text = model.config.get_text_config()
-    heads = int(text.num_attention_heads)
-    keys = int(getattr(text, "num_key_value_heads", None) or heads)
-    width = getattr(attention, "head_dim", None) or getattr(attention, "head_size", None)
-    dims = int(width or getattr(text, "head_dim", None) or text.hidden_size // heads)
-    return heads, keys, dims, int(text.hidden_size)
+    if seen.call is not None:
+        heads, dims = int(seen.call.query.shape[1]), int(seen.call.query.shape[3])
+        keys, values = int(seen.call.key.shape[1]), int(seen.call.value.shape[3])
+    else:
+        heads = int(text.num_attention_heads)
+        keys = int(getattr(text, "num_key_value_heads", None) or heads)
+        width = getattr(place.attention, "head_dim", None) or getattr(place.attention, "head_size", None)
+        dims = values = int(width or getattr(text, "head_dim", None) or text.hidden_size // heads)
+    return Block(
+        layer=place.layer,
+        module=place.block,
+        attention=chosen[0] if chosen else attention[0],
+        out=attention[1],
+        heads=heads,
+        key_heads=keys,
+        head_dim=dims,
+        value_dim=values,
+        width=_width(model),
+        mlp_or_reason=chosen[1] if chosen else sole,
+        computing=place.attention,
+    )

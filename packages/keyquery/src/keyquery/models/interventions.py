@@ -25,6 +25,7 @@ from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch.nn import Module
     from transformers import PreTrainedModel
 
 Site = Literal["q", "k", "v", "attention", "mlp", "heads"]
@@ -106,7 +107,8 @@ def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> It
                 continue
             for block in parts:
                 if each.touches(block.layer):
-                    stack.callback(_hook(block, each).remove)
+                    for hook in _hooks(block, each):
+                        stack.callback(hook.remove)
         yield
 
 
@@ -162,18 +164,28 @@ def _sound(parts: Sequence[Block], interventions: Sequence[Intervention]) -> Non
 def _shape(block: Block, site: str) -> tuple[int, ...]:
     if site in ("attention", "mlp"):
         return (block.width,)
-    return (block.heads if site in ("q", "heads") else block.key_heads), block.head_dim
+    return (
+        block.heads if site in ("q", "heads") else block.key_heads,
+        block.head_dim if site in ("q", "k") else block.value_dim,
+    )
 
 
-def _hook(block: Block, each: Intervention) -> Any:
+def _hooks(block: Block, each: Intervention) -> list[Any]:
+    """The hooks that do an intervention in a block."""
     mask = (each.dims or {}).get(block.layer)
     flat = mask.reshape(-1) if mask is not None else None
+    shape: list[Any] = []  # of the residual stream (B, T, D), which some parts give out as (B T, D)
 
     def inner(given: Tensor, swapped: bool = False) -> Tensor:
+        if given.ndim == 2:
+            return changed(given.reshape(*shape[-1][:2], -1), each, flat).reshape(given.shape)
         tokens_first = given.transpose(1, 2) if swapped else given
         shaped = tokens_first.flatten(2)  # a norm over single heads gives (B, T, H, d)
         new = changed(shaped, each, flat).reshape(tokens_first.shape)
         return new.transpose(1, 2) if swapped else new
+
+    def entering(module: Any, inputs: Any, options: dict[str, Any]) -> None:
+        shape[:] = [(inputs[0] if inputs else options["hidden_states"]).shape]
 
     def after(module: Any, inputs: Any, output: Any) -> Any:
         if isinstance(output, tuple):
@@ -184,9 +196,17 @@ def _hook(block: Block, each: Intervention) -> Any:
         return (inner(inputs[0]), *inputs[1:])
 
     if each.site == "heads":
-        return block.out.register_forward_pre_hook(before)
-    target = {"attention": block.attention, "mlp": block.mlp}.get(each.site) or block.projection(each.site)
-    return target.register_forward_hook(after)
+        hook = block.out.register_forward_pre_hook(before)
+    else:
+        hook = part_of(block, each.site).register_forward_hook(after)
+    return [hook, block.module.register_forward_pre_hook(entering, with_kwargs=True)]
+
+
+def part_of(block: Block, site: str) -> Module:
+    """The part of a block whose output is a site (any but "heads", which is what enters `block.out`)."""
+    if site == "attention":
+        return block.attention
+    return block.mlp if site == "mlp" else block.projection(site)
 
 
 def _heads_first(given: Tensor, block: Block, site: str) -> bool:

@@ -144,6 +144,17 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
                 config._attn_implementation_internal = before[key]
 
 
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Hand no attention call of this context to a recorder or an observer: for a forward that only looks at a model."""
+    token, watched = _recorder.set(None), _observer.set(None)
+    try:
+        yield
+    finally:
+        _recorder.reset(token)
+        _observer.reset(watched)
+
+
 def unsupported(model: PreTrainedModel) -> str:
     """The message for an architecture that cannot be recorded: without attention, or with its own code for it."""
     kind = getattr(model.config, "model_type", type(model).__name__)

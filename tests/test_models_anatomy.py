@@ -1,0 +1,138 @@
+"""Parts of blocks are found by what they do: attention and MLP are what a block adds, whatever they are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from boundpaper.errors import ModelError
+from keyquery.models.anatomy import blocks
+from keyquery.models.attention.calls import recording
+from keyquery.models.interventions import Intervention, applied
+from models_tiny import BUILDERS, SIZES, built
+
+pytestmark = pytest.mark.models
+
+TOKENS = torch.arange(4, 13)[None]
+LEARNED: dict[str, Any] = {**SIZES, "ffn_dim": 48, "word_embed_proj_dim": 32, "n_positions": 64}
+
+
+def causal(kind: str, **more: Any) -> Any:
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{kind}Config")(**LEARNED | more)
+    return transformers.AutoModelForCausalLM.from_config(config).eval()
+
+
+def through(model: Any, layer: int) -> tuple[Any, Any]:
+    """What a block is given and what it hands on, at its layer, with both of its parts silenced."""
+    block = next(each for each in blocks(model) if each.layer == layer)
+    seen: list[Any] = []
+
+    def before(module: Any, inputs: Any, options: Any) -> None:
+        seen.append(inputs[0] if inputs else options["hidden_states"])
+
+    def after(module: Any, inputs: Any, output: Any) -> None:
+        seen.append(output[0] if isinstance(output, tuple) else output)
+
+    silenced = [Intervention(site, "zero", layers=(layer,)) for site in ("attention", "mlp")]
+    with (
+        applied(model, silenced),
+        block.module.register_forward_pre_hook(before, with_kwargs=True),
+        block.module.register_forward_hook(after),
+        torch.inference_mode(),
+    ):
+        model(input_ids=TOKENS, use_cache=False)
+    return seen[0], seen[1]
+
+
+PRE_NORM = [name for name in BUILDERS if name not in ("mllama",)]
+
+
+@pytest.mark.parametrize("name", [*PRE_NORM, "bloom", "mpt", "gptj", "falcon"])
+def test_a_block_without_its_parts_hands_on_what_it_was_given(name: str) -> None:
+    """Also where parts add the residual stream by themselves (BLOOM, MPT), and where they run side by side (GPT-J)."""
+    given, handed = through(built(name), 1)
+    torch.testing.assert_close(given, handed, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["OPT", "BioGpt", "GPT2", "GPTBigCode", "StableLm", "Cohere", "Phi"])
+def test_parts_under_other_names(kind: str) -> None:
+    """Two matrices without a module of their own (OPT), layers of one list, parts that share a norm."""
+    model = causal(kind)
+    given, handed = through(model, 1)
+    torch.testing.assert_close(given, handed, rtol=1e-5, atol=1e-5)
+    assert [block.layer for block in blocks(model)] == [0, 1, 2]
+
+
+def test_a_decoder_that_could_attend_to_another_text() -> None:
+    """BART's decoder alone: the attention that text runs is told from the one that is idle."""
+    model = causal("Bart", d_model=32, decoder_layers=2, decoder_attention_heads=4, decoder_ffn_dim=48)
+    found = blocks(model)
+    assert [block.attention is block.module.self_attn for block in found] == [True, True]
+    assert [(block.out is block.module.self_attn.out_proj, block.mlp is block.module.fc2) for block in found] == [
+        (True, True)
+    ] * 2
+
+
+def test_latent_attention_tells_the_width_of_its_values() -> None:
+    sizes = {"q_lora_rank": 12, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 6}
+    few = {"n_routed_experts": 2, "num_experts_per_tok": 1, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 3}
+    model = causal("DeepseekV3", **sizes, **few, num_key_value_heads=4)
+    block = blocks(model)[1]
+    assert (block.heads, block.key_heads, block.head_dim, block.value_dim) == (4, 4, 12, 6)
+    mask = np.zeros((4, 6), dtype=bool)
+    mask[2] = True
+    seen: list[Any] = []
+    with (
+        applied(model, [Intervention("heads", "zero", dims={1: mask})]),
+        block.out.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0])),
+        torch.inference_mode(),
+    ):
+        model(input_ids=TOKENS, use_cache=False)
+    silent = (seen[0].reshape(9, 4, 6) == 0).all(dim=2).all(dim=0)
+    assert silent.tolist() == [False, False, True, False]
+
+
+def hybrid(kind: str) -> Any:
+    sizes: dict[str, Any] = {"num_hidden_layers": 4}
+    if kind == "NemotronH":
+        sizes |= {"layers_block_type": ["mamba", "attention", "mlp", "attention"], "mamba_num_heads": 8}
+        sizes |= {"mamba_head_dim": 8, "ssm_state_size": 8, "n_groups": 1, "head_dim": 8}
+    else:
+        sizes |= {"mamba_d_ssm": 64, "mamba_n_heads": 8, "mamba_d_head": 8, "mamba_d_state": 8, "mamba_n_groups": 1}
+    return causal(kind, **sizes)
+
+
+@pytest.mark.parametrize(("kind", "words"), [("NemotronH", "has no MLP"), ("FalconH1", "several parts")])
+def test_blocks_without_one_mlp(kind: str, words: str) -> None:
+    """Attention can be acted on; the MLP is refused by name where it is in another block, or beside a Mamba."""
+    model = hybrid(kind)
+    layer = blocks(model)[0].layer
+    with torch.inference_mode():
+        usual = model(input_ids=TOKENS, use_cache=False).logits
+        with applied(model, [Intervention("attention", "zero", layers=(layer,))]):
+            changed = model(input_ids=TOKENS, use_cache=False).logits
+    assert not torch.allclose(usual, changed)
+    with pytest.raises(ModelError, match=words), applied(model, [Intervention("mlp", "zero", layers=(layer,))]):
+        pass
+
+
+def test_looking_is_done_once_and_seen_by_nobody() -> None:
+    model = built("llama")
+    calls: list[Any] = []
+    with recording(model, lambda call: calls.append(call)):
+        first = blocks(model)
+    assert not calls
+    assert blocks(model) is first
+    model.model.layers[1].mlp = torch.nn.Sequential(model.model.layers[1].mlp)
+    assert blocks(model)[1].mlp is model.model.layers[1].mlp
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+def test_an_encoder_hides_its_output_projection() -> None:
+    with pytest.raises(ModelError, match=r"no output projection found in layer 0: no matrix in BertSelfAttention"):
+        blocks(causal("Bert", is_decoder=True))
