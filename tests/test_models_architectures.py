@@ -1,0 +1,41 @@
+"""The page of architectures says what is so: rows of some kinds, made anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from keyquery.models import known_architectures
+from keyquery.models.libraries import version
+
+pytestmark = pytest.mark.models
+
+PAGE = (Path(__file__).parents[1] / "docs/architectures.md").read_text(encoding="utf-8")
+KINDS = (
+    "llama",
+    "opt",
+    "nemotron_h",
+    "deepseek_v3",
+    "llama4_text",
+    "gpt_oss",
+    "bart",
+    "bert",
+    "doge",
+    "falcon",
+    "mamba",
+)
+
+
+@pytest.mark.skipif(f"transformers {version('transformers')}" not in PAGE, reason="the page is of another version")
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_row_of_an_architecture(kind: str) -> None:
+    assert known_architectures.row(known_architectures.look(kind)) in PAGE.splitlines()
+
+
+@pytest.mark.skipif(f"transformers {version('transformers')}" not in PAGE, reason="the page is of another version")
+def test_every_causal_architecture_has_a_row() -> None:
+    rows = [line.split("`")[1] for line in PAGE.splitlines() if line.startswith("| `")]
+    assert sorted(rows) == known_architectures.types()
