@@ -13,9 +13,9 @@ transformers = pytest.importorskip("transformers")
 
 from keyquery.models.architecture import run, survey  # noqa: E402
 from keyquery.models.attention.calls import recording  # noqa: E402
-from keyquery.models.attention.rotations import records, rotations  # noqa: E402
+from keyquery.models.attention.rotations import rotations  # noqa: E402
 from keyquery.models.captures.manifest import rotations_of  # noqa: E402
-from keyquery.rotary import NO_ROTATION, Rotary  # noqa: E402
+from keyquery.rotary import NO_ROTATION, Rotary, records  # noqa: E402
 
 pytestmark = pytest.mark.models
 CONTEXT = 200

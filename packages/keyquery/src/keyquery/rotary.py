@@ -9,7 +9,7 @@ would be at another position c:
 exactly, with the frequencies w_p of the model. A constant factor on the turned dimensions (YaRN) stays what it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeVar, cast, get_args
 
@@ -108,8 +108,39 @@ class Rotary:
         }
 
 
+Rotations = dict[int, Rotary | str]
+"""By layer: its rotation, or why it is not known."""
+
 NO_ROTATION = Rotary(frequencies=())
 """Of a head that positions do not turn."""
+
+
+def from_theta(
+    theta: float, dimensions: int, *, layout: Layout = "half", start: int = 0, factor: float = 1.0
+) -> Rotary:
+    """Give the rotation of a base: pair p of m turns by theta^(-p / m) radians a token.
+
+    Parameters
+    ----------
+    theta : float
+        The base, above 0.
+    dimensions : int
+        How many turn; even, and at least 2.
+    layout, start, factor
+        As of `Rotary`.
+
+    Raises
+    ------
+    ValueError
+        If the base or the number of dimensions is none, or as `Rotary` does.
+    """
+    if not (np.isfinite(theta) and theta > 0):
+        raise ValueError(f"base {theta} of the rotation; give a number above 0")
+    if dimensions < 2 or dimensions % 2:
+        raise ValueError(f"{dimensions} dimensions cannot turn in pairs; give an even number")
+    pairs = np.arange(dimensions // 2, dtype=np.float64)
+    frequencies = float(theta) ** (-2.0 * pairs / dimensions)
+    return Rotary(frequencies=tuple(frequencies.tolist()), layout=layout, start=start, factor=factor)
 
 
 def from_record(row: dict[str, Any]) -> Rotary:
@@ -120,6 +151,17 @@ def from_record(row: dict[str, Any]) -> Rotary:
         start=int(row["start"]),
         factor=float(row["factor"]),
     )
+
+
+def records(found: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
+    """Give rotations as plain JSON values: one entry for all layers that turn alike, or are refused for one reason."""
+    groups: dict[Rotary | str, list[int]] = {}
+    for layer, one in found.items():
+        groups.setdefault(one, []).append(layer)
+    return [
+        {"layers": layers, **({"refused": one} if isinstance(one, str) else one.record())}
+        for one, layers in groups.items()
+    ]
 
 
 def centres(context: int, bins: int) -> IntArray:

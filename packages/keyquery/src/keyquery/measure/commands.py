@@ -88,7 +88,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @click.option(
     "--estimator",
     type=click.Choice(ESTIMATORS),
-    help="Of queries by bin [aligned_full; bucket_full where the capture does not say how positions turn queries].",
+    help="Of queries by bin [aligned_full; bucket_full where nothing says how positions turn queries].",
 )
 @click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Keys that compete.")
 @click.option("--bins", type=click.IntRange(1), help="Query bins over the context [the capture's buckets].")
@@ -96,6 +96,11 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @click.option("--context", type=click.IntRange(1), help="Tokens of a document, for a capture without a manifest.")
 @click.option("--branch", help="Branch of a capture on the Hub.")
 @click.option("--group", type=click.IntRange(1), help="Query heads a key head, for a capture without a manifest.")
+@click.option(
+    "--rotation",
+    type=click.Path(exists=True, path_type=Path),
+    help="How positions turn vectors, where the capture does not say: a statement, or a config.json.",
+)
 @click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
 @click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of another capture.")
 @click.option("--halves", is_flag=True, help="Halves of the documents apart as well: the noise of a capture.")

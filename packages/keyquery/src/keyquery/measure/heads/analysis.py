@@ -37,6 +37,8 @@ from keyquery.measure.measurements import checked_name, others, refuse, save, sl
 from keyquery.models import text_sets
 from keyquery.models.captures import manifest, sampling
 from keyquery.models.captures.reading import UNTOLD, Capture, open_capture
+from keyquery.models.captures.stated import with_stated
+from keyquery.rotary import records
 
 SHOWN = 5  # failures that an error lists
 WAITING = 4  # groups of heads for each process, at least, for a group to be one piece of work
@@ -79,6 +81,7 @@ def measure(
     resources: Resources | None = None,
     replace: bool = False,
     halves: bool = False,
+    rotation: Path | None = None,
 ) -> Measured:
     """Analyse every head of a capture and write the measurements of its model.
 
@@ -103,6 +106,8 @@ def measure(
         Overwrite measurements of this name that are of another capture.
     halves : bool
         Analyse halves of the documents by themselves as well, into `capture_halves`.
+    rotation : Path or None
+        How positions turn the vectors of a capture that does not say so: see `with_stated`.
 
     Raises
     ------
@@ -111,13 +116,13 @@ def measure(
         of other options stand under this name.
     """
     start = time.monotonic()
-    capture = open_capture(place, context=context, branch=branch, group=group)
+    capture = _opened(place, rotation, context=context, branch=branch, group=group)
     shown = _shown(capture, place, branch)
     model = checked_name(name or slug(shown))
     splits = capture.halves() if halves else []
     if not replace:
         table = path_of(root, "head_metrics", model)
-        refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch))})
+        refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch, rotation))})
     folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
         head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
@@ -129,7 +134,7 @@ def measure(
             raise ThesisError(_too_big(here)) from None
     refuse_empty(capture, findings, options)
     bins = options.bins or capture.buckets
-    tables, described_by, _ = described(capture, findings, options, model, place, branch)
+    tables, described_by, _ = described(capture, findings, options, model, place, branch, rotation)
     if splits:
         halved = []
         for number, split in enumerate(splits):
@@ -155,6 +160,7 @@ def described(
     model: str = "",
     place: str = "",
     branch: str | None = None,
+    rotation: Path | None = None,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any], str]:
     """The tables of a capture's heads, the manifest of what made them, and the name of their model.
 
@@ -164,6 +170,8 @@ def described(
         What was analysed, what was found, and how.
     model, place, branch : str
         Name of the measurements, place and branch of the capture, where they are not those of its folder.
+    rotation : Path or None
+        The file that stated the rotation of the capture, if any.
     """
     place = place or str(capture.root)
     shown = _shown(capture, place, branch)
@@ -171,7 +179,7 @@ def described(
     bins = options.bins or capture.buckets
     tables = frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
     tables = {name: table for name, table in tables.items() if len(table)}
-    return tables, _manifest(capture, findings, options, model, place, branch), model
+    return tables, _manifest(capture, findings, options, model, place, branch, rotation), model
 
 
 def analyse_heads(
@@ -306,6 +314,7 @@ def _manifest(
     model: str,
     place: str,
     branch: str | None,
+    rotation: Path | None = None,
 ) -> dict[str, Any]:
     noted = capture.manifest or {}
     settings = noted.get("settings", {})
@@ -326,6 +335,7 @@ def _manifest(
     given = [f"--estimator {options.estimator}", f"--pairs {options.pairs}", f"--min-queries {options.min_queries}"]
     given += [f"--sample {options.cap}"] * (options.cap is not None)
     given += [f"--separation {options.separation}"] * (options.separation != "distance")
+    given += [f"--rotation {rotation.name}"] if rotation is not None else []
     given += [f"--bins {options.bins}"] * (options.bins is not None) + [f"--branch {branch}"] * (branch is not None)
     contents = hashlib.blake2b("".join(each.vectors for each in findings).encode(), digest_size=16)
     return {
@@ -336,6 +346,7 @@ def _manifest(
             "bins": options.bins,
             **({} if options.cap is None else {"sample": options.cap}),
             **({} if options.separation == "distance" else {"separation": options.separation}),
+            **({} if rotation is None else {"rotation": records(capture.rotations or {})}),
         },
         "versions": {library: importlib.metadata.version(library) for library in LIBRARIES} | noted.get("versions", {}),
         "capture": {
@@ -360,11 +371,20 @@ def _read(settings: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
     return {"texts": place, "text_hash": hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}
 
 
+def _opened(place: str, rotation: Path | None, **given: Any) -> Capture:
+    """A capture, with the rotation that its user states, if any."""
+    capture = open_capture(place, **given)
+    return capture if rotation is None else with_stated(capture, rotation)
+
+
 def _default(capture: Capture) -> Estimator:
     """The estimator of a capture for which none was asked."""
     if capture.rotations is not None:
         return "aligned_full"
-    print(f"{capture.root}: {UNTOLD}, so queries are taken as captured (bucket_full): {WIDER}", file=sys.stderr)
+    print(
+        f"{capture.root}: {UNTOLD}, so queries are taken as captured (bucket_full; --rotation states it): {WIDER}",
+        file=sys.stderr,
+    )
     return "bucket_full"
 
 
@@ -394,7 +414,7 @@ def run(
         Paths of the tables, below the project.
     """
     given = {name: asked[name] for name in ("context", "branch", "group") if name in asked}
-    capture = open_capture(place, **given)
+    capture = _opened(place, asked.get("rotation"), **given)
     for note in (capture.manifest or {}).get("notes", ()):
         print(note, file=sys.stderr)
     estimator = estimator or _default(capture)

@@ -15,9 +15,9 @@ from boundpaper.errors import ModelError
 from keyquery.models.architecture import query_scale
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.positions import rotates
-from keyquery.models.attention.rotations import Rotations, rotations
+from keyquery.models.attention.rotations import rotations
 from keyquery.models.libraries import need
-from keyquery.rotary import Rotary
+from keyquery.rotary import Rotary, Rotations
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -22,7 +22,7 @@ from boundpaper.errors import ModelError
 from keyquery.models.architecture import query_scale
 from keyquery.models.attention.calls import Call, recording
 from keyquery.models.libraries import need
-from keyquery.rotary import LAYOUTS, NO_ROTATION, Rotary
+from keyquery.rotary import LAYOUTS, NO_ROTATION, Rotary, Rotations
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Array = NDArray[np.float64]
-Rotations = dict[int, Rotary | str]
-"""By layer: its rotation, or why it is refused."""
 
 FIRST = 8  # tokens at position 0, where nothing is turned: what they hold tells columns of a fused projection apart
 MORE = (3, 5, 7, 11, 13)  # positions besides the powers of two
@@ -100,17 +98,6 @@ def rotations(model: PreTrainedModel, context: int) -> Rotations:
             if each.call is not None and each.call.layer is not None:
                 found[each.call.layer] = _judged(each, each.call, positions, context, frequencies)
     return dict(sorted(found.items()))
-
-
-def records(found: Rotations) -> list[dict[str, Any]]:
-    """Give rotations as plain JSON values: one entry for all layers that turn alike, or are refused for one reason."""
-    groups: dict[Rotary | str, list[int]] = {}
-    for layer, one in found.items():
-        groups.setdefault(one, []).append(layer)
-    return [
-        {"layers": layers, **({"refused": one} if isinstance(one, str) else one.record())}
-        for one, layers in groups.items()
-    ]
 
 
 def _positions(context: int) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from keyquery.models.architecture import Layer, check_call, describe_failures, r
 from keyquery.models.attention.calls import Call, Observer, recording
 from keyquery.models.attention.projections import projecting
 from keyquery.models.attention.reach import positions_made_for, rows_of_positions
-from keyquery.models.attention.rotations import Rotations, records, rotations
+from keyquery.models.attention.rotations import rotations
 from keyquery.models.captures import dataset_card, layout, manifest, parts
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import Clock, Report
@@ -26,6 +26,7 @@ from keyquery.models.checkpoints.loading import Loaded, load, load_tokenizer
 from keyquery.models.libraries import need
 from keyquery.models.texts import Document, count_documents, documents, is_local, shortage, texts
 from keyquery.models.vocabulary import check_tokens
+from keyquery.rotary import Rotations, records
 
 if TYPE_CHECKING:
     from torch import Tensor

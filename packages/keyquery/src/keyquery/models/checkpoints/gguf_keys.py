@@ -136,7 +136,9 @@ def _heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
     """Whether a key of the architecture is in the configuration (it may be put there), or changes nothing."""
     if name in ROPE or any(_equal(value, idle) for idle in IDLE.get(name, ())):
         return True
-    if name in ("rope.dimension_count", "attention.key_length", "attention.value_length"):
+    if name == "rope.dimension_count":
+        return _turned(int(value), text)
+    if name in ("attention.key_length", "attention.value_length"):
         return _equal(value, _widths(text).get(name))
     if name == "rope.dimension_sections":
         rope = getattr(text, "rope_parameters", None) or {}
@@ -169,6 +171,18 @@ def _widths(text: Any) -> dict[str, int]:
     share = rope.get("partial_rotary_factor") or getattr(text, "partial_rotary_factor", None) or 1.0
     turned = getattr(text, "rotary_dim", None) or round(width * share)
     return {"attention.key_length": width, "attention.value_length": width, "rope.dimension_count": turned}
+
+
+def _turned(count: int, text: Any) -> bool:
+    """Whether so many dimensions of a head turn; a class that turns a part of them is told how many."""
+    widths = _widths(text)
+    rope = getattr(text, "rope_parameters", None) or {}
+    if count == widths["rope.dimension_count"]:
+        return True
+    if rope.get("partial_rotary_factor") is None or not 0 < count <= widths["attention.key_length"]:
+        return False
+    text.rope_parameters = {**rope, "partial_rotary_factor": count / widths["attention.key_length"]}
+    return True
 
 
 def _window(size: int, text: Any, own: Mapping[str, Any]) -> bool:

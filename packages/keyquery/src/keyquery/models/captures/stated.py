@@ -1,0 +1,186 @@
+"""How positions turn the vectors of a capture that does not say so itself: stated by its user, and held against them.
+
+A statement is a JSON or YAML file with the frequencies or the base of the rotation, or a model's config.json (or its
+folder), of which a narrow twin with random weights is built and looked at as a whole model is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from boundpaper.errors import DataError, ModelError
+from boundpaper.near import or_known
+from keyquery.models.captures.reading import Capture
+from keyquery.rotary import LAYOUTS, NO_ROTATION, Layout, Rotary, from_theta
+
+KEYS = ("theta", "frequencies", "layout", "dimensions", "start", "factor", "layers", "unturned")
+LOOKED_AT = 8  # heads whose queries a statement is held against
+BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agree, so that the stated one is refused
+
+
+def with_stated(capture: Capture, place: Path) -> Capture:
+    """A capture that turns as its user states.
+
+    Parameters
+    ----------
+    capture : Capture
+        One that does not say itself how its model turns.
+    place : Path
+        A statement: one mapping for all layers, or a list of them, each with its `layers`, of
+
+        - `theta`, the base, with `dimensions`, how many of a vector turn (all from `start` on when left out); or
+          `frequencies`, radians a token, one a pair of dimensions; or `unturned: true`;
+        - `layout`: `half` (dimension p with p + m of m pairs, as in Llama) or `interleaved` (2p with 2p + 1, GPT-J);
+        - `start` (first dimension that turns, 0) and `factor` (YaRN's attention factor, 1), which may be left out.
+
+        Or a model's config.json, or a folder that has one.
+
+    Raises
+    ------
+    DataError
+        When the capture says it itself, the statement is malformed or leaves a layer out, or the vectors contradict it:
+        turned back, queries agree less from position to position than by another pairing, or than as they are.
+    """
+    if capture.rotations is not None:
+        raise DataError(f"{capture.root}: says itself how its model turns its vectors; leave --rotation out")
+    layers = sorted({head.layer for head in capture.heads})
+    widths = {layer: _width(capture, layer) for layer in layers}
+    held = _held(place)
+    if isinstance(held, Mapping) and "model_type" in held:
+        turning = _of_configuration(place, dict(held), capture.context)
+        absent = [layer for layer in layers if layer not in turning]
+    else:
+        turning, absent = _of_statement(place, held, widths)
+    if absent:
+        raise DataError(f"{place}: says nothing of layer {absent[0]} (of {len(absent)} such)")
+    for layer in layers:
+        one = turning[layer]
+        if isinstance(one, Rotary) and one.end > widths[layer]:
+            raise DataError(
+                f"{place}: turns dimensions up to {one.end} of layer {layer}, whose vectors have {widths[layer]}"
+            )
+    stated = replace(capture, rotations={layer: turning[layer] for layer in layers})
+    _hold(stated, place)
+    return stated
+
+
+def _held(place: Path) -> Any:
+    path = place / "config.json" if place.is_dir() else place
+    try:
+        content = path.read_text(encoding="utf-8")
+        return json.loads(content) if path.suffix == ".json" else yaml.safe_load(content)
+    except FileNotFoundError:
+        raise DataError(
+            f"{path}: no such file; --rotation takes a statement, a config.json or a folder with one"
+        ) from None
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise DataError(f"{path}: neither JSON nor YAML ({str(error).splitlines()[0]})") from None
+
+
+def _width(capture: Capture, layer: int) -> int:
+    return int(capture.queries(next(head for head in capture.heads if head.layer == layer)).vectors.shape[1])
+
+
+def _of_statement(place: Path, held: Any, widths: Mapping[int, int]) -> tuple[dict[int, Rotary | str], list[int]]:
+    """What a statement says of each layer, and the layers that it leaves out."""
+    rows = held if isinstance(held, list) else [held]
+    turning: dict[int, Rotary | str] = {}
+    for number, row in enumerate(rows):
+        where = f"{place}: entry {number + 1}" if isinstance(held, list) else str(place)
+        if not isinstance(row, Mapping):
+            raise DataError(f"{where}: no mapping; give theta or frequencies, and layout")
+        unknown = [key for key in row if key not in KEYS]
+        if unknown:
+            raise DataError(f"{where}: unknown key {unknown[0]!r}{or_known(unknown[0], KEYS)}")
+        if isinstance(held, list) and "layers" not in row:
+            raise DataError(f"{where}: no layers; of several entries each says of which layers it is")
+        named = row.get("layers", list(widths))
+        if not isinstance(named, list) or not all(isinstance(each, int) for each in named):
+            raise DataError(f"{where}: layers are no list of whole numbers")
+        for layer in named:
+            if layer in turning:
+                raise DataError(f"{where}: layer {layer} has an entry before")
+            if layer in widths:
+                turning[layer] = _of_row(where, row, widths[layer])
+    return turning, [layer for layer in widths if layer not in turning]
+
+
+def _of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
+    if row.get("unturned") is True:
+        if {"theta", "frequencies"} & set(row):
+            raise DataError(f"{where}: unturned, with theta or frequencies; give one")
+        return NO_ROTATION
+    if ("theta" in row) == ("frequencies" in row):
+        raise DataError(f"{where}: give theta or frequencies, one of them")
+    layout = row.get("layout")
+    if layout not in LAYOUTS:
+        raise DataError(f"{where}: layout {layout!r}; give how dimensions are paired: {' or '.join(LAYOUTS)}")
+    start, factor = row.get("start", 0), row.get("factor", 1.0)
+    try:
+        if "frequencies" in row:
+            if "dimensions" in row and row["dimensions"] != 2 * len(row["frequencies"]):
+                raise DataError(
+                    f"{where}: {len(row['frequencies'])} frequencies turn {2 * len(row['frequencies'])} dimensions, "
+                    f"not {row['dimensions']}"
+                )
+            numbers = tuple(float(each) for each in row["frequencies"])
+            return Rotary(frequencies=numbers, layout=layout, start=int(start), factor=float(factor))
+        dimensions = int(row.get("dimensions", width - int(start)))
+        return from_theta(float(row["theta"]), dimensions, layout=layout, start=int(start), factor=float(factor))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{where}: {error}") from None
+
+
+def _of_configuration(place: Path, held: dict[str, Any], context: int) -> dict[int, Rotary | str]:
+    """How a model with this configuration turns, by a narrow twin of it."""
+    from keyquery.models.attention.rotations import rotations
+    from keyquery.models.checkpoints.narrow import narrow_twin
+
+    try:
+        return rotations(narrow_twin(held), context)
+    except ModelError as error:
+        raise DataError(f"{place}: {error}; state theta or frequencies and layout in place of it") from None
+
+
+def _hold(capture: Capture, place: Path) -> None:
+    """Refuse a statement by which queries, turned back, agree less than by another pairing or as they are."""
+    by_layer = {head.layer: head for head in capture.heads}
+    layers = sorted(by_layer)[:: max(1, len(by_layer) // LOOKED_AT)]
+    shares: dict[str, list[float]] = {}
+    for layer in layers:
+        stated = capture.rotation(layer)
+        if not isinstance(stated, Rotary) or stated.still:
+            continue
+        found = capture.queries(by_layer[layer])
+        other: Layout = "interleaved" if stated.layout == "half" else "half"
+        positions = found.position.astype(np.int64)
+        for name, one in (("stated", stated), (f"layout {other}", replace(stated, layout=other)), ("", NO_ROTATION)):
+            turned = one.turned(found.vectors, -positions)[:, stated.start : stated.end]
+            shares.setdefault(name, []).append(_agreement(turned))
+    if not shares:
+        return
+    means = {name: float(np.mean(each)) for name, each in shares.items()}
+    best = max(means, key=lambda name: means[name])
+    if means[best] > BETTER * means["stated"] + LEAST:
+        how = f"with {best}" if best else "as they are"
+        raise DataError(
+            f"{place}: contradicted by the vectors: turned back as stated, the mean of a head's queries keeps "
+            f"{means['stated']:.2g} of their squared length, {how} {means[best]:.2g}; check layout and frequencies"
+        )
+
+
+def _agreement(vectors: NDArray[np.floating[Any]]) -> float:
+    """The squared length of the mean over the mean squared length, without what chance gives; 0 at least."""
+    exact = vectors.astype(np.float64)
+    whole = float(np.einsum("ij,ij->", exact, exact)) / len(exact)
+    if not whole:
+        return 0.0
+    return max(0.0, float(np.sum(exact.mean(axis=0) ** 2)) / whole - 4.0 / len(exact))

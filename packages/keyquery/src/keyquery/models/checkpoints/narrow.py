@@ -1,0 +1,60 @@
+"""A narrow twin of a model: its class, layers and heads' width as a configuration says, and little else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.checkpoints.loading import factory
+from keyquery.models.libraries import need
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+HEADS, INNER, WORDS, EXPERTS = 2, 16, 64, 2
+NARROW: dict[str, int] = {
+    **dict.fromkeys(("intermediate_size", "n_inner", "ffn_dim", "moe_intermediate_size", "ffn_hidden_size"), INNER),
+    **dict.fromkeys(("shared_expert_intermediate_size", "intermediate_size_mlp"), INNER),
+    **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts"), EXPERTS),
+    **dict.fromkeys(("num_experts_per_tok", "n_group", "topk_group", "n_shared_experts"), 1),
+    **dict.fromkeys(("q_lora_rank", "kv_lora_rank"), INNER),
+    **dict.fromkeys(("num_attention_heads", "n_head", "num_key_value_heads"), HEADS),
+    "vocab_size": WORDS,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+
+
+def narrow_twin(held: Mapping[str, Any]) -> PreTrainedModel:
+    """A model with random weights that turns as one of this configuration does, at a small part of its size.
+
+    Parameters
+    ----------
+    held : mapping
+        What a config.json says.
+
+    Raises
+    ------
+    ModelError
+        When transformers does not know its type, or the narrow settings do not go together in its class.
+    """
+    torch, transformers = need("torch", "to read a rotation"), need("transformers", "to read a rotation")
+    kind = str(held.get("model_type"))
+    try:
+        whole = transformers.AutoConfig.for_model(kind, **{k: v for k, v in held.items() if k != "model_type"})
+        text = whole.get_text_config()
+        width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+        settings = {k: v for k, v in text.to_dict().items() if k not in ("model_type", "architectures", "torch_dtype")}
+        settings |= {name: size for name, size in NARROW.items() if settings.get(name) is not None}
+        settings |= {name: HEADS * width for name in ("hidden_size", "n_embd") if settings.get(name) is not None}
+        config = transformers.AutoConfig.for_model(text.model_type, **settings)
+        torch.manual_seed(0)
+        model: PreTrainedModel = factory(config).from_config(config).eval()
+    except Exception as error:  # code of any architecture runs here
+        said = (str(error) or type(error).__name__).strip().splitlines()[0]
+        raise ModelError(
+            f"no narrow twin of model type {kind} can be built ({type(error).__name__}: {said})"
+        ) from error
+    return model
