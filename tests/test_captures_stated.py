@@ -260,3 +260,33 @@ def test_aligned_queries_of_a_gguf_file_are_the_unrotated_ones(more: Callable[[A
     if more is yarn:
         assert frequencies[0] == pytest.approx(1.0)
         assert frequencies[-1] == pytest.approx(plainly[-1] / 8)
+
+
+@pytest.mark.parametrize(("kind", "count"), [("StableLm", 2), ("StableLm", 8), ("Nemotron", 6)])
+def test_a_gguf_file_says_how_many_dimensions_turn(kind: str, count: int) -> None:
+    """The class that is made of the file turns as many, whatever its own default is."""
+    import torch
+    import transformers
+
+    from keyquery.models.attention.rotations import rotations
+    from keyquery.models.checkpoints.gguf_keys import hold_keys
+    from models_tiny import SIZES
+
+    config = getattr(transformers, f"{kind}Config")(**SIZES)
+    name = kind.lower()
+    hold_keys({"general.architecture": name, f"{name}.rope.dimension_count": count}, None, config)
+    torch.manual_seed(0)
+    found = rotations(transformers.AutoModelForCausalLM.from_config(config).eval(), 32)
+    assert {2 * len(each.frequencies) for each in found.values() if isinstance(each, Rotary)} == {count}
+
+
+def test_a_class_that_turns_whole_heads_cannot_turn_a_part() -> None:
+    import transformers
+
+    from boundpaper.errors import ModelError
+    from keyquery.models.checkpoints.gguf_keys import hold_keys
+    from models_tiny import SIZES
+
+    keys = {"general.architecture": "llama", "llama.rope.dimension_count": 4}
+    with pytest.raises(ModelError, match=r"llama.rope.dimension_count is 4"):
+        hold_keys(keys, None, transformers.LlamaConfig(**SIZES))
