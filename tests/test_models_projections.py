@@ -188,12 +188,33 @@ def test_latent_attention(kind: str, rank: int | None) -> None:
     torch.testing.assert_close(pairs[0][1], still[0].key, rtol=1e-4, atol=1e-5)
 
 
-def test_a_norm_that_forgets_the_rotation_is_refused() -> None:
-    """NanoChat's norms behind the rotation hand on rotated vectors, which are not taken for those before it."""
+def with_norms_of_their_own(kind: str) -> Any:
+    """A model whose norms weigh dimensions differently."""
     torch.manual_seed(0)
-    model = transformers.AutoModelForCausalLM.from_config(transformers.NanoChatConfig(**SIZES)).eval()
-    with pytest.raises(ModelError, match=r"NanoChatAttention: .* cannot be had in layer 0; an experiment that reads"):
-        unrotated(model, 12)
+    model = transformers.AutoModelForCausalLM.from_config(getattr(transformers, f"{kind}Config")(**HEADS_OF_8)).eval()
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "norm" in name:
+                weight.uniform_(0.5, 1.5)
+    return model
+
+
+def test_a_norm_behind_a_rotation_the_other_way() -> None:
+    """NanoChat turns the other way and normalises after that, without weights: what comes before is had."""
+    model = with_norms_of_their_own("NanoChat")
+    made: list[Any] = []
+    model.model.layers[0].self_attn.q_proj.register_forward_hook(lambda *given: made.append(given[2]))
+    calls, pairs = unrotated(model, 12)
+    query = made[-1].view(1, 12, 4, 8).transpose(1, 2)
+    query = query / query.pow(2).mean(dim=-1, keepdim=True).add(1e-6).sqrt()
+    torch.testing.assert_close(pairs[0][0], query, rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(calls[0].query, pairs[0][0])
+
+
+def test_a_norm_with_weights_behind_the_rotation_is_refused() -> None:
+    """HunYuan's norm hands on rotated vectors, weighted by dimension, which are not taken for those before it."""
+    with pytest.raises(ModelError, match=r"HunYuanDenseV1Attention: .* cannot be had in layer 0; an experiment that"):
+        unrotated(with_norms_of_their_own("HunYuanDenseV1"), 12)
 
 
 def test_hooks_are_removed() -> None:

@@ -32,7 +32,7 @@ class Rotary:
     Parameters
     ----------
     frequencies : tuple of float
-        Radians a token, one a pair of dimensions; empty where nothing turns.
+        Radians a token, one a pair of dimensions, below zero where it turns the other way; empty where nothing turns.
     layout : {"half", "interleaved"}
         Pairs of the turned dimensions, counted from `start`: p and p + m of m pairs (Llama), or 2p and 2p + 1 (GPT-J).
     start : int

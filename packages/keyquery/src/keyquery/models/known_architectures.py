@@ -26,6 +26,7 @@ from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import projecting
 from keyquery.models.attention.rotations import rotations
 from keyquery.models.libraries import need, version
+from keyquery.rotary import Rotary
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -166,6 +167,7 @@ def built(kind: str) -> PreTrainedModel:
                 raise ModelError(f"{size / 1e6:.0f} M parameters at small sizes")
             torch.manual_seed(0)
             model: PreTrainedModel = transformers.AutoModelForCausalLM.from_config(config).eval()
+            _roughen(model)
             with torch.inference_mode():
                 model(input_ids=torch.arange(3, 11)[None], use_cache=False)
         except Exception as error:  # code of any architecture runs here
@@ -174,6 +176,15 @@ def built(kind: str) -> PreTrainedModel:
         return model
     assert first is not None
     raise ModelError(f"{type(first).__name__}: {(str(first) or 'no words').strip().splitlines()[0]}")
+
+
+def _roughen(model: PreTrainedModel) -> None:
+    """Let norms and biases differ by dimension, as trained ones do: ones and zeros hide what they are applied to."""
+    torch = need("torch")
+    with torch.no_grad():
+        for each in model.parameters():
+            if each.ndim == 1 and each.is_floating_point():
+                each.add_(0.2 * torch.rand_like(each))
 
 
 def look(kind: str) -> Found:
@@ -191,17 +202,20 @@ def look(kind: str) -> Found:
     parts = {layer.kind + (f" {layer.window}" if layer.window else "") for layer in layers}
     extra = [word for word, there in (("sink", layers[0].sink), ("softcap", layers[0].softcap)) if there]
     turning = rotations(model, TOKENS)
-    turns = {
-        each if isinstance(each, str) else "none" if each.still else f"{each.layout}, {2 * len(each.frequencies)}"
-        for each in turning.values()
-    }
+    turns = {_turning(each) for each in turning.values()}
     return Found(
         kind,
         layers=", ".join([*sorted(parts), *extra]),
-        rotation="; ".join(sorted(map(_short, turns))),
+        rotation="; ".join(sorted(turns)),
         before=_told(lambda: _before(model)),
         parts=_told(lambda: [block.mlp for block in blocks(model)]),
     )
+
+
+def _turning(each: Rotary | str) -> str:
+    if isinstance(each, str):
+        return _short(each)
+    return "none" if each.still else f"{each.layout}, {2 * len(each.frequencies)}"
 
 
 def _check_whole(model: PreTrainedModel, layers: Any) -> None:
@@ -238,7 +252,7 @@ def _short(text: str) -> str:
     """A reason without the names that its row has already."""
     text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text.strip().splitlines()[0])
     text = text.partition("; it cannot be captured")[0].partition("; models of the Llama")[0]
-    text = text.partition(", so queries and keys before")[0]
+    text = re.sub(r" \(off by .*?\)", "", text.partition(", so queries and keys before")[0])
     return text.replace("|", "/")[:160]
 
 

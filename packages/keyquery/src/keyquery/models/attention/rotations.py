@@ -251,9 +251,9 @@ def _candidates(
         if np.abs(known).max() * context < STILL:
             continue  # turns nothing: NO_ROTATION
         starts = {0, d - 2 * one.shape[1]}
-        for layout, start in product(LAYOUTS, sorted(starts)):
+        for layout, start, turned in product(LAYOUTS, sorted(starts), (known, -known)):  # the other way (NanoChat)
             rounded = 1.0 if abs(factor - 1.0) < 1e-3 else factor
-            made = Rotary(frequencies=tuple(known.tolist()), layout=layout, start=start, factor=rounded)
+            made = Rotary(frequencies=tuple(turned.tolist()), layout=layout, start=start, factor=rounded)
             same = replace(made, layout="half") if known.size == 1 else made  # one pair lies one way
             if same not in found:
                 found.append(same)
