@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from keyquery.models import known_architectures
+import architectures
 from keyquery.models.libraries import version
 
 pytestmark = pytest.mark.models
@@ -32,10 +32,10 @@ KINDS = (
 @pytest.mark.skipif(f"transformers {version('transformers')}" not in PAGE, reason="the page is of another version")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_row_of_an_architecture(kind: str) -> None:
-    assert known_architectures.row(known_architectures.look(kind)) in PAGE.splitlines()
+    assert architectures.row(architectures.look(kind)) in PAGE.splitlines()
 
 
 @pytest.mark.skipif(f"transformers {version('transformers')}" not in PAGE, reason="the page is of another version")
 def test_every_causal_architecture_has_a_row() -> None:
     rows = [line.split("`")[1] for line in PAGE.splitlines() if line.startswith("| `")]
-    assert sorted(rows) == known_architectures.types()
+    assert sorted(rows) == architectures.types()
