@@ -16,7 +16,7 @@ import sys
 
 
 def install_line(extra: str = "") -> str:
-    """The shell's line that installs the project's packages, or those of optional groups (`models,pretrained`)."""
+    """The shell's line that installs the project's packages, or those of optional groups (`press,test`)."""
     return f"{sys.executable} -m pip install -c constraints.txt " + (f"'.[{extra}]'" if extra else ".")
 
 
@@ -75,4 +75,4 @@ class MissingDependency(ThesisError):
 
 
 class ModelError(ThesisError):
-    """A model cannot be loaded, captured or changed as asked."""
+    """A model cannot be loaded, measured or changed as asked."""

@@ -18,21 +18,17 @@ PROGRAMS = ("pdflatex", "latexmk", "bibtex", "pdftoppm", "pdftocairo", "pdftotex
 _PURPOSE = {
     "": "tables, figures, paper",
     "test": "the test suite",
-    "models": "capture and experiments",
-    "quant": "quantized models",
-    "bench": "long answers scored by `bench lbp`",
     "press": "`watch` and `publish`",
-    "ruler": "lm-evaluation-harness for `bench ruler --run`, in an environment of its own",
     "browser": "`make test-browser`: the site in a real browser",
-    "cluster": "jobs on Slurm",
-    "pretrained": "models in GGUF files",
-    "gemma": "Gemma 3 270M, under the Gemma Terms of Use",
 }
+"""What groups of requirements are for; others are told below `tool.boundpaper.purposes` of `pyproject.toml`."""
 
 
 def report(root: Path) -> tuple[list[str], bool]:
     """Lines that say what is installed, and whether the paper can be built."""
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    described = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    project = described["project"]
+    purposes = {**_PURPOSE, **described.get("tool", {}).get("boundpaper", {}).get("purposes", {})}
     version = ".".join(map(str, sys.version_info[:3]))
     lines = [f"Python {version} ({sys.executable}); needs {project['requires-python']}"]
     groups = {"": project["dependencies"], **project.get("optional-dependencies", {})}
@@ -40,7 +36,7 @@ def report(root: Path) -> tuple[list[str], bool]:
     for group, needs in groups.items():
         missing = [need for need in needs if not _installed(need)]
         title = f"[{group}]" if group else "light"
-        purpose = f" ({_PURPOSE[group]})" if group in _PURPOSE else ""
+        purpose = f" ({purposes[group]})" if group in purposes else ""
         if not missing:
             lines.append(f"ok       {title}: {len(needs)} packages{purpose}")
             continue

@@ -18,7 +18,7 @@ from boundpaper.store.files import digest, write
 Facts = dict[str, Any]
 _FORMAT = 4
 _DECLARING = {kind.declared for kind in KINDS if kind.declared}
-_READING = "Artifact"  # what a declaration calls an artifact by: Artifact("models")
+_READING = "Artifact"  # what a declaration calls an artifact by: Artifact("heights")
 
 
 def of_python(text: str) -> Facts:

@@ -50,7 +50,7 @@ class Node:
     Attributes
     ----------
     key, kind, name : str
-        `table:ap_drop`, `table` and `ap_drop`.
+        `table:heights`, `table` and `heights`.
     file, line : str and int
         Where it is written.
     doc : str

@@ -1,9 +1,9 @@
 """Claims: a function of this room is one; its docstring is the statement, its return value the verdict.
 
-def bias_doubles(stated_002, reported_training) -> Verdict:
-    '''The bias per token doubles over pre-training.
+def growth_doubles(bean_heights) -> Verdict:
+    '''The growth of beans doubles under the sun.
 
-    Source: 002, Interpretation of Tables 5-7.
+    Source: beans, Results.
     '''
 
 A printed number is judged at its printed precision (`compare`), a number that the source calls approximate by the range

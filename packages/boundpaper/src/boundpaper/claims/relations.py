@@ -1,16 +1,15 @@
 """Declared cell checks: which cells follow from which, said beside their tables, from which a claim follows.
 
-    c004_difference_cells = Cells(
-        "The difference between massive and random disruption follows from the two columns beside it.",
-        "004, 3.2 Results",
+    growth_cells = Cells(
+        "The growth of a lamp follows from the two columns beside it.",
+        "beans, Results",
         Relation(
-            each={"model": MODELS},
-            cell=DISRUPTION(positional="{model}", metric="mr_difference"),
-            follows=DISRUPTION(positional="{model}", metric="massive_increase")
-            - DISRUPTION(positional="{model}", metric="random_increase_mean"),
+            each={"lamp": LAMPS},
+            cell=HEIGHTS(lamp="{lamp}", metric="growth"),
+            follows=HEIGHTS(lamp="{lamp}", metric="after") - HEIGHTS(lamp="{lamp}", metric="before"),
             because="{0} less {1}.",
-            key="{model}",
-            says="The difference of {model} is its massive less its random disruption.",
+            key="{lamp}",
+            says="The growth under {lamp} is the height after less the height before.",
         ),
     )
 

@@ -1,7 +1,7 @@
 """Terms: the cells that a declared cell check names, and what follows from them.
 
-    COUNTS = Artifact("drope_massive_counts", "the table of counts")
-    rope = COUNTS(tensor="{tensor}", positional="RoPE", metric="count_mean")
+    HEIGHTS = Artifact("bean_heights", "the table of heights")
+    sun = HEIGHTS(day="{day}", lamp="sun", metric="mean")
 
 An `Artifact` called with columns is the printed cell of one row; `-`, `+`, `/` and the functions of this module make
 terms of cells. A value in braces is filled in with the keys that a relation runs over; `!w` puts blanks for
@@ -44,7 +44,7 @@ _FILLING = _Filling()
 def fill(text: Any, keys: Keys, *read: Any) -> Any:
     """`text` with the keys in the places of its braces.
 
-    `"{decile}"` alone is the key itself, of whatever type; where that is a text with braces it is filled in as well.
+    `"{day}"` alone is the key itself, of whatever type; where that is a text with braces it is filled in as well.
 
     Raises
     ------

@@ -32,7 +32,7 @@ def new(folder: Path, title: str, wheels: bool) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
-@click.option("--also", multiple=True, help="Another installed package, such as keyquery.")
+@click.option("--also", multiple=True, help="Another installed package that the paper uses.")
 def vendor(folder: Path, also: tuple[str, ...]) -> None:
     """Lay the wheel of the engine that runs here into FOLDER/vendor, from where `make paper` installs it."""
     from boundpaper.build.vendor import vendor as lay_wheels

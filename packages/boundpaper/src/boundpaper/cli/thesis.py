@@ -70,7 +70,7 @@ def chapter(name: str, jobs: int | None) -> None:
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Of --serve; 0 for any.")
 def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
-    """Build again what a saved file touches: the thesis, or another COMMAND such as `table ap_drop`."""
+    """Build again what a saved file touches: the thesis, or another COMMAND such as `table heights`."""
     from boundpaper.paper.serve import Server
     from boundpaper.paper.watch import watch as watched
 

@@ -137,7 +137,7 @@ def bar_texts(s: Bars | Stacked) -> list[str]:
 def lengthless(axis: Axis) -> bool:
     """Whether a bar's length means nothing on an axis: marks then stand in place of bars.
 
-    A logarithmic axis has no zero to stand on; from 1 on a length is a logarithm (of a perplexity, of a ratio).
+    A logarithmic axis has no zero to stand on; from 1 on a length is a logarithm (of a ratio).
     """
     return axis.scale == "log" and axis.low != 1
 

@@ -7,7 +7,7 @@ A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement
 - `claim('name')`: the verdict's words; `.phrase` as a verb; `.reason` and so on are columns of the ledger;
 - `mark('name')`: the verdict as a small mark, linked to its row of the ledger, for use after a sentence;
 - `r('artifact', 'word', column='key')`: the row in which the words stand; printed, its estimate with interval and p;
-- `use('artifact', column='key')`: the same for one artifact, as a handle: `<% set lbp = use('lbp_correlations') %>`.
+- `use('artifact', column='key')`: the same for one artifact, as a handle: `<% set tests = use('height_tests') %>`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 r"""Rows of artifacts in chapters: an estimate with interval and p in one convention, and short handles on artifacts.
 
-`r('lbp_correlations', 'ap_drop', 'pearson')` is the row in which these words stand, whatever their columns. Printed, it
+`r('height_tests', 'light', 'pearson')` is the row in which these words stand, whatever their columns. Printed, it
 is its estimate: `-0.67 [-0.95, 0.16], p = 0.067, Holm p = 0.49`; a format applies to the value and both ends
-(`| percent(0)`), `.bare` leaves p out, and `.ci_low` and so on are cells. `use('lbp_correlations', test='pearson')`
-is the same for an artifact that a chapter reads often: `<% set lbp = use(...) %>`, then `<< lbp('ap_drop') >>`.
+(`| percent(0)`), `.bare` leaves p out, and `.ci_low` and so on are cells. `use('height_tests', test='pearson')`
+is the same for an artifact that a chapter reads often: `<% set tests = use(...) %>`, then `<< tests('light') >>`.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ def mixed_protocol(protocols: Mapping[str, Mapping[str, str]]) -> Notes:
     Parameters
     ----------
     protocols : mapping of str to mapping of str to str
-        By group, its settings: precision, prompt mode, checkpoint. A setting that a group does not state counts as
+        By group, its settings: instrument, version, precision. A setting that a group does not state counts as
         "not stated", which differs from every stated one.
     """
     settings = dict.fromkeys(setting for protocol in protocols.values() for setting in protocol)

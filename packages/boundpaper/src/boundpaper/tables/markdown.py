@@ -27,9 +27,9 @@ def markdown(grid: Grid) -> str:
     rows = [[cell.replace("\n", " ") for cell in row] for row in rows]
     widths = [max(3, *(_width(row[index]) for row in rows)) for index in range(len(grid.columns))]
     right = [alignment(column) == "right" for column in grid.columns]
-    ruler = [_ruler(alignment(column), width) for column, width in zip(grid.columns, widths, strict=True)]
+    rules = [_rule(alignment(column), width) for column, width in zip(grid.columns, widths, strict=True)]
     lines = [_line(row, widths, right) for row in rows]
-    lines.insert(1, "| " + " | ".join(ruler) + " |")
+    lines.insert(1, "| " + " | ".join(rules) + " |")
     return fill(
         "table.md.j2",
         grid.name,
@@ -58,7 +58,7 @@ def _superscript(cell: Cell, notes: Notes) -> str:
     return "\\*" * cell.stars + (f"<sup>{','.join(letters)}</sup>" if letters else "")
 
 
-def _ruler(align: str, width: int) -> str:
+def _rule(align: str, width: int) -> str:
     return {"left": "-" * width, "right": "-" * (width - 1) + ":", "center": ":" + "-" * (width - 2) + ":"}[align]
 
 

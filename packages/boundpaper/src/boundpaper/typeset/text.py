@@ -77,10 +77,10 @@ def numerals(text: str, *, thousands: bool = False) -> str:
     """Give the numbers in an author's sentence their signs: `-3 to 20-30 %` becomes `−3 to 20–30%`, `2.1e-48` becomes
     `2.1 × 10⁻⁴⁸`, and a count of tokens, steps, heads or items has its thousands set apart.
 
-    Names, dates and versions stay: `Llama-3.2-11B`, `2026-01-31`, `3B-class`, `SHA 12e45`. So does every other whole
+    Names, dates and versions stay: `Bean-3.2-11B`, `2026-01-31`, `3B-class`, `SHA 12e45`. So does every other whole
     number, since a year, a standard or an identifier looks like a count; where it is one, write `{count:,}`.
     With `thousands` it is taken for a count (`8192` becomes `8,192`), but for years, and for long ones that are not
-    round: they may be what a model was asked for, in which each digit counts (`2617558`).
+    round: they may be what somebody was asked for, in which each digit counts (`2617558`).
     """
     text = _POWER.sub(
         lambda match: f"{match[1]} × 10{'⁻' * (match[2] == '-')}{match[3].translate(_RAISED)}", _PERCENT.sub("", text)

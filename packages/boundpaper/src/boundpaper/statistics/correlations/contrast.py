@@ -55,7 +55,7 @@ def correlation_difference(
     Estimate
         `estimate` and `effect` are |r(first, outcome)| - |r(second, outcome)|, with the interval that the intervals of
         both coefficients and their dependence give (`overlapping`), and the p that inverts it. It needs four units. A
-        bootstrap over so few models as there are covers too little: .76 to .95 for 7 of them, .41 to .74 for 4.
+        bootstrap over a handful of units covers too little: .76 to .95 for 7 of them, .41 to .74 for 4.
 
     Raises
     ------
