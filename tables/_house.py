@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from boundpaper.typeset.wording import tokens
+from boundpaper.store.paper_vocabulary import word
+from boundpaper.typeset.wording import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,7 @@ def model_footnotes(rows: pd.DataFrame, full: int) -> Mapping[str, str]:
     short = rows[rows["captured_context"] < full]["captured_context"]
     return {
         "short": (
-            f"Captured over {' and '.join(tokens(each) for each in sorted(set(short)))} tokens, not {tokens(full)}: "
+            f"Captured over {' and '.join(whole(each) for each in sorted(set(short)))} tokens, not {whole(full)}: "
             "plasticity and drop of a shorter range, which do not compare."
         ),
         "base": "The base checkpoint was captured, the instruction-tuned one scored.",
@@ -69,3 +70,13 @@ def by_test(
         if not column.endswith("_guard"):
             table[column] = table[column].astype(float)
     return table.loc[tests["comparison"].drop_duplicates()].reset_index()
+
+
+def metric(key: str) -> str:
+    """Return the name of a metric in print."""
+    return word("metric", key)
+
+
+def estimator(key: str, pairs: str) -> str:
+    """Say in one phrase how plasticity was estimated, over which pairs of keys."""
+    return f"{word('estimator', key)}, pairs of {word('pairs', pairs)}"

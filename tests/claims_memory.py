@@ -14,6 +14,7 @@ from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
 from boundpaper.store.documents import STATED, THESIS, readers
 from boundpaper.store.frames import parsed
+from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.store.results import text
 from conftest import ROOT
 
@@ -91,7 +92,8 @@ class Memory:
         frames = {name: self.frame(name) for name in step.artifacts}
         place = STATED.search(inspect.getdoc(function(step)) or "")
         whose = readers(ROOT, place["source"] if place else THESIS)
-        added = whose.others(frames["models"]) if "models" in frames else frozenset()
+        named = [each for each in vocabulary(ROOT).named if each.table in frames]
+        added = {each.key: whose.others(frames[each.table], each.key) for each in named}
         return {
             name: whose.examined(frame, added) if f"source:{name}" in graph().steps else frame
             for name, frame in frames.items()

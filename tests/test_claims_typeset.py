@@ -3,6 +3,8 @@
 import pytest
 
 from boundpaper.claims.typeset import typeset
+from boundpaper.store.paper_vocabulary import read
+from conftest import ROOT
 
 
 @pytest.mark.parametrize(
@@ -23,4 +25,10 @@ from boundpaper.claims.typeset import typeset
     ],
 )
 def test_keys_become_names_and_keyboard_signs_become_signs(text: str, shown: str) -> None:
-    assert typeset(text) == shown
+    assert typeset(text, read(ROOT).ledger) == shown
+
+
+def test_a_paper_without_a_vocabulary_keeps_its_words():
+    """Only signs are set: what is a key of one paper is a word of another."""
+    told = "The beans (thinking) of ap_drop at 16k, rho = -0.4"
+    assert typeset(told) == "The beans (thinking) of ap_drop at 16k, ρ = −0.4"

@@ -100,3 +100,5 @@ def test_severity_is_declared_or_follows_from_kind_and_section():
     assert severity(statement, "4.4 Key Findings", "") == "headline"
     assert severity(statement, "2.1 Method", "") == "supporting"
     assert severity(statement, "Conclusion", "detail") == "detail"
+    assert severity(statement, "2 Beans against peas", "", ("beans AGAINST peas",)) == "headline"
+    assert severity(statement, "2 Beans", "", ("beans against peas",)) == "supporting"

@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
+from analysis.vocabulary import PAIR
 from boundpaper.errors import DataError
 from boundpaper.store.descriptor import package, resource, standard
-from boundpaper.store.positional import PAIR
 from boundpaper.store.schema import check
 from conftest import ROOT
 

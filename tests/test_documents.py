@@ -7,7 +7,7 @@ from boundpaper.build.job import Job
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from boundpaper.store.documents import Readers, readers, sources
-from boundpaper.store.paths import DOCUMENTS
+from boundpaper.store.paths import DOCUMENTS, VOCABULARY
 from claims_memory import Memory, edited, graph, measured, source
 from conftest import ROOT
 
@@ -34,11 +34,13 @@ def test_a_place_names_another_document_by_its_code(place, wanted):
 
 def test_rows_of_other_documents_and_of_their_models_are_left_out():
     models = pd.DataFrame({"model": ["a", "b"], "source": ["data/models", "005 T1"]})
-    assert OWN.others(models) == {"b"}
+    others = {"model": OWN.others(models, "model")}
+    assert others == {"model": {"b"}}
+    assert OWN.others(models.drop(columns="source"), "model") == frozenset()
     frame = pd.DataFrame({"model": ["a", "a", "b"], "source": ["002 T1", "005 T2", "data/scores"], "value": [1, 2, 3]})
-    assert list(OWN.examined(frame, OWN.others(models))["value"]) == [1]
+    assert list(OWN.examined(frame, others)["value"]) == [1]
     plain = pd.DataFrame({"value": [1]})
-    assert OWN.examined(plain, frozenset({"b"})) is plain
+    assert OWN.examined(plain, others) is plain
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("claim", 1), ("result", 1), ("source", 2)])
@@ -51,6 +53,8 @@ def test_studies_and_claims_are_given_the_examined_rows(kind, rows, tmp_path, mo
     monkeypatch.setattr(Job, "load", lambda job: test_rows_of_other_documents_and_of_their_models_are_left_out)
     places = {name: f"artifacts/sources/{name}.csv" for name in tables}
     copy_documents(tmp_path)
+    (tmp_path / VOCABULARY).parent.mkdir()
+    (tmp_path / VOCABULARY).write_text("named: {models: {key: model, name: model}}\n")
     job = Job(tmp_path, kind, "x", "x.py", "x", places)
     assert len(job.frames()["scores"]) == rows
 

@@ -14,14 +14,17 @@ from boundpaper.figures.layout import lay_out
 from boundpaper.figures.legend import rows_of
 from boundpaper.figures.render import TEMPLATES, tex
 from boundpaper.paper import lint
+from boundpaper.store.paper_vocabulary import in_text
+from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.tables import Column, Table, fixed, integer, printed, sentences
 from boundpaper.tables.layout import airy, separators
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
-from boundpaper.typeset.wording import estimator, readable
+from boundpaper.typeset.wording import readable
 from claims_memory import graph
 from conftest import ROOT
 from exhibit_lint import faults, figure_texts, table_texts
+from tables._house import estimator
 
 GRAPH = graph()
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
@@ -259,7 +262,7 @@ def test_notes_of_a_long_table_follow_it():
 
 
 def test_the_ledger_is_readable():
-    names = {"llama3.2-1b": "Llama-3.2-1B", "qwen3-0.6b": "Qwen3-0.6B"}
+    names = {"llama3.2-1b": "Llama-3.2-1B", "qwen3-0.6b": "Qwen3-0.6B", **in_text(vocabulary(ROOT))}
     told = "recovery_level of llama3.2-1b and qwen3-06b; ap_drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
     assert readable(told, names) == (
         "recovery level of Llama-3.2-1B and Qwen3-0.6B; plasticity drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
@@ -269,7 +272,7 @@ def test_the_ledger_is_readable():
 def test_estimators_have_words():
     assert estimator("bucket_full", "earlier").endswith("as captured, pairs of keys before the query")
     assert "turned to one position" in estimator("aligned_full", "earlier")
-    with pytest.raises(DataError, match="no words for the estimator 'guess'"):
+    with pytest.raises(DataError, match=r"no words for the estimator 'guess': give it some in paper/vocabulary.yaml"):
         estimator("guess", "earlier")
 
 

@@ -8,7 +8,9 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
+from boundpaper.store.descriptor import resource
 from conftest import ROOT, run
 from test_foreign import begin
 
@@ -31,9 +33,29 @@ SAYS = {
 AFTER = {"A cell check": ("A source",)}  # recipes that go on where others end
 
 
+READERS = """\
+reader-s,Reader-Small,Reader,0.1,6,8,8,64,4096,4096,512,full,RoPE,invented/reader-s,,,10000,captured,none,recall T1
+reader-l,Reader-Large,Reader,0.4,12,16,16,64,4096,4096,512,full,RoPE,invented/reader-l,,,10000,captured,none,recall T1
+"""
+SCORES = """
+- name: scores
+  title: Scores
+  origin: [{document: recall, section: Scores}]
+  covers: {resource: models, key: model, when: {subject: captured}, field: length, values: ["512"]}
+  fields: [{model*: Key of the model, refers: models}, {length*: Length of the text}]
+"""
+
+
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory):
+    """The foreign paper with a table of models like the thesis', and scores that each of them needs."""
     root = begin(tmp_path_factory.mktemp("extending") / "paper")
+    sources, described = root / "artifacts/sources", root / "artifacts/datapackage.yaml"
+    header = (ROOT / "artifacts/sources/models.csv").read_text().splitlines()[0]
+    (sources / "models.csv").write_text(f"{header}\n{READERS}")
+    (sources / "scores.csv").write_text("model,length\nreader-s,512\nreader-l,512\n")
+    models = yaml.safe_dump([resource(ROOT, "models")], sort_keys=False)
+    described.write_text(described.read_text() + models + SCORES)
     done = run(root, "analyze")
     assert done.returncode == 0, done.stderr
     return root

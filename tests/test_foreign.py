@@ -57,7 +57,7 @@ def foreign(tmp_path_factory):
 def test_it_is_none_of_ours(foreign):
     """Nothing that this thesis states, shows or measures lies in it."""
     own = {path.name for path in (ROOT / "artifacts/sources").glob("*.csv")}
-    shared = {"documents.csv", "places.csv", "families.csv", "models.csv", "subjects.csv"}
+    shared = {"documents.csv", "places.csv", "families.csv"}
     assert {path.name for path in (foreign / "artifacts/sources").glob("*.csv")} & own == shared
     for room in ("analysis/studies", "analysis/claims", "tables", "figures"):
         files = [path.relative_to(foreign / room) for path in (foreign / room).rglob("*.py")]
@@ -80,6 +80,17 @@ def test_every_claim_has_its_verdict_on_the_frozen_document(foreign):
     shown = run(foreign, "claims", "recall_mean_large")
     assert "recall_mean_large: contradicted (supporting, statement, number)" in shown.stdout, shown.stderr
     assert "reported 88.4, recomputed 88.00" in shown.stdout
+
+
+def test_its_words_and_looks_are_those_of_its_vocabulary(foreign):
+    shown = run(foreign, "claims", "recall_near_large")
+    assert "recall_near_large: not supported (headline, " in shown.stdout, "a section of its `headlines`"
+    assert "The largest rise is" in run(foreign, "claims", "recall_falls").stdout, "by its `ledger`"
+    done = run(foreign, "figure", "recall_curves", "--format", "tex")
+    assert done.returncode == 0, done.stderr
+    drawn = (foreign / done.stdout.strip()).read_text()
+    assert "Reader-Small" in drawn, "a member of its `families`"
+    assert "okgreen" in drawn
 
 
 def test_every_claim_turns_with_what_it_reads(foreign, tmp_path):

@@ -35,7 +35,7 @@ def test_a_paper_in_ten_minutes(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     blocks = BLOCK.findall(TEXT)
-    assert len(blocks) == 8
+    assert len(blocks) == 9
     for how, path, text in blocks:
         assert (root / path).exists() == (how != "Into"), path
         (root / path).parent.mkdir(parents=True, exist_ok=True)

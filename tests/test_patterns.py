@@ -12,11 +12,10 @@ import yaml
 import patterns
 from analysis.claims.s000 import layers
 from analysis.studies.population import _retrained
-from boundpaper.claims import typeset
 from boundpaper.figures.matplotlib import words
 from boundpaper.paper import metadata
 from boundpaper.paper.tex import hints
-from boundpaper.store import vocabulary
+from boundpaper.store import paper_vocabulary, vocabulary
 from keyquery.tasks import answers
 
 
@@ -33,11 +32,13 @@ LINT_OF_NAMES = next(
 )
 WORDS = ("the old mill", "  ", "a", "nonnegative 1.5 numbers, (all) of them")
 NUMBERS = ("0", "12.5", "100,000", "-3", "1.2.3")
+LEDGER = [pattern for pattern, _ in paper_vocabulary.read(patterns.ROOT).ledger]
 KEYS = ("ap_drop", "llama-3.1-8b", "002", "a.b")
 
 MADE: dict[str, Iterable[str]] = {
     "analysis/studies/population/_retrained.py: pattern": _retrained._SIDES,
-    "packages/boundpaper/src/boundpaper/claims/typeset.py: pattern": [pattern for pattern, _ in typeset._NAMES],
+    "packages/boundpaper/src/boundpaper/claims/typeset.py: pattern": LEDGER,
+    "packages/boundpaper/src/boundpaper/store/paper_vocabulary.py: value['find']": LEDGER,
     "analysis/claims/s000/layers.py: word": layers.WORDS,
     "packages/keyquery/src/keyquery/experiments/_anchoring/words.py: pattern": [
         r"(?<!\w)" + r"\s+".join(map(re.escape, each.split())) + r"(?!\w)" for each in WORDS if each.split()

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Forest, Panel, Rule, Style
-from boundpaper.typeset.wording import metric
+from boundpaper.store.paper_vocabulary import word
 
 COEFFICIENTS = {"pearson": "Pearson's $r$", "spearman": "Spearman's $\\rho$"}
 KINDS = {True: "plasticity", False: "rotation"}
@@ -24,7 +24,7 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
                 Forest(
                     entity=entity,
                     label=names[entity],
-                    rows=[metric(key) for key in rows["comparison"]],
+                    rows=[word("metric", key) for key in rows["comparison"]],
                     groups=rows["kind"],
                     estimate=rows["estimate"],
                     low=rows["ci_low"],

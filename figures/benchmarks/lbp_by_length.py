@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from boundpaper.typeset.wording import MODES
+from boundpaper.store.paper_vocabulary import words
 
 
 def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
@@ -18,8 +18,8 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
     least, most = binned["plasticity"].min(), binned["plasticity"].max()
     rows_of = [
-        (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", Axis(label=f"score {words}", low=0, high=top))
-        for mode, words in MODES.items()
+        (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", Axis(label=f"score {shown}", low=0, high=top))
+        for mode, shown in words("mode").items()
     ]
     rows_of.append((binned, "plasticity", Axis(label="plasticity", low=least - 0.02, high=most + 0.02)))
     families = list(dict.fromkeys(matched_models["family"]))

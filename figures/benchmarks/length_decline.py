@@ -4,7 +4,8 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Fit, Panel, Points
 from boundpaper.store.frames import pick
-from boundpaper.typeset.wording import MODES, correlation_phrase
+from boundpaper.store.paper_vocabulary import words
+from boundpaper.typeset.wording import correlation_phrase
 
 
 def figure(
@@ -12,7 +13,7 @@ def figure(
 ) -> Figure:
     """Return the figure."""
     panels, said = [], []
-    for mode, words in MODES.items():
+    for mode, shown in words("mode").items():
         rows = length_decline[length_decline["mode"] == mode]
         fits = length_decline_fit[length_decline_fit["mode"] == mode]
         source, everything = (fits[fits["sample"] == name] for name in ("source", "all"))
@@ -40,12 +41,12 @@ def figure(
                 series=series,
                 x=Axis(label="plasticity drop", low=0.05, high=0.25),
                 y=Axis(label="decline of LongBench Pro, 8K to 128K", percent=True),
-                title=f"Prompts {words}",
+                title=f"Prompts {shown}",
             )
         )
         tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
         said += [
-            f"{words}, $n = {n}$: {correlation_phrase(pick(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
+            f"{shown}, $n = {n}$: {correlation_phrase(pick(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
             for n in (seven, eight)
         ]
     return Figure(

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel, Rule
-from boundpaper.typeset.wording import listed, tokens
+from boundpaper.typeset.wording import listed, whole
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 
@@ -52,7 +52,7 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
             f"captured models [@hsieh2024; @qwen2025], (b) plasticity at the same lengths for {both} [@shcherb2026]. "
             "Unit: one model; all values as reported (hollow marks), without uncertainty. Dashed: "
             f"{threshold:g}, the score that an effective length must exceed. {listed(list(short['display_name']))} was "
-            f"captured over {tokens(short['captured_context'].max())} tokens only, so nothing is known of its "
+            f"captured over {whole(short['captured_context'].max())} tokens only, so nothing is known of its "
             "plasticity beyond."
         ),
         short="RULER and plasticity by input length",

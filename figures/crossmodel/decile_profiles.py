@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from boundpaper.typeset.wording import short_names, tokens
+from boundpaper.typeset.wording import short_names, whole
 
 SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "Gemma 3 270M": "Gemma 3", "random-llama": "random"}
 """Names that fit beside the last panel."""
@@ -31,7 +31,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
             for _, row in rows.iterrows()
         ]
         context = rows["captured_context"].iloc[0]
-        title = str(family) if context == full else f"{family} ({tokens(context)} tokens)"
+        title = str(family) if context == full else f"{family} ({whole(context)} tokens)"
         panels.append(
             Panel(
                 series=lines,
@@ -74,7 +74,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
             "Tables 4 and 10 of the study [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
-            f"heads, named within its family; each decile at its middle; {tokens(full)} tokens unless the title says "
+            f"heads, named within its family; each decile at its middle; {whole(full)} tokens unless the title says "
             "otherwise."
         ),
         short="Plasticity by decile of the context",
@@ -91,4 +91,4 @@ def _contexts(measured: pd.DataFrame) -> str:
     """Which context each measured model was captured over, in words."""
     rows = measured.drop_duplicates("display_name")
     pairs = zip(rows["display_name"], rows["captured_context"], rows["heads"], strict=True)
-    return ", ".join(f"{name} over {tokens(context)} tokens and {heads} heads" for name, context, heads in pairs)
+    return ", ".join(f"{name} over {whole(context)} tokens and {heads} heads" for name, context, heads in pairs)

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.figures import Axis, Figure, Panel, Stacked, Style
-from boundpaper.store.positional import PAIR
 
 KINDS = {
     "exact": ("exact",),

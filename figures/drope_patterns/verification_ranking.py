@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Points, Rule
-from boundpaper.typeset.wording import tokens
+from boundpaper.typeset.wording import whole
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
 ASIDE = {"rope": 0.93, "drope": 1.0 / 0.93}
@@ -64,7 +64,7 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
         caption=(
             "RoPE ranks the exact number above near-misses, DroPE not more often than by chance, while their means of "
             "P(yes) say the opposite. (a) Share of trials in which the exact number has the largest P(yes) of four, "
-            f"{tokens(trials)} trials a point; bars: exact 95 % intervals. (b) Mean difference of P(yes) as printed; "
+            f"{whole(trials)} trials a point; bars: exact 95 % intervals. (b) Mean difference of P(yes) as printed; "
             "bars: what two printed decimals leave open, no spread is given. Unit: trial; Section 11.4 of the report "
             "[@africa2026]."
         ),

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.figures import Axis, Bars, Figure, Panel, Style
-from boundpaper.store.positional import PAIR
 
 ARMS = {"base": "baseline", "disrupted": "disrupted"}
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.figures import Axis, Bars, Figure, Panel, Rule, Style
-from boundpaper.store.positional import PAIR
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
 ARMS = {"base": "baseline", "disrupted": "disrupted"}

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel, Rule
-from boundpaper.typeset.wording import tokens
+from boundpaper.typeset.wording import whole
 
 ARMS = {"nope": ("drope", "without rotation"), "continued": ("rope", "control, rotation kept")}
 
@@ -48,7 +48,7 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
         caption=(
             "A rotary model distilled into itself without rotation, and the control that keeps it: (a) loss of the "
             "next token, (b) divergence from the teacher, on held-out documents, mean over sets of texts of together "
-            f"{tokens(int(first['n']))} tokens. Both arms read the same windows; {int(last['step'])} of "
+            f"{whole(int(first['n']))} tokens. Both arms read the same windows; {int(last['step'])} of "
             f"{int(last['of'])} steps of the schedule. *Untouched* is the model whose rotation is removed before any "
             "step. Unit: one training, so there are no error bars."
         ),

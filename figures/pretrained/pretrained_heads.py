@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from boundpaper.typeset.wording import tokens
+from boundpaper.typeset.wording import whole
 
 METRICS = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
 
@@ -22,7 +22,7 @@ def figure(pretrained_heads: pd.DataFrame, model_metrics: pd.DataFrame) -> Figur
     for model, name in models.items():
         mine = pretrained_heads[(pretrained_heads["model"] == model) & (pretrained_heads["metric"] == "ap_overall")]
         context = model_metrics.loc[model_metrics["model"] == model, "context"].iloc[0]
-        said.append(f"{name} {mine['heads'].sum()} heads of {len(mine)} layers at {tokens(context)} tokens")
+        said.append(f"{name} {mine['heads'].sum()} heads of {len(mine)} layers at {whole(context)} tokens")
     return Figure(
         panels=panels,
         columns=2,

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from boundpaper.typeset.wording import tokens
+from boundpaper.typeset.wording import whole
 
 
 def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame) -> Figure:
@@ -37,7 +37,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame) -> 
                 origin="measured",
             )
         )
-        said.append(f"{name} over {tokens(rows['context'].iloc[0])} tokens, {rows['heads'].max()} heads")
+        said.append(f"{name} over {whole(rows['context'].iloc[0])} tokens, {rows['heads'].max()} heads")
     return Figure(
         panels=[
             Panel(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boundpaper.store.paper_vocabulary import words
 from boundpaper.typeset.numbers import fixed
-from boundpaper.typeset.wording import MODES, tokens
+from boundpaper.typeset.wording import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,7 @@ def _drop(row: pd.Series) -> str:
     if not row["plasticity_origin"]:
         return ""
     who = "measured by this project" if row["plasticity_origin"] == "measured" else "reported"
-    over = tokens(row["captured_context"])
+    over = whole(row["captured_context"])
     return f" Its drop is {who}, over {over} tokens; checkpoints captured and scored: {row['checkpoint_match']}."
 
 
@@ -44,7 +45,8 @@ def _footnote(scores: pd.DataFrame) -> str:
     first = scores.iloc[0]
     what = "A network with random weights, the null reference. " if first["role"] == NULL else ""
     counts = {str(row["mode"]): row["samples"] for _, row in scores[scores["length"] == "overall"].iterrows()}
-    asked = f" ({', '.join(f'{MODES[mode]} {count} samples' for mode, count in counts.items())})"
+    shown = words("mode")
+    asked = f" ({', '.join(f'{shown[mode]} {count} samples' for mode, count in counts.items())})"
     said = [f"{what}Measured by this project"]
     if first["data"] == BENCHMARK:
         said.append(f" on the benchmark's questions{asked}")
@@ -56,7 +58,7 @@ def _footnote(scores: pd.DataFrame) -> str:
     number = fixed(2)
     sure = scores[(scores["length"] == "overall") & scores["ci_low"].notna()]
     ends = [
-        f"{MODES[row['mode']]} {number.show(row['ci_low'], 'plain')} to {number.show(row['ci_high'], 'plain')}"
+        f"{shown[row['mode']]} {number.show(row['ci_low'], 'plain')} to {number.show(row['ci_high'], 'plain')}"
         for _, row in sure.iterrows()
     ]
     if ends:
@@ -77,7 +79,7 @@ def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFr
     return table.assign(
         name=table["display_name"],
         mark=[measured_mark(model) for model in table["model"]],
-        group=[f"Score, {MODES[mode]}, measured by this project" for mode in table["mode"]],
+        group=[f"Score, {words('mode')[mode]}, measured by this project" for mode in table["mode"]],
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.typeset.numbers import fixed, integer
-from boundpaper.typeset.wording import tokens
+from boundpaper.typeset.wording import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ def _footnote(data: str, scores: pd.DataFrame, facts: Mapping[Hashable, Any]) ->
         said.append("Measured with the harness that runs the benchmark's tasks")
         if facts["plasticity_origin"]:
             said.append(
-                f"; plasticity {facts['plasticity_origin']} over {tokens(facts['captured_context'])} tokens, "
+                f"; plasticity {facts['plasticity_origin']} over {whole(facts['captured_context'])} tokens, "
                 f"{facts['checkpoint_match']}"
             )
         if facts["effective_length"] != facts["effective_length_unbroken"] and facts["effective_length"] > 0:

@@ -5,8 +5,8 @@ import pandas as pd
 from boundpaper.store.frames import pick
 from boundpaper.tables import Column, Table, fixed
 from boundpaper.typeset.numbers import fixed as fixed_number
-from boundpaper.typeset.wording import correlation_phrase, metric
-from tables._house import model_footnotes, model_marks
+from boundpaper.typeset.wording import correlation_phrase
+from tables._house import metric, model_footnotes, model_marks
 
 COMPARED = ("ap_drop", "ap_last_20", "ap_overall")
 

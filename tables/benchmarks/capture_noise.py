@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, percent, significant
-from boundpaper.typeset.wording import metric
+from tables._house import metric
 
 
 def table(capture_noise: pd.DataFrame) -> Table:

@@ -4,7 +4,8 @@ import pandas as pd
 
 from boundpaper.store.frames import pick
 from boundpaper.tables import Table
-from boundpaper.typeset.wording import correlation_phrase, metric, tokens
+from boundpaper.typeset.wording import correlation_phrase, whole
+from tables._house import metric
 from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
 
 
@@ -60,7 +61,7 @@ def _measured(models: pd.DataFrame) -> str:
             )
             said.append(
                 f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
-                f"{row['plasticity_origin']} over {tokens(row['captured_context'])} tokens, {scores})"
+                f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens, {scores})"
             )
         else:
             said.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from boundpaper.store.paper_vocabulary import words
 from boundpaper.tables import Column, Table, printed
-from boundpaper.typeset.wording import MODES
 from tables._house import model_footnotes, model_marks
 from tables.benchmarks._longbench import measured_footnotes, measured_scores
 
@@ -26,14 +26,14 @@ def table(
     given = reported_lbp_lengths[(reported_lbp_lengths["metric"] == "lbp") & (reported_lbp_lengths["printed"] != "")]
     in_source = set(zip(given["model"], given["mode"], strict=True))
     parts = []
-    for mode, words in MODES.items():
+    for mode, shown in words("mode").items():
         scores = _by_length(published_lbp[published_lbp["mode"] == mode], "model").loc[names.index]
         marks = model_marks(names, full)
         marks = [
             ",".join(filter(None, (mark, "printed" if (model, mode) in in_source else "")))
             for model, mark in zip(names.index, marks, strict=True)
         ]
-        parts.append(scores.assign(name=names["display_name"], mark=marks, group=f"Score, {words}"))
+        parts.append(scores.assign(name=names["display_name"], mark=marks, group=f"Score, {shown}"))
     reference = _by_length(reported_reference_models, "name")
     parts.append(reference.assign(name=reference.index, mark="", group="Score, reference models of the study"))
     bins = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from boundpaper.store.paper_vocabulary import words
 from boundpaper.tables import Column, Table, fixed, percent, signed
-from boundpaper.typeset.wording import MODES
 from tables._house import model_footnotes, model_marks
 from tables.benchmarks._longbench import BENCHMARK, measured_footnotes, measured_mark
 
@@ -15,9 +15,9 @@ def table(
 ) -> Table:
     """Return the table."""
     full = length_decline["captured_context"].max()
-    facts = length_decline[length_decline["mode"] == next(iter(MODES))].reset_index(drop=True)
+    facts = length_decline[length_decline["mode"] == next(iter(words("mode")))].reset_index(drop=True)
     rows = facts.drop(columns=["lbp_8k", "lbp_128k", "decline"]).assign(mark=model_marks(facts, full))
-    for mode in MODES:
+    for mode in words("mode"):
         values = length_decline[length_decline["mode"] == mode].set_index("model")
         for name in ("lbp_8k", "lbp_128k", "decline"):
             rows[f"{mode}_{name}"] = values.loc[rows["model"], name].to_numpy()
@@ -32,11 +32,11 @@ def table(
         Column("ap_drop", "Plasticity\ndrop", fixed(3)),
         Column("total_drop", "Total\ndrop", signed(3), missing="no length bins are reported for this model"),
     ]
-    for mode, words in MODES.items():
+    for mode, shown in words("mode").items():
         columns += [
-            Column(f"{mode}_lbp_8k", "8K", fixed(2), group=f"Score {words}"),
-            Column(f"{mode}_lbp_128k", "128K", fixed(2), group=f"Score {words}"),
-            Column(f"{mode}_decline", "decline", percent(1, share=True), group=f"Score {words}"),
+            Column(f"{mode}_lbp_8k", "8K", fixed(2), group=f"Score {shown}"),
+            Column(f"{mode}_lbp_128k", "128K", fixed(2), group=f"Score {shown}"),
+            Column(f"{mode}_decline", "decline", percent(1, share=True), group=f"Score {shown}"),
         ]
     return Table(
         rows=rows,
@@ -73,7 +73,7 @@ def _measured(decline: pd.DataFrame) -> pd.DataFrame:
         row["ap_drop"] = first["ap_drop"]
         if pd.isna(first["ap_drop"]):
             reasons.append("ap_drop: no capture of it was analysed")
-        for mode in MODES:
+        for mode in words("mode"):
             values = modes[modes["mode"] == mode]
             for name in ("lbp_8k", "lbp_128k", "decline"):
                 value = values[name].iloc[0] if len(values) else float("nan")

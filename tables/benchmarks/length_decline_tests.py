@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from boundpaper.store.paper_vocabulary import words
 from boundpaper.tables import Column, Table, fixed, integer, pvalue
-from boundpaper.typeset.wording import METRICS, MODES
 from tables._house import by_test
 
 PAIRS = {
@@ -24,14 +24,14 @@ def table(
         pearson_estimate=lbp_length_steps["estimate"],
         pearson_p_value=lbp_length_steps["p_value"],
         pearson_p_adjusted=lbp_length_steps["p_adjusted"],
-        mode=lbp_length_steps["comparison"].map(MODES),
+        mode=lbp_length_steps["comparison"].map(words("mode")),
         label="all steps",
         group="Change of the score against change of plasticity, step by step",
     )
     declines[["metric", "mode"]] = [_parts(each)[:2] for each in declines["comparison"]]
     orderings[["length", "mode"]] = [_parts(each)[:2] for each in orderings["comparison"]]
-    declines = declines.assign(label=declines["metric"].map(METRICS), mode=declines["mode"].map(MODES))
-    orderings = orderings.assign(label=orderings["length"].str.upper(), mode=orderings["mode"].map(MODES))
+    declines = declines.assign(label=declines["metric"].map(words("metric")), mode=declines["mode"].map(words("mode")))
+    orderings = orderings.assign(label=orderings["length"].str.upper(), mode=orderings["mode"].map(words("mode")))
     rows = pd.concat([declines, orderings, steps], ignore_index=True)
     columns = [
         Column("label", "Compared"),

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from boundpaper.tables import Table
-from boundpaper.typeset.wording import listed, metric, tokens
+from boundpaper.typeset.wording import listed, whole
+from tables._house import metric
 from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
 
 
@@ -37,7 +38,7 @@ def table(
         marks=guard_footnote(),
         caption=(
             f"Correlation of every metric with RULER at 128K tokens [@hsieh2024; @qwen2025], over {len(scored)} "
-            f"captured models and without {names}, which was captured over {tokens(short['captured_context'].max())} "
+            f"captured models and without {names}, which was captured over {whole(short['captured_context'].max())} "
             "tokens "
             "only. "
             "Unit: one model; metrics from Table 1, the all-models table and Table 9 of the study [@shcherb2026]."
@@ -59,7 +60,7 @@ def _measured(models: pd.DataFrame) -> str:
         if row["enters"]:
             said.append(
                 f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
-                f"{row['plasticity_origin']} over {tokens(row['captured_context'])} tokens)"
+                f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens)"
             )
         else:
             said.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")

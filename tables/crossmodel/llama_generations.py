@@ -3,8 +3,8 @@
 import pandas as pd
 
 from boundpaper.store.frames import wide
+from boundpaper.store.paper_vocabulary import words
 from boundpaper.tables import Column, Table, fixed, percent
-from boundpaper.typeset.wording import MODES
 
 
 def table(
@@ -17,7 +17,7 @@ def table(
         token=1e4 * rows["bias_strength"],
         added=["added" if lacks else "" for lacks in rows["lbp"].isna() & rows["published"].notna()],
     )
-    for mode in MODES:
+    for mode in words("mode"):
         declines = length_decline[length_decline["mode"] == mode][["model", "decline"]]
         rows = rows.merge(declines.rename(columns={"decline": mode}), on="model")
     return Table(
@@ -31,8 +31,8 @@ def table(
             Column("ruler_128k", "RULER\n128K", fixed(1), missing="no published score"),
             Column("published", "overall", fixed(2), mark="added", group="LongBench Pro"),
             *(
-                Column(mode, f"decline\n{words}", percent(1, share=True), group="LongBench Pro")
-                for mode, words in MODES.items()
+                Column(mode, f"decline\n{shown}", percent(1, share=True), group="LongBench Pro")
+                for mode, shown in words("mode").items()
             ),
         ],
         marks={"added": "Published by the benchmark; the study's comparison leaves it empty"},

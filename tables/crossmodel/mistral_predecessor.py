@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer
-from boundpaper.typeset.wording import listed, tokens
+from boundpaper.typeset.wording import listed, whole
 
 OLD = "mistral-v0.2-7b"
 
@@ -48,7 +48,7 @@ def table(
         ),
         short="Mistral-7B-Instruct-v0.2 beside Ministral 3",
         note=(
-            f"First {shared // 1024}K: mean of the deciles over the first {tokens(shared)} tokens, and the mean over "
+            f"First {shared // 1024}K: mean of the deciles over the first {whole(shared)} tokens, and the mean over "
             "the first 40 % of them less that over the rest. Bias of Mistral over that of each Ministral, per token "
             f"and per window: {listed(said)}. The biases of Ministral were rounded to $10^{{-4}}$ before they were "
             "printed, so that the ratios are known to a sixth."

@@ -4,8 +4,8 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer
 from boundpaper.typeset.numbers import fixed as fixed_number
-from boundpaper.typeset.wording import estimator, tokens
-from tables._house import model_footnotes, model_marks, rounded_bias
+from boundpaper.typeset.wording import whole
+from tables._house import estimator, model_footnotes, model_marks, rounded_bias
 
 NULL = "random-llama"
 
@@ -107,5 +107,5 @@ def _measured(row: pd.Series, shared: bool) -> str:
         for word, name in (("overall", "ap_overall"), ("drop", "ap_drop"))
         if pd.notna(row[f"{name}_low"])
     ]
-    over = f"{row['heads']} heads of {row['key_heads']} key heads, {tokens(row['captured_context'])} tokens"
+    over = f"{row['heads']} heads of {row['key_heads']} key heads, {whole(row['captured_context'])} tokens"
     return f"{what}{way}{over}{'; ' if ends else ''}{', '.join(ends)}."

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from boundpaper.store.positional import PAIR
+from analysis.vocabulary import PAIR
 from boundpaper.tables import Column, Table, sentences
 
 ROWS: dict[str, tuple[str, str, str]] = {  # metric: experiment, name, mark

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.store.positional import PAIR
+from analysis.vocabulary import PAIR
 from boundpaper.tables import Column, Table, sentences
 
 ASPECTS = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.store.positional import PAIR
+from analysis.vocabulary import PAIR
 from boundpaper.tables import Column, Table, fixed, printed
 
 ROWS = {  # quantity: name, digits

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.store.positional import PAIR
+from analysis.vocabulary import PAIR
 from boundpaper.tables import Column, Table, markup, printed
 
 ROWS = (  # metric of the report, column of the recomputed values, name, unit

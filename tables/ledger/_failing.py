@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from boundpaper.store.paper_vocabulary import in_text, vocabulary
 from boundpaper.typeset.numbers import significant
 from boundpaper.typeset.wording import readable
 
@@ -38,7 +39,7 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
     severity : str
         Only those of this severity.
     names : mapping of str to str
-        Display names of models and checkpoints by key.
+        Display names by key.
     elsewhere : set of str
         Claims that another table of the ledger prints.
 
@@ -76,9 +77,10 @@ def _short(section: str) -> str:
 
 
 def display_names(models: pd.DataFrame, training_trajectory: pd.DataFrame) -> dict[str, str]:
-    """Display names of models and of checkpoints of the training run, by key."""
+    """Display names of models, of checkpoints of the training run and of metrics, by key."""
     names = dict(zip(models["model"], models["display_name"], strict=True))
-    return names | dict(zip(training_trajectory["checkpoint"], training_trajectory["display_name"], strict=True))
+    names |= dict(zip(training_trajectory["checkpoint"], training_trajectory["display_name"], strict=True))
+    return names | in_text(vocabulary())
 
 
 def place_links(text: str, places: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer
-from boundpaper.typeset.wording import tokens
+from boundpaper.typeset.wording import whole
 
 
 def table(models: pd.DataFrame) -> Table:
@@ -65,4 +65,4 @@ def _remark(row: pd.Series, common: str) -> str:
 
 def _bases(encoding: str) -> str:
     """The base of the rotation as a symbol, and large numbers with separators."""
-    return re.sub(r"\d{5,}", lambda match: tokens(int(match[0])), encoding.replace("theta", "θ"))
+    return re.sub(r"\d{5,}", lambda match: whole(int(match[0])), encoding.replace("theta", "θ"))

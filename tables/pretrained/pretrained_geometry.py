@@ -5,7 +5,8 @@ from typing import Any
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, markup
-from boundpaper.typeset.wording import estimator, listed, tokens
+from boundpaper.typeset.wording import listed, whole
+from tables._house import estimator
 
 FEW = 10  # key heads
 FIELDS = {"v": "value", "low": "low", "high": "high"}
@@ -48,7 +49,7 @@ def table(
     documents: Any = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
     said = [
         f"{first.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
-        f"{documents[model]} documents of {tokens(row['captured_context'])} tokens, "
+        f"{documents[model]} documents of {whole(row['captured_context'])} tokens, "
         f"{estimator(row['estimator'], row['pairs'])}"
         for model, row in mine.iterrows()
     ]
@@ -72,9 +73,9 @@ def table(
         caption=(
             f"Head geometry of pretrained models measured here, beside up to {most} reported models and small ones "
             "(arm A of the population at base 400). Units: reported, one model (the median, in brackets the least and "
-            f"the largest, a range and no interval; at most {tokens(first.loc['reported', 'context'])} tokens "
+            f"the largest, a range and no interval; at most {whole(first.loc['reported', 'context'])} tokens "
             f"[@shcherb2026]); small, one training seed, $n = {first.loc['small', 'n']}$, "
-            f"{tokens(first.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % "
+            f"{whole(first.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % "
             "intervals."
         ),
         short="Head geometry of pretrained models",

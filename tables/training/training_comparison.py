@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.store.frames import pick
 from boundpaper.tables import Column, Table, fixed
-from boundpaper.typeset.wording import correlation_phrase, tokens
+from boundpaper.typeset.wording import correlation_phrase, whole
 
 OWN = "smollm3-3b"
 
@@ -47,7 +47,7 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
         short="SmolLM3 beside the captured models",
         note=[
             (
-                f"First {window // 1024}K: first minus last fifth of the first {tokens(window)} tokens. For a capture "
+                f"First {window // 1024}K: first minus last fifth of the first {whole(window)} tokens. For a capture "
                 "of twice that length these fifths are the deciles 0–10 % and 40–50 % of Table 4 of the study; for "
                 "SmolLM3 it is the printed drop. Bias per window: per token times the captured context."
             ),

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
-from boundpaper.typeset.wording import tokens
+from boundpaper.typeset.wording import whole
 
 PHASES = {"Pre-train": "Pre-training", "Anneal": "Annealing", "LC 4K-32K": "To 32K", "LC 32K-64K": "To 64K"}
 
@@ -35,7 +35,7 @@ def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFra
         group_style="rule",
         column_space=5,
         caption=(
-            f"SmolLM3-3B at equal positions: plasticity within the first {tokens(rows['context'].min())} tokens, "
+            f"SmolLM3-3B at equal positions: plasticity within the first {whole(rows['context'].min())} tokens, "
             f"{len(rows)} checkpoints of one run, from Tables 6 and 7 of the study [@shcherb2026]. Unit: one "
             "checkpoint, mean over heads."
         ),

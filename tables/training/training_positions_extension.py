@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
-from boundpaper.typeset.wording import listed, tokens
+from boundpaper.typeset.wording import listed, whole
 from tables.training._positions import position_rows
 
 
@@ -11,7 +11,7 @@ def table(training_positions: pd.DataFrame) -> Table:
     """Return the table."""
     long = training_positions[training_positions["extension"].astype(bool)]
     rows, bins = position_rows(long)
-    windows = listed([tokens(context) for context in sorted(set(long["context"]))])
+    windows = listed([whole(context) for context in sorted(set(long["context"]))])
     return Table(
         rows=rows,
         columns=[

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
-from boundpaper.typeset.wording import tokens
+from boundpaper.typeset.wording import whole
 from tables.training._positions import position_rows
 
 
@@ -19,7 +19,7 @@ def table(training_positions: pd.DataFrame) -> Table:
         ],
         reason="reason",
         caption=(
-            f"Plasticity by position during pre-training of SmolLM3-3B, window of {tokens(short['context'].max())} "
+            f"Plasticity by position during pre-training of SmolLM3-3B, window of {whole(short['context'].max())} "
             f"tokens, {len(rows)} checkpoints, Table 6 of the study [@shcherb2026]. Unit: one checkpoint, mean over "
             "heads."
         ),

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, significant
-from boundpaper.typeset.wording import tokens
+from boundpaper.typeset.wording import whole
 
 PHASES = {"Pre-train": "Pre-training", "Anneal": "Annealing", "LC 4K-32K": "To 32K", "LC 32K-64K": "To 64K"}
 
@@ -18,7 +18,7 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         mark=["drop" if each else "" for each in wrong],
         steps=[name.rpartition(" ")[2] for name in training_trajectory["display_name"]],
     )
-    short, long = (tokens(context) for context in (rows["context"].min(), rows["context"].max()))
+    short, long = (whole(context) for context in (rows["context"].min(), rows["context"].max()))
     gaps = ", ".join(f"{each:.3f}" for each in rows.loc[wrong, "ap_drop_recomputed"])
     ends = [
         f"{row['ap_first_20']:.3f} and {row['ap_last_20']:.3f} ({row['phase']}, {row['steps']})"

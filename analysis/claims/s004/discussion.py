@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, judge, pick, quote
 from boundpaper.claims.terms import mean
 from boundpaper.claims.words import of_trials, p
-from boundpaper.store.positional import PAIR
 
 TASKS = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}
 SUMMARY = Artifact("drope_summary_reported")

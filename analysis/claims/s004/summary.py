@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 from boundpaper.claims.repeats import repeating
 from boundpaper.claims.said import said
 from boundpaper.claims.terms import Cell
-from boundpaper.store.positional import PAIR
 
 SHARE = "attention_contribution"
 STATED = Artifact("drope_stated")  # a value stated before is called by its section

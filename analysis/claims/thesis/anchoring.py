@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.subjects import of_role
 from boundpaper.claims import Verdict, directed, judge, pick
 from boundpaper.errors import DataError
-from boundpaper.store.subjects import of_role
 
 FEW_FLIPS = 5.0  # percent
 NEAR = 2.0  # percentage points

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, judge, pick
 from boundpaper.claims.words import p
-from boundpaper.store.positional import PAIR
 
 
 def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_attention: pd.DataFrame) -> Verdict:

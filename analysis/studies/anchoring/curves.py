@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from analysis.subjects import subjects
 from boundpaper.statistics import Estimate, frame, welch_t_from_stats
 from boundpaper.statistics.effects import d_z_interval
 from boundpaper.statistics.estimate import join_notes, no
 from boundpaper.statistics.families import corrected
 from boundpaper.statistics.guards import few_units
-from boundpaper.store.subjects import subjects
 
 CURVE = ("delta_p", "control", "excess")
 ENDS = ("low", "high")

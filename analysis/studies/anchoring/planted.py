@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.store.subjects import of_role
+from analysis.subjects import of_role
 
 GROUPS = ("question", "answer")
 

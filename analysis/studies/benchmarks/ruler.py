@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from boundpaper.statistics.correlations.contrast import levels_and_differences
-from boundpaper.statistics.effective_length import LENGTHS, THRESHOLD
 from boundpaper.statistics.estimate import Estimate, frame
 from boundpaper.statistics.families import corrected
 from boundpaper.store.frames import wide
+from keyquery.scores.ruler.effective_length import LENGTHS, THRESHOLD
 
 
 def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:

@@ -7,9 +7,9 @@ import re
 import pandas as pd
 from scipy import stats
 
+from analysis.vocabulary import PAIR
 from boundpaper.statistics import Estimate, fisher, frame, wilson_interval
 from boundpaper.statistics.families import corrected
-from boundpaper.store.positional import PAIR
 
 CANDIDATES = "s11_4_distractors"
 

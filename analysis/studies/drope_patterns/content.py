@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.statistics import Interval
 from boundpaper.store.frames import wide
-from boundpaper.store.positional import PAIR
 
 SCOPES = {"all tokens": "mean", "BOS": "bos", "content tokens": "content"}
 TENSORS = {"query": "q", "key": "k", "value": "v"}

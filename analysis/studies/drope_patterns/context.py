@@ -7,10 +7,10 @@ from itertools import combinations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.statistics import Estimate, attach, fisher, frame, wilson_interval
 from boundpaper.statistics.families import corrected
 from boundpaper.statistics.guards import mixed_protocol
-from boundpaper.store.positional import PAIR
 
 PROTOCOLS = {"lengths": "11.2", "errors": "11.5", "formats": "11.7"}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.errors import DataError
-from boundpaper.store.positional import PAIR
 
 GROUPS = {
     "layer 1": ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only"),

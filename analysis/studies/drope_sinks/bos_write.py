@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.studies._perplexity import printed_effect
+from analysis.vocabulary import PAIR
 from boundpaper.statistics.rounding import Interval, ratio
 from boundpaper.store.frames import pick
-from boundpaper.store.positional import PAIR
 
 METRICS = {"bos_value_norm": "value_norm", "bos_attention_mass": "mass", "bos_write_score": "write"}
 

@@ -6,9 +6,9 @@ import pandas as pd
 
 from analysis.studies._perplexity import agrees, effect, number
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
+from analysis.vocabulary import PAIR
 from boundpaper.statistics import frame
 from boundpaper.store.frames import pick
-from boundpaper.store.positional import PAIR
 from boundpaper.typeset.numbers import finite
 
 TASKS = "5 (tasks)"

@@ -8,10 +8,10 @@ import pandas as pd
 
 from analysis.studies._perplexity import agrees, effect
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
+from analysis.vocabulary import PAIR
 from boundpaper.statistics import frame
 from boundpaper.statistics.rounding import Interval, ratio
 from boundpaper.store.frames import pick
-from boundpaper.store.positional import PAIR
 
 CONDITIONS = ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only")
 TASKS = "5 (tasks)"  # the tasks of Experiment 6 are run as those of Experiment 4

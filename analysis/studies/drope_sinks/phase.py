@@ -9,8 +9,8 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from analysis.studies._perplexity import number
+from analysis.vocabulary import PAIR
 from boundpaper.store.frames import pick
-from boundpaper.store.positional import PAIR
 
 METRICS = {"bos_norm": "norm", "bos_ratio": "ratio", "entropy": "entropy", "anisotropy": "anisotropy"}
 # a layer is on the plateau when its norm is at least this share of the peak

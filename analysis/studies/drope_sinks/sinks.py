@@ -7,11 +7,11 @@ import re
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.errors import DataError
 from boundpaper.statistics import frame, rounds_to, welch_t_from_stats
 from boundpaper.statistics.families import corrected
 from boundpaper.store.frames import pick
-from boundpaper.store.positional import PAIR
 
 AVERAGE = "average"
 SINKS, PATTERNS = "5 (sinks)", "8"

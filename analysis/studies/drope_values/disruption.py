@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.statistics import (
     Estimate,
     attach,
@@ -26,7 +27,6 @@ from boundpaper.statistics import (
 from boundpaper.statistics.families import corrected
 from boundpaper.statistics.guards import copied_replicates, same_data, zero_variance
 from boundpaper.store.frames import wide
-from boundpaper.store.positional import PAIR
 
 SELECTED_ON = ("literary",)  # the massive dimensions were chosen on this text set (drope_protocols)
 ARMS = ("baseline", "massive", "random")

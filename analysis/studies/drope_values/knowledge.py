@@ -27,9 +27,9 @@ from analysis.studies.drope_values._knowledge import (
     summed,
     values,
 )
+from analysis.vocabulary import PAIR
 from boundpaper.statistics import Estimate, degradation, fisher, frame, mcnemar_from_counts
 from boundpaper.statistics.families import corrected
-from boundpaper.store.positional import PAIR
 
 CATEGORIES = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
 CHOICES = 2  # yes or no; positive or negative

@@ -10,11 +10,11 @@ import pandas as pd
 
 from analysis.studies._arms import Arm, arms
 from analysis.studies.drope_values._knowledge import LEFT_OUT, TASKS, percent, ranged, rate, stored_arms, values
+from analysis.vocabulary import PAIR
 from boundpaper.errors import DataError
 from boundpaper.statistics import Estimate, attach, fisher
 from boundpaper.statistics.families import corrected
 from boundpaper.statistics.guards import mixed_protocol
-from boundpaper.store.positional import PAIR
 
 SECTIONS = {"3": "4", "4": "5 (tasks)"}  # of drope_protocols, by experiment
 

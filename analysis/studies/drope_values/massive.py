@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.statistics import (
     Estimate,
     Interval,
@@ -14,7 +15,6 @@ from boundpaper.statistics import (
     welch_t_from_stats,
 )
 from boundpaper.statistics.families import corrected
-from boundpaper.store.positional import PAIR
 
 TENSORS = ("query", "key", "value")
 REPORTED, PUBLISHED = "reported totals", "published layers"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.studies.pretrained.other_texts import CODE
+from analysis.subjects import of_role
 from boundpaper.errors import DataError
-from boundpaper.store.subjects import of_role
 
 METRICS = (
     *("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window"),

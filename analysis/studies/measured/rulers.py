@@ -7,8 +7,8 @@ import pandas as pd
 
 from analysis.studies._metrics import METRICS, correlations
 from analysis.studies.measured._scored import NULL, checkpoint_match, own_metrics, reported_metrics
-from boundpaper.statistics.effective_length import LENGTHS
 from boundpaper.statistics.estimate import frame, with_note
+from keyquery.scores.ruler.effective_length import LENGTHS
 
 BENCHMARK = "RULER"
 MEAN = "mean_13"

@@ -8,8 +8,8 @@ from boundpaper.figures import Axis, Figure, Line, Panel
 def figure(recall_by_length: pd.DataFrame) -> Figure:
     """Draw a line a reader."""
     series = [
-        Line(entity=str(model), x=part["length"], y=part["value"], origin="reported", marks=True)
-        for model, part in recall_by_length.groupby("model", sort=False)
+        Line(entity=str(reader), x=part["length"], y=part["value"], origin="reported", marks=True)
+        for reader, part in recall_by_length.groupby("reader", sort=False)
     ]
     panel = Panel(series=series, x=Axis(label="length (tokens)", scale="log"), y=Axis(label="recall (%)"))
     return Figure(panels=[panel], caption=f"Recall by length, {len(series)} readers [@nobody2026].")

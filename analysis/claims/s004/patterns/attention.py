@@ -7,10 +7,10 @@ import re
 import pandas as pd
 
 from analysis.claims._origins import caveat, unrotated
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import repeating
 from boundpaper.claims.words import p
-from boundpaper.store.positional import PAIR
 
 PRINTED = (("bos", "bos_attention"), ("local", "local_attention"))  # kind of the published series, metric of the table
 

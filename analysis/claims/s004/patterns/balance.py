@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote
-from boundpaper.store.positional import PAIR
 
 BANDS = (("0", "layer"), ("1", "layer"), ("2-31", "layers"))
 SHARE = "attention_contribution"

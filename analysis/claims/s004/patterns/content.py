@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Copies, Relation, Repeats, Verdict, compare, pick, quote
 from boundpaper.claims.terms import Cell, percent_share
-from boundpaper.store.positional import PAIR
 
 CONTENT = Artifact("drope_layer1_content", "the table")
 NORMS = Artifact("drope_layer1_norms", "the table")

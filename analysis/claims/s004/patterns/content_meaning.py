@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, judge, pick, quote, untestable
-from boundpaper.store.positional import PAIR
 
 
 def c004_con_hundredfold(drope_stated: pd.DataFrame, layer1_ratios: pd.DataFrame) -> Verdict:

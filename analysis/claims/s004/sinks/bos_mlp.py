@@ -6,8 +6,8 @@ import math
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, judge, pick
-from boundpaper.store.positional import PAIR
 
 
 def c004_ablated_layer_matches(bos_mlp_effects: pd.DataFrame, phase_metrics: pd.DataFrame) -> Verdict:

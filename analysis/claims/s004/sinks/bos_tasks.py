@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import EQUIVALENT, Verdict, compare, directed, judge, pick, quote
 from boundpaper.claims.said import said
 from boundpaper.claims.words import listed, p
 from boundpaper.statistics.rounding import Interval
-from boundpaper.store.positional import PAIR
 
 TASKS = ("cities", "sports", "passkey", "imdb")
 CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}

@@ -7,8 +7,8 @@ import math
 import pandas as pd
 
 from analysis.claims._origins import caveat, unrotated
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
-from boundpaper.store.positional import PAIR
 
 HALF_LARGEST = 65504  # of the 16-bit floating-point format
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
 from boundpaper.statistics.rounding import Interval
-from boundpaper.store.positional import PAIR
 
 EFFECTS = Artifact("layer1_effects")
 

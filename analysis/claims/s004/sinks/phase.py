@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, compare, judge, pick, quote, untestable
-from boundpaper.store.positional import PAIR
 
 PHASE = (  # quantity of the published series, metric of the table
     ("peak_norm", "peak_bos_norm"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims._origins import caveat, unrotated
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, judge, pick, quote
 from boundpaper.claims.judge import compare
 from boundpaper.claims.words import listed, p
-from boundpaper.store.positional import PAIR
 
 HIGH = 0.9  # share of a layer's heads
 NEARLY_ALL = 0.9

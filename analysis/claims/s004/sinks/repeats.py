@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats
 from boundpaper.claims.terms import Cell
-from boundpaper.store.positional import PAIR
 
 STATED = Artifact("drope_stated", "the first mention")
 FUNCTIONAL = Artifact("drope_functional", "the condition table")

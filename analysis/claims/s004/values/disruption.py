@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics import bound_holds, p_bound
-from boundpaper.store.positional import PAIR
 
 USABLE = 10.0  # a perplexity this many times the baseline is no mere degradation
 BOUNDS = {  # what the source compares, comparison of our test

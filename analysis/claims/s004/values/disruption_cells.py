@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, quote
 from boundpaper.claims.terms import percent_change
-from boundpaper.store.positional import PAIR
 
 DISRUPTION = Artifact("drope_disruption", "the table of disruption")
 INCREASE = DISRUPTION(positional="{model}", metric="massive_increase")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, quote
 from boundpaper.claims.terms import Cell, mean, percent_lost
-from boundpaper.store.positional import PAIR
 
 TASKS = ("cities", "sports", "imdb", "passkey")
 STATED = Artifact("drope_stated")

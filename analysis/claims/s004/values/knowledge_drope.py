@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote, untestable
-from boundpaper.store.positional import PAIR
 
 USABLE = 10.0  # a perplexity this many times the baseline shows a function
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, compare, directed, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
-from boundpaper.store.positional import PAIR
 
 TENSORS = ("query", "key", "value")
 

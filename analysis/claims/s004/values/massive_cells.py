@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats
 from boundpaper.claims.terms import percent_change
-from boundpaper.store.positional import PAIR
 
 TENSORS = ("query", "key", "value")
 COUNTS = Artifact("drope_massive_counts", "the table of counts")

@@ -7,25 +7,25 @@ import pandas as pd
 from boundpaper.statistics import frame, welch_t, wilson_interval
 
 
-def recall_drop(recall_by_length: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def recall_drop(recall_by_length: pd.DataFrame, readers: pd.DataFrame) -> pd.DataFrame:
     """Recall at the shortest and the longest length, the drop between them, and the largest rise on the way."""
     rows = []
-    for model, part in recall_by_length.groupby("model", sort=False):
+    for reader, part in recall_by_length.groupby("reader", sort=False):
         values = part.sort_values("length")["value"]
         rows.append(
             {
-                "model": model,
+                "reader": reader,
                 "shortest": values.iloc[0],
                 "longest": values.iloc[-1],
                 "drop": values.iloc[0] - values.iloc[-1],
                 "most_gained": values.diff().max(),
             }
         )
-    names = models[["model", "display_name"]]
-    return names.merge(pd.DataFrame(rows), on="model", how="right")
+    names = readers[["reader", "name"]]
+    return names.merge(pd.DataFrame(rows), on="reader", how="right")
 
 
-def recall_shares(recall_places: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def recall_shares(recall_places: pd.DataFrame, readers: pd.DataFrame) -> pd.DataFrame:
     """Share of words recalled by place, percent, with Wilson's interval."""
     rows = []
     for _, row in recall_places.iterrows():
@@ -33,16 +33,16 @@ def recall_shares(recall_places: pd.DataFrame, models: pd.DataFrame) -> pd.DataF
         share = 100 * row["recalled"] / row["asked"]
         rows.append(
             {
-                **{name: row[name] for name in ("model", "place")},
+                **{name: row[name] for name in ("reader", "place")},
                 **{"n": int(row["asked"]), "share": share, "low": 100 * low, "high": 100 * high},
             }
         )
-    return models[["model", "display_name"]].merge(pd.DataFrame(rows), on="model", how="right")
+    return readers[["reader", "name"]].merge(pd.DataFrame(rows), on="reader", how="right")
 
 
 def recall_tests(recall_seeds: pd.DataFrame) -> pd.DataFrame:
     """Large reader against small one over training seeds, Welch's t."""
-    large, small = (recall_seeds.loc[recall_seeds["model"] == name, "value"] for name in ("reader-l", "reader-s"))
+    large, small = (recall_seeds.loc[recall_seeds["reader"] == name, "value"] for name in ("reader-l", "reader-s"))
     test = welch_t(
         large,
         small,

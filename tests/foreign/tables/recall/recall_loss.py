@@ -10,7 +10,7 @@ def table(recall_drop: pd.DataFrame) -> Table:
     return Table(
         rows=recall_drop,
         columns=[
-            Column("display_name", "Reader"),
+            Column("name", "Reader"),
             Column("shortest", "Shortest", fixed(1)),
             Column("longest", "Longest", fixed(1)),
             Column("drop", "Drop", fixed(1), unit="points"),

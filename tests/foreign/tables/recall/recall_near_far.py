@@ -10,7 +10,7 @@ def table(recall_shares: pd.DataFrame) -> Table:
     return Table(
         rows=recall_shares,
         columns=[
-            Column("display_name", "Reader", repeat=False),
+            Column("name", "Reader", repeat=False),
             Column("place", "Place"),
             Column("share", "Recalled", fixed(1), ci=("low", "high"), unit="%"),
             Column("n", "Words", integer()),

@@ -12,11 +12,13 @@ from pathlib import Path
 
 from boundpaper.build.closure import Closures
 from boundpaper.build.facts import Facts, Reader
-from boundpaper.build.kinds import KINDS, Kind
+from boundpaper.build.kinds import KINDS, NAMED, Kind
 from boundpaper.errors import SpecError
 from boundpaper.near import nearest
 from boundpaper.places import file_of
-from boundpaper.store.paths import KEY_TABLES, SCHEMA, SUFFIXES, TABLES
+from boundpaper.store.paths import DOCUMENTS, PLACES, SCHEMA, SUFFIXES, TABLES, VOCABULARY
+
+_TABLES = "boundpaper.store.paper_vocabulary:tables_named"
 
 
 @dataclass(frozen=True)
@@ -222,12 +224,15 @@ class _Loader:
             artifacts[name] = self.artifacts[name]
             needs[self.makers[name]] = None
         needs.pop(step.key, None)
+        inputs = self._inputs(step, artifacts)
+        if VOCABULARY in inputs and (facts := self._vocabulary()) and (error := facts["error"]):
+            faults.append(error if error.startswith(VOCABULARY) else f"{VOCABULARY}:{error}")
         return Step(
             **{
                 **vars(step),
                 "artifacts": artifacts,
                 "needs": tuple(needs),
-                "inputs": self._inputs(step, artifacts),
+                "inputs": inputs,
                 "fault": "\n".join(faults),
             }
         )
@@ -239,7 +244,7 @@ class _Loader:
         elif not step.kind.follows and step.file and not step.kind.folders:
             files.add(step.file)
         if step.kind.checks:
-            files |= {SCHEMA, *KEY_TABLES}
+            files |= {SCHEMA, DOCUMENTS, PLACES, *self._found(NAMED)}
         for pattern in step.kind.also:
             files |= self._found(pattern)
         if SCHEMA in files:
@@ -250,6 +255,8 @@ class _Loader:
 
     def _found(self, pattern: str) -> frozenset[str]:
         """The files that a pattern finds, looked for once: hundreds of steps name the same one."""
+        if pattern not in self._globbed and pattern == NAMED:
+            self._globbed[pattern] = self._named()
         if pattern not in self._globbed:
             package, _, rest = pattern.partition("/")
             folder = self._closures.folders.get(package, "")
@@ -257,6 +264,15 @@ class _Loader:
             before = str(self.root) + "/" if not Path(folder).is_absolute() else ""
             self._globbed[pattern] = frozenset(path.as_posix().removeprefix(before) for path in paths)
         return self._globbed[pattern]
+
+    def _named(self) -> frozenset[str]:
+        """The tables that the paper's vocabulary names."""
+        facts = self._vocabulary()
+        return frozenset(path for _, path, _ in facts["calls"]) if facts else frozenset()
+
+    def _vocabulary(self) -> Facts | None:
+        """The calls, one for each table that it names, and the fault of the paper's vocabulary, where it has one."""
+        return self.reader.calls(VOCABULARY, _TABLES) if (self.root / VOCABULARY).is_file() else None
 
     def _held(self, path: str, sealed: bool) -> frozenset[str]:
         """The tables of a folder, with `sealed` the manifests that seal them as well; of a file, the file."""

@@ -32,7 +32,7 @@ class Job:
     root : Path
         The project's folder; all other paths are relative to it.
     kind, name : str
-        For example `table` and `ap_drop`.
+        For example `table` and `heights`.
     file, function : str
         Where the step is written; `function` is empty for steps that are not Python functions.
     artifacts : mapping of str to str
@@ -70,15 +70,17 @@ class Job:
         return self._examined(by_name) if self.kind in EXAMINING else by_name
 
     def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """The frames without rows of other documents and their models; results hold none."""
+        """The frames without rows of other documents and of what only those are about; results hold none."""
         from boundpaper.store.documents import STATED, THESIS, readers
+        from boundpaper.store.paper_vocabulary import read as vocabulary
 
         sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
         if not sources:
             return found
         place = STATED.search(inspect.getdoc(self.load()) or "")
         whose = readers(self.root, place["source"] if place else THESIS)
-        added = whose.others(found["models"]) if "models" in found else frozenset[str]()
+        named = [each for each in vocabulary(self.root).named if each.table in found]
+        added = {each.key: whose.others(found[each.table], each.key) for each in named}
         return {name: whose.examined(each, added) if name in sources else each for name, each in found.items()}
 
     def load(self) -> Callable[..., Any]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from boundpaper.store.paths import DOCUMENTS, FAMILIES, MODELS, SCHEMA, SUBJECTS
+from boundpaper.store.paths import DOCUMENTS, SCHEMA, VOCABULARY
+
+NAMED = f"{VOCABULARY}: tables"
+"""Stands among `also` for the tables of sources that the vocabulary names."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Kind:
     calls : str
         `module:function` that lists the calls in a template of this kind.
     also : tuple of str
-        Patterns of further files that every step depends on (templates, settings).
+        Patterns of further files that every step depends on (templates, settings), and `NAMED`.
     follows : str
         A kind of which every step has one of this kind behind it.
     single : str
@@ -92,7 +95,7 @@ KINDS = (
         function="",
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",
-        also=(DOCUMENTS, SUBJECTS),
+        also=(DOCUMENTS, VOCABULARY, NAMED),
     ),
     Kind(
         name="claim",
@@ -101,7 +104,7 @@ KINDS = (
         function="",
         declared="Cells",
         targets=("out/claims/{name}.json",),
-        also=(DOCUMENTS,),
+        also=(DOCUMENTS, VOCABULARY, NAMED),
     ),
     Kind(
         name="ledger",
@@ -138,7 +141,7 @@ KINDS = (
         folder="tables",
         function="table",
         targets=("out/tables/{name}.tex",),
-        also=("boundpaper/tables/templates/*",),
+        also=("boundpaper/tables/templates/*", VOCABULARY),
     ),
     Kind(
         name="figure",
@@ -146,7 +149,7 @@ KINDS = (
         folder="figures",
         function="figure",
         targets=("out/figures/{name}.tex", "out/figures/{name}.float.tex"),
-        also=("boundpaper/figures/templates/*", MODELS, FAMILIES, SUBJECTS),
+        also=("boundpaper/figures/templates/*", VOCABULARY, NAMED),
     ),
     Kind(
         name="picture",
@@ -162,7 +165,7 @@ KINDS = (
         pattern="*.tex.j2",
         targets=("out/chapters/{name}.tex",),
         calls="boundpaper.paper.calls:dependencies",
-        also=("paper/metadata.yaml",),
+        also=("paper/metadata.yaml", VOCABULARY),
     ),
     Kind(
         name="thesis",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from boundpaper.build.job import Job
@@ -14,6 +15,7 @@ from boundpaper.claims.verdict import FAILURES, SEVERITIES, Verdict
 from boundpaper.errors import SpecError
 from boundpaper.near import nearest
 from boundpaper.store.documents import STATED, documents
+from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.store.paths import DOCUMENTS
 
 # A word that may begin a sentence, not a symbol or a name.
@@ -24,9 +26,7 @@ _SAME = re.compile(
     re.IGNORECASE,
 )
 _DECLARED = re.compile(r"^(?P<what>Failure|Severity): (?P<word>.+?)\.?$", re.MULTILINE)
-_HEADLINE = re.compile(
-    r"abstract|summary|conclusion|key finding|hypothes[ie]s|hypothesis|one weird paradox|question$", re.I
-)
+_HEADLINE = re.compile(r"abstract|summary|conclusion|key finding|hypothes[ie]s|hypothesis|question$", re.I)
 
 _INNER = ("estimate", "sign", "null", "margin")  # what the verdict was made from, checked when it was made
 _LEFT_OPEN = ("overreach", "reading")
@@ -63,16 +63,17 @@ def build(job: Job) -> dict[str, str]:
         raise SpecError(f"{where}: several verdicts need a key each, and no key twice")
     refuse_by_p(job.root, job.file, job.function)
     declared = _declared(text, where)
+    own = vocabulary(job.root)
     for verdict in verdicts:
         _absence(verdict, verdict.statement or statement, where)
     rows = [
         {
             **{name: value for name, value in asdict(verdict).items() if name not in _INNER},
             "failure": _failure(verdict, declared.get("Failure", "")),
-            "severity": severity(verdict, place["section"], declared.get("Severity", "")),
-            "reason": _sentence(typeset(verdict.reason)),
+            "severity": severity(verdict, place["section"], declared.get("Severity", ""), own.headlines),
+            "reason": _sentence(typeset(verdict.reason, own.ledger)),
             "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
-            "statement": _sentence(typeset(verdict.statement or statement)),
+            "statement": _sentence(typeset(verdict.statement or statement, own.ledger)),
             "source": place["source"],
             "section": place["section"],
             "order": [place["source"], job.file, job.line],
@@ -93,15 +94,16 @@ def _absence(verdict: Verdict, statement: str, where: str) -> None:
         )
 
 
-def severity(verdict: Verdict, section: str, declared: str) -> str:
+def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[str] = ()) -> str:
     """How much depends on a claim: what its docstring says, else by kind and by the section it stands in.
 
     A cell check is a detail; a statement of a summary, a conclusion, a hypothesis or a section of key findings is a
-    headline; any other is supporting.
+    headline, as is one of a section that the paper's vocabulary names; any other is supporting.
     """
     if verdict.kind == "cell check":
         return "detail"
-    return declared or ("headline" if _HEADLINE.search(section) else "supporting")
+    named = any(each.casefold() in section.casefold() for each in headlines)
+    return declared or ("headline" if named or _HEADLINE.search(section) else "supporting")
 
 
 def _failure(verdict: Verdict, declared: str) -> str:

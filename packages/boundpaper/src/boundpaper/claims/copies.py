@@ -15,6 +15,7 @@ from boundpaper.claims.terms import Artifact, Cell, Frames
 from boundpaper.claims.verdict import Verdict
 from boundpaper.statistics.rounding import Interval
 from boundpaper.store.frames import pick
+from boundpaper.store.paper_vocabulary import vocabulary
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Repeats(Part):
     Attributes
     ----------
     of : Artifact
-        `stated_001`, `stated_002`, `drope_stated` or `drope_captions`: values with the columns `statement`, `quantity`,
-        and `model` or `positional`. One whose `qualifier` is "about" is judged as an approximate number.
+        Values with the columns `statement` and `quantity`, and one of those that the vocabulary's `stated_of` names.
+        One whose `qualifier` is "about" is judged as an approximate number.
     origins : mapping of str to Cell
         By statement, the cell it should round from; one of an artifact without a label is called by its section.
     words : bool
@@ -91,13 +92,18 @@ def _place(row: pd.Series) -> str:
 
 
 def _named(row: pd.Series) -> str:
-    """What is measured, and of which model; the quantities of document 004 begin with a capital, as in a table."""
+    """What is measured, and of what, by the first column of the vocabulary's `stated_of` that the row has.
+
+    A quantity that is written as a heading begins with a small letter within a sentence, but for a symbol (`Q`).
+    """
     quantity = str(row["quantity"])
-    if "positional" not in row:
-        return f"{quantity} of {row['model']}" if row["model"] else quantity
-    word = quantity.split()[0]
-    quantity = quantity if len(word) > 1 and not word[1:].islower() else quantity[0].lower() + quantity[1:]
-    return f"{quantity} of {row['positional']}" if row["positional"] else quantity
+    for column, written in vocabulary().stated_of.items():
+        if column in row:
+            word = quantity.split()[0]
+            if written == "heading" and (len(word) == 1 or word[1:].islower()):
+                quantity = quantity[0].lower() + quantity[1:]
+            return f"{quantity} of {row[column]}" if row[column] else quantity
+    return quantity
 
 
 @dataclass(frozen=True)

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import pandas as pd
 
 from boundpaper.errors import DataError
+from boundpaper.store.paper_vocabulary import vocabulary
 
-WORDS = {
-    "zero": 0,
-    "no": 0,
-    "neither": 0,
-    "one": 1,
-    "only": 1,
-    "highest": 1,
-    "lowest": 1,
-    "steepest": 1,
-    "flattest": 1,
-    "best": 1,
-    "two": 2,
-    "bilingual": 2,
-    "bimodal": 2,
-    "double": 2,
-    "doubles": 2,
-    "halves": 2,
-    "three": 3,
-    "triples": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-}
+_CARDINALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+WORDS: Mapping[str, float] = {name: float(number) for number, name in enumerate(_CARDINALS)}
+"""Words that stand for a number in any paper; others are in a paper's vocabulary."""
 _DIGITS = re.compile(r"(\d[\d,]*(?:\.\d+)?)([KM](?![A-Za-z]))?")
 _SCALE = {"": 1.0, "K": 1e3, "M": 1e6}
 
@@ -49,8 +27,8 @@ def spelled(text: str) -> float | None:
     """
     if digits := _DIGITS.search(text.replace("−", "-")):
         return float(digits[1].replace(",", "")) * _SCALE[digits[2] or ""]
-    words = [WORDS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in WORDS]
-    return float(words[0]) if words else None
+    known = {**WORDS, **vocabulary().numbers}
+    return next((float(known[word]) for word in re.findall(r"[a-z]+", text.lower()) if word in known), None)
 
 
 def said(row: pd.Series) -> float:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.errors import SpecError
 from boundpaper.near import close_to
 from boundpaper.places import project_or_none
-from boundpaper.store.paths import FAMILIES
-from boundpaper.store.subjects import Family, Subject, families, subjects
+from boundpaper.store.families import Family, Stamp, families, stamps
+from boundpaper.store.paper_vocabulary import EMPTY, Vocabulary, read
+from boundpaper.store.paths import VOCABULARY
 
 if TYPE_CHECKING:
     from boundpaper.figures.series import Series
@@ -88,34 +89,35 @@ class Style:
 _DASHES = ("solid", "dashed", "dash dot", "densely dotted", "dash dot dot")
 _HATCHES = ("", "north east lines", "north west lines", "crosshatch", "dots")
 _STEPS = ("!60!white", "", "!75!black", "!55!black", "!38!black")
-_SIDES = {
-    "rope": Style(color="okblue", label="RoPE"),
-    "drope": Style(color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="DroPE"),
-}
 
 
-def of_family(family: Family, known: Mapping[str, Subject]) -> dict[str, Style]:
-    """Looks of a family and its models: one hue and one mark; its models get darker and change dash and hatch.
+def of_family(family: Family, known: Mapping[str, Style]) -> dict[str, Style]:
+    """Looks of a family and its members: one hue and one mark; its members get darker and change dash and hatch.
 
-    The first of several models has the family's own hue, or a lighter one where there are more models than darker
-    steps; a model by itself has the family's dash; a side of a pair looks like that side.
+    The first of several members has the family's own hue, or a lighter one where there are more members than darker
+    steps; a member by itself has the family's dash.
+
+    Parameters
+    ----------
+    family : Family
+    known : mapping of str to Style
+        Looks of the entities that members may look like.
     """
-    models = family.models
-    first = 0 if len(models) >= len(_STEPS) else 1
+    members = family.members
+    first = 0 if len(members) >= len(_STEPS) else 1
     styles = {
         family.entity: Style(
             color=family.color, mark=family.mark, dash=family.dash, hatch=family.hatch, label=family.name
         )
     }
-    for place, (key, name) in enumerate(models):
-        subject = known.get(key)
-        label = (subject.label if subject else "") or name
-        if subject and subject.side:
-            styles[key] = replace(_SIDES[subject.side], label=label)
-        elif len(models) == 1:
-            styles[key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
+    for place, member in enumerate(members):
+        label = member.label or member.name
+        if member.like:
+            styles[member.key] = replace(known[member.like], label=label)
+        elif len(members) == 1:
+            styles[member.key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
         else:
-            styles[key] = Style(
+            styles[member.key] = Style(
                 color=family.color + _STEPS[(first + place) % len(_STEPS)],
                 mark=family.mark,
                 dash=_DASHES[place % len(_DASHES)],
@@ -126,12 +128,6 @@ def of_family(family: Family, known: Mapping[str, Subject]) -> dict[str, Style]:
 
 
 OWN: Mapping[str, Style] = {
-    **_SIDES,
-    "query": Style(color="okpurple", label="query"),
-    "key": Style(color="okgreen", mark="square*", dash="dashed", hatch="north east lines", label="key"),
-    "value": Style(color="okorange", mark="triangle*", dash="dash dot", hatch="north west lines", label="value"),
-    "attention": Style(color="oksky", label="attention"),
-    "mlp": Style(color="okorange", mark="square*", dash="dashed", hatch="north east lines", label="MLP"),
     "reported": Style(color="okgrey", mark="o", dash="densely dotted", hatch="north east lines", label="reported"),
     "recomputed": Style(
         color="oksky!75!black", mark="square*", dash="dashed", hatch="north west lines", label="recomputed"
@@ -166,25 +162,29 @@ OWN: Mapping[str, Style] = {
 
 
 def styles() -> Mapping[str, Style]:
-    """The look of every entity: those of `OWN`, and the families and models of the open paper, where it has some."""
-    return _styles(project_or_none())
+    """The look of every entity: of `OWN`, of the open paper's vocabulary, and of its families and their members."""
+    return _known()[0]
 
 
-@cache
-def _styles(root: Path | None) -> Mapping[str, Style]:
-    if root is None or not (root / FAMILIES).is_file():
-        return OWN
-    known = subjects(root)
-    return {**{key: look for family in families(root) for key, look in of_family(family, known).items()}, **OWN}
+def _known() -> tuple[Mapping[str, Style], Mapping[str, str]]:
+    """Looks by entity, and entities by their names and labels without case, spaces, hyphens and underscores."""
+    root = project_or_none()
+    if root is None:
+        return _looks(None, EMPTY, ())
+    own = read(root)
+    return _looks(root, own, stamps(root) if own.families else ())
 
 
-@cache
-def _by_plain_name(root: Path | None) -> Mapping[str, str]:
-    """Entities by their names and labels without case, spaces, hyphens and underscores."""
-    of_paper = _styles(root)
-    return {_plain(key): key for key in of_paper} | {
-        _plain(style.label): key for key, style in of_paper.items() if style.label
-    }
+@lru_cache(maxsize=8)
+def _looks(
+    root: Path | None, own: Vocabulary, stamp: tuple[Stamp, ...]
+) -> tuple[Mapping[str, Style], Mapping[str, str]]:
+    declared = {entity: Style(**words) for entity, words in own.entities.items()}
+    members = families(root) if root else ()
+    every = {key: look for family in members for key, look in of_family(family, declared).items()}
+    every |= {**OWN, **declared}
+    by_name = {_plain(key): key for key in every}
+    return every, by_name | {_plain(style.label): key for key, style in every.items() if style.label}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,18 +247,19 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
             return target
         base = style(target, {}, where)
         return Style(color=base.color, mark=base.mark, dash=base.dash, hatch=base.hatch, label=entity)
-    key = _by_plain_name(project_or_none()).get(_plain(entity))
+    every, by_name = _known()
+    key = by_name.get(_plain(entity))
     if key is not None:
-        return styles()[key]
-    near = close_to(entity, [*own, *styles()], most=1, cutoff=0.0)[0]
+        return every[key]
+    near = close_to(entity, [*own, *every], most=1, cutoff=0.0)[0]
     raise SpecError(
         f"{where}: unknown entity '{entity}'; the nearest is '{near}'. "
-        "Name one of boundpaper/figures/style.py or a model of artifacts/sources/models.csv, or give the figure "
-        "its own with entities=."
+        f"Name one of boundpaper/figures/style.py, or give it a look in {VOCABULARY}, or in the figure with entities=."
     )
 
 
 def display(entity: str) -> str:
-    """The name that a reader sees: `ministral3-8b` is "Ministral-3-8B"; unknown names stay as they are."""
-    key = _by_plain_name(project_or_none()).get(_plain(entity))
-    return (styles()[key].label or entity) if key is not None else entity
+    """The name that a reader sees for an entity, such as "Not supported"; unknown names stay as they are."""
+    every, by_name = _known()
+    key = by_name.get(_plain(entity))
+    return (every[key].label or entity) if key is not None else entity

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,28 +93,31 @@ class Readers:
         code = str(source).partition(" ")[0]
         return code not in self.own and (code in self.known or bool(_CODE.fullmatch(code)))
 
-    def others(self, models: pd.DataFrame) -> frozenset[str]:
-        """Names of the models that come from other documents, by the column `source` of the table of models."""
-        return frozenset(models.loc[models["source"].map(self.foreign).astype(bool), "model"])
+    def others(self, frame: pd.DataFrame, key: str) -> frozenset[str]:
+        """Keys of the rows of a table that come from other documents, by its column `source`."""
+        if not {"source", key} <= set(frame.columns):
+            return frozenset()
+        return frozenset(frame.loc[frame["source"].map(self.foreign).astype(bool), key])
 
-    def examined(self, frame: pd.DataFrame, others: Collection[str] = ()) -> pd.DataFrame:
-        """The rows of a source that a step is given: none of another document, and none about its models.
+    def examined(self, frame: pd.DataFrame, others: Mapping[str, Collection[str]]) -> pd.DataFrame:
+        """The rows of a source that a step is given: none of another document, and none about what only that one has.
 
-        A model or a document that is added to the sources is so shown by exhibits that read the sources, and moves
+        A row or a document that is added to the sources is so shown by exhibits that read the sources, and moves
         neither a result nor a verdict about the documents that never saw it.
 
         Parameters
         ----------
         frame : DataFrame
-            A source, or any frame; without the columns `source` and `model` it stays as it is.
-        others : collection of str
-            Models of other documents.
+            A source, or any frame; without the column `source` and those of `others` it stays as it is.
+        others : mapping of str to collection of str
+            By column, the keys of what other documents are about.
         """
         keep = pd.Series(True, index=frame.index)
         if "source" in frame.columns:
             keep &= ~frame["source"].map(self.foreign).astype(bool)
-        if others and "model" in frame.columns:
-            keep &= ~frame["model"].isin(others)
+        for key, names in others.items():
+            if names and key in frame.columns:
+                keep &= ~frame[key].isin(names)
         return frame if keep.all() else frame[keep].reset_index(drop=True)
 
 

@@ -2,11 +2,9 @@
 
 SCHEMA = "artifacts/datapackage.yaml"
 TABLES = "tables.yaml"  # of a package: descriptions of the tables that it reads or writes by name
+SOURCES = "artifacts/sources"
+VOCABULARY = "paper/vocabulary.yaml"
 DOCUMENTS = "artifacts/sources/documents.csv"
-MODELS = "artifacts/sources/models.csv"
-FAMILIES = "artifacts/sources/families.csv"
-SUBJECTS = "artifacts/sources/subjects.csv"
 CSV, PARQUET = ".csv", ".parquet"
 SUFFIXES = (CSV, PARQUET)  # of tables; one of Parquet is a large measurement
 PLACES = "artifacts/sources/places.csv"
-KEY_TABLES = (MODELS, FAMILIES, DOCUMENTS, "artifacts/sources/checkpoints.csv", PLACES)

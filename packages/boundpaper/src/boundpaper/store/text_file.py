@@ -69,7 +69,20 @@ def json_of(root: Path, file: str) -> dict[str, Any]:
 
 
 def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
-    """What a YAML file holds, by the safe loader.
+    """What a YAML file holds: `yaml_in` of its text.
+
+    Raises
+    ------
+    ThesisError
+        Of the kind given.
+    FileNotFoundError
+        There is no such file.
+    """
+    return yaml_in(text_of(root, file, error), file, error)
+
+
+def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
+    """What the text of a YAML file holds, by the safe loader.
 
     Raises
     ------
@@ -79,7 +92,6 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
     """
     import yaml
 
-    text = text_of(root, file, error)
     try:
         content = yaml.load(text, Loader=_loader())
     except (yaml.YAMLError, ValueError, RecursionError) as caught:

@@ -1,4 +1,4 @@
-"""Words that tables and figures share: the names of metrics and prompt modes, a test in one phrase, a list.
+"""Words that tables and figures share: short names, the ledger for readers, a test in one phrase, a list.
 
 All of it is prose (`boundpaper.typeset.text.prose`), for captions, notes, headings and labels.
 """
@@ -9,43 +9,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from boundpaper.errors import DataError
 from boundpaper.typeset.numbers import fixed, integer, pvalue
 
 if TYPE_CHECKING:
     import pandas as pd
-
-METRICS: Mapping[str, str] = {
-    "lbp": "LongBench Pro",
-    "ruler_128k": "RULER at 128K",
-    "ap_overall": "overall plasticity",
-    "ap_first_20": "first-20% plasticity",
-    "ap_last_20": "last-20% plasticity",
-    "ap_drop": "plasticity drop",
-    "total_drop": "total drop",
-    "bias_strength": "bias per token",
-    "bias_window": "bias per window",
-    "r_k_a": "$|r_k^a|$",
-    "r_q_a": "$|r_q^a|$",
-    "plane_var": "variance in plane",
-}
-"""Metric keys as a reader sees them."""
-
-ESTIMATORS: Mapping[str, str] = {
-    "aligned_full": "normal law with full covariance of each bin's queries, turned to one position",
-    "bucket_full": "normal law with full covariance of each bin's queries, as captured",
-    "pooled_full": "normal law with full covariance over all queries",
-    "pooled_diag": "normal law of independent dimensions over all queries",
-    "bucket_diag": "normal law of independent dimensions in each query bin",
-    "empirical": "counted over the queries of a bin",
-}
-"""Estimators of plasticity as a reader sees them."""
-
-PAIRS: Mapping[str, str] = {"earlier": "keys before the query"}
-"""Which pairs of keys an estimate takes, where the option's name does not say it."""
-
-MODES: Mapping[str, str] = {"nonthinking": "without thinking", "thinking": "with thinking"}
-"""Prompt modes of LongBench Pro as a reader sees them."""
 
 SYMBOLS: Mapping[str, str] = {
     "r": "r",
@@ -56,20 +23,6 @@ SYMBOLS: Mapping[str, str] = {
     "difference_of_absolute_correlations": r"\Delta|r|",
 }
 """Effect names as mathematics."""
-
-
-def metric(key: str) -> str:
-    """The name of a metric; DataError when it has none."""
-    if key not in METRICS:
-        raise DataError(f"no name for the metric {key!r}: give it one in boundpaper/typeset/wording.py")
-    return METRICS[key]
-
-
-def estimator(key: str, pairs: str) -> str:
-    """How plasticity was estimated, in one phrase; DataError for an estimator without words."""
-    if key not in ESTIMATORS:
-        raise DataError(f"no words for the estimator {key!r}: give it some in boundpaper/typeset/wording.py")
-    return f"{ESTIMATORS[key]}, pairs of {PAIRS.get(pairs, f'{pairs} keys')}"
 
 
 def short_names(names: Iterable[str], most: int) -> dict[str, str]:
@@ -95,15 +48,14 @@ def _without_middle(name: str, most: int) -> str:
 
 
 def readable(text: str, names: Mapping[str, str]) -> str:
-    """A text of the ledger for readers: keys of models and metrics become names, underscores spaces.
+    """A text of the ledger for readers: keys become names, underscores spaces.
 
     Parameters
     ----------
     names : mapping of str to str
-        Display names by key, for instance of models; keys are matched as whole words, with or without their dots.
+        Names in print by key; keys are matched as whole words, with or without their dots.
     """
     known = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
-    known |= {key: name for key, name in METRICS.items() if "_" in key and "$" not in name}
     if known:
         longest = sorted(known, key=len, reverse=True)
         pattern = rf"(?<![\w/.-])({'|'.join(map(re.escape, longest))})(?![\w/]|[-.]\w)"
@@ -134,6 +86,6 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def tokens(count: object) -> str:
-    """A number of tokens with separators."""
+def whole(count: object) -> str:
+    """A whole number with separators."""
     return integer().show(count, "plain")

@@ -11,9 +11,8 @@ from typing import Any
 
 from boundpaper.errors import DataError, ModelError, ThesisError
 from boundpaper.near import nearest
-from boundpaper.store.paths import SUBJECTS
 from boundpaper.store.rules import mapping, require
-from boundpaper.store.subjects import subjects
+from boundpaper.store.table_file import rows
 from boundpaper.store.text_file import yaml_of
 from keyquery.measure.choices import every_experiment, for_all, settings_of
 from keyquery.measure.measurements import checked_name
@@ -22,6 +21,7 @@ from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.checkpoints.shapes import Shape
 
 FOLDER = "artifacts/recipes"
+SUBJECTS = "artifacts/sources/subjects.csv"  # of a paper: the models that it is about
 ALL = "all"
 LOADING = {  # keys of a model that are `ModelSource`'s; dtype, quantize and double can stand for all models
     "revision": str,
@@ -291,7 +291,7 @@ def unlisted(names: Iterable[str], root: Path) -> list[str]:
     """
     if not (root / SUBJECTS).exists():
         return []
-    known = tuple(subjects(root))
+    known = [row["model"] for _, row in rows(root / SUBJECTS)]
     return [name for name in names if not any(name == each or name.startswith(f"{each}-") for each in known)]
 
 

@@ -9,8 +9,8 @@ from boundpaper.claims import Verdict, about, compare, directed, judge, pick, qu
 NEAR = 5.0  # points
 
 
-def _mean(recall_seeds: pd.DataFrame, model: str) -> float:
-    return float(recall_seeds.loc[recall_seeds["model"] == model, "value"].mean())
+def _mean(recall_seeds: pd.DataFrame, reader: str) -> float:
+    return float(recall_seeds.loc[recall_seeds["reader"] == reader, "value"].mean())
 
 
 def recall_falls(recall_drop: pd.DataFrame) -> Verdict:
@@ -19,7 +19,7 @@ def recall_falls(recall_drop: pd.DataFrame) -> Verdict:
     Source: recall, Conclusion.
     """
     most = recall_drop["most_gained"].max()
-    return judge(most < 0, f"The change nearest to a rise is {most:+.1f} points.", n=len(recall_drop))
+    return judge(most < 0, f"The most_gained is {most:+.1f} points.", n=len(recall_drop))
 
 
 def recall_drop_small(recall_stated: pd.DataFrame, recall_drop: pd.DataFrame) -> Verdict:
@@ -27,7 +27,7 @@ def recall_drop_small(recall_stated: pd.DataFrame, recall_drop: pd.DataFrame) ->
 
     Source: recall, Conclusion.
     """
-    drop = pick(recall_drop, model="reader-s")["drop"]
+    drop = pick(recall_drop, reader="reader-s")["drop"]
     return compare(quote(recall_stated, key="drop_small"), drop, reason="From the first and last cell of Table 2.")
 
 
@@ -36,7 +36,7 @@ def recall_drop_large(recall_stated: pd.DataFrame, recall_drop: pd.DataFrame) ->
 
     Source: recall, Conclusion.
     """
-    drop = pick(recall_drop, model="reader-l")["drop"]
+    drop = pick(recall_drop, reader="reader-l")["drop"]
     return compare(quote(recall_stated, key="drop_large"), drop, reason="From the first and last cell of Table 2.")
 
 
@@ -85,8 +85,8 @@ def recall_near_small(recall_shares: pd.DataFrame) -> Verdict:
     return _nearer(recall_shares, "reader-s")
 
 
-def _nearer(shares: pd.DataFrame, model: str) -> Verdict:
-    near, far = (pick(shares, model=model, place=place) for place in ("near", "far"))
+def _nearer(shares: pd.DataFrame, reader: str) -> Verdict:
+    near, far = (pick(shares, reader=reader, place=place) for place in ("near", "far"))
     apart = near["low"] > far["high"]
     said = f"Near {near['low']:.1f} to {near['high']:.1f}, far {far['low']:.1f} to {far['high']:.1f} percent."
     n = int(near["n"] + far["n"])
@@ -98,14 +98,14 @@ def recall_half(recall_stated: pd.DataFrame, recall_drop: pd.DataFrame) -> Verdi
 
     Source: recall, Conclusion.
     """
-    longest = pick(recall_drop, model="reader-s")["longest"]
+    longest = pick(recall_drop, reader="reader-s")["longest"]
     return about(quote(recall_stated, key="longest_small"), longest, reason="The last cell of Table 2.")
 
 
-def recall_third_reader(models: pd.DataFrame) -> Verdict:
+def recall_third_reader(readers: pd.DataFrame) -> Verdict:
     """A reader four times as large would lose nothing.
 
     Source: recall, Conclusion.
     """
-    largest = models["parameters_nominal_b"].max()
+    largest = readers["parameters"].max()
     return untestable(f"The largest reader has {largest:g} billion parameters; a larger one would decide it.")

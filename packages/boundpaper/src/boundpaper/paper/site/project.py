@@ -18,6 +18,8 @@ from boundpaper.paper.metadata import read as read_metadata
 from boundpaper.paper.site.works import Work, works
 from boundpaper.places import shown
 from boundpaper.store.documents import Document, documents
+from boundpaper.store.paper_vocabulary import in_text, names_of
+from boundpaper.store.paper_vocabulary import read as read_vocabulary
 from boundpaper.store.reader import read
 from boundpaper.store.text_file import text_of
 from boundpaper.typeset import addresses
@@ -130,14 +132,13 @@ class Project:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Names that readers know, by key: of the models and checkpoints, as far as the project has tables of them."""
-        return {
-            row[key]: row["display_name"]
-            for table, key in (("checkpoints", "checkpoint"), ("models", "model"))
-            if table in self.outline.maker
-            for row in records(self.root, table)
-            if row.get(key) and row.get("display_name")
-        }
+        """Names that readers know, by key: of the tables that the vocabulary names, and of metrics."""
+        own = read_vocabulary(self.root)
+        made: dict[str, str] = {}
+        for named in own.named:
+            if named.table in self.outline.maker:
+                made |= names_of(records(self.root, named.table), named)
+        return made | in_text(own)
 
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from boundpaper.errors import DataError
-from boundpaper.statistics.effective_length import LENGTHS, THRESHOLD
 from boundpaper.statistics.proportion import wilson_interval
+from keyquery.scores.ruler.effective_length import LENGTHS, THRESHOLD
 
 NEEDLES = tuple(
     f"niah_{name}" for name in ("single_1", "single_2", "single_3", "multikey_1", "multikey_2", "multikey_3")

@@ -1,4 +1,4 @@
-"""Subjects: what each model is to the thesis (`subjects.csv`), and how families look and follow each other.
+"""Subjects: what each model is to the thesis (`subjects.csv`).
 
 A model is reported, pretrained, a small one that ships, a control, or a user's own; studies and
 exhibits select by this role, never by the shape of a name.
@@ -14,9 +14,9 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.places import project
-from boundpaper.store.paths import FAMILIES, MODELS, SUBJECTS
 from boundpaper.store.table_file import rows
 
+SUBJECTS = "artifacts/sources/subjects.csv"
 LAB = "lab"  # the role of the small models that ship
 
 
@@ -44,34 +44,6 @@ class Subject:
     label: str
 
 
-@dataclass(frozen=True)
-class Family:
-    """A row of `families.csv`, with its models in the order of `models.csv`: smallest first.
-
-    Attributes
-    ----------
-    name : str
-        As models name it.
-    order : int
-        Its place among families.
-    entity : str
-        What figures call it.
-    color, mark, dash, hatch : str
-        Its look, in the words of `boundpaper.figures.style.Style`.
-    models : tuple of (str, str)
-        Key and name in print of each model.
-    """
-
-    name: str
-    order: int
-    entity: str
-    color: str
-    mark: str
-    dash: str
-    hatch: str
-    models: tuple[tuple[str, str], ...]
-
-
 def subjects(root: Path | None = None) -> dict[str, Subject]:
     """The subjects of a project by model; none in one without the table.
 
@@ -80,34 +52,17 @@ def subjects(root: Path | None = None) -> dict[str, Subject]:
     DataError
         When the table lacks a column, or a seed is no number.
     """
-    found = _stamped(root or project(), SUBJECTS)
-    return _subjects(*found) if found else {}
+    path = (root or project()) / SUBJECTS
+    if not path.is_file():
+        return {}
+    status = path.stat()
+    return _subjects(path, (status.st_mtime_ns, status.st_size))
 
 
 def of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, Subject]:
     """The subjects among `models` that have a role, in the order of the table."""
     wanted = set(models)
     return {name: each for name, each in subjects(root or project()).items() if name in wanted and each.role == role}
-
-
-def families(root: Path | None = None) -> tuple[Family, ...]:
-    """The families of a project, in their order; none in one without both tables.
-
-    Raises
-    ------
-    DataError
-        When a table lacks a column, or an order is no number.
-    """
-    looks, models = _stamped(root or project(), FAMILIES), _stamped(root or project(), MODELS)
-    return _families(*looks, *models) if looks and models else ()
-
-
-def _stamped(root: Path, name: str) -> tuple[Path, tuple[int, int]] | None:
-    path = root / name
-    if not path.is_file():
-        return None
-    status = path.stat()
-    return path, (status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=8)
@@ -118,18 +73,6 @@ def _subjects(path: Path, stamp: tuple[int, int]) -> dict[str, Subject]:
         seed = _number(words.pop("seed"), SUBJECTS)
         by_name[words["model"]] = Subject(**words, seed=seed)
     return by_name
-
-
-@functools.lru_cache(maxsize=8)
-def _families(path: Path, stamp: tuple[int, int], models: Path, also: tuple[int, int]) -> tuple[Family, ...]:
-    known = [_picked(row, MODELS, "model", "display_name", "family") for _, row in rows(models)]
-    declared = []
-    for _, row in rows(path):
-        words = _picked(row, FAMILIES, "family", "order", "entity", "color", "mark", "dash", "hatch")
-        name, order = words.pop("family"), _number(words.pop("order"), FAMILIES) or 0
-        own = tuple((each["model"], each["display_name"]) for each in known if each["family"] == name)
-        declared.append(Family(name=name, order=order, models=own, **words))
-    return tuple(sorted(declared, key=lambda each: each.order))
 
 
 def _picked(row: dict[str, str], where: str, *names: str) -> dict[str, Any]:

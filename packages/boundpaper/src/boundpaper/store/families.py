@@ -1,0 +1,160 @@
+"""Families: how things that belong together look in figures, and in which order they stand.
+
+A paper's vocabulary names the tables: one has a row for each family, one the members, one, where there is any, the
+members' names on figures and which entities they look like.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.near import or_known
+from boundpaper.store.paper_vocabulary import LOOK, Vocabulary, read
+from boundpaper.store.paths import SOURCES, VOCABULARY
+from boundpaper.store.table_file import rows
+
+LOOKS = ("family", "order", "entity", "color", "mark", "dash", "hatch")
+Stamp = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a family.
+
+    Attributes
+    ----------
+    key, name : str
+        As the data and as prose call it.
+    label : str
+        Its name on figures; empty where the name in print serves.
+    like : str
+        The entity of the vocabulary that it looks like; empty for a look of its own.
+    """
+
+    key: str
+    name: str
+    label: str = ""
+    like: str = ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A row of the table of families, with its members in the order of their table.
+
+    Attributes
+    ----------
+    name : str
+        As members name it.
+    order : int
+        Its place among families.
+    entity : str
+        What figures call it.
+    color, mark, dash, hatch : str
+        Its look, in the words of `boundpaper.figures.style.Style`.
+    members : tuple of Member
+    """
+
+    name: str
+    order: int
+    entity: str
+    color: str
+    mark: str
+    dash: str
+    hatch: str
+    members: tuple[Member, ...]
+
+
+def families(root: Path) -> tuple[Family, ...]:
+    """The families of a project, in their order; none in one whose vocabulary names no table of them.
+
+    Raises
+    ------
+    DataError
+        When a table is absent or lacks a column, an order is no number, a colour none of the palette, or a member looks
+        like an unknown entity.
+    """
+    own = read(root)
+    return _families(root, stamps(root)) if own.families else ()
+
+
+def stamps(root: Path) -> tuple[Stamp, ...]:
+    """Sizes and times of the tables that the vocabulary names: what was read of them holds while these stay."""
+    made = []
+    for path in read(root).tables():
+        try:
+            status = (root / path).stat()
+        except FileNotFoundError:
+            raise DataError(f"{path} is missing; {VOCABULARY} names it") from None
+        made.append((status.st_mtime_ns, status.st_size))
+    return tuple(made)
+
+
+@functools.lru_cache(maxsize=8)
+def _families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
+    own = read(root)
+    told = own.families
+    named = next(each for each in own.named if each.table == told["members"])
+    column = told["column"]
+    known = _rows(root, named.table, named.key, named.name, column)
+    labels = _labels(root, own)
+    declared = []
+    for words in _rows(root, told["table"], *LOOKS):
+        name = words.pop("family")
+        members = tuple(labels(row[named.key], row[named.name]) for row in known if row[column] == name)
+        if wrong := LOOK["color"](words["color"]):
+            raise DataError(f"{_path(told['table'])}: family {name!r}: {wrong.words}")
+        order = _number(words.pop("order"), told["table"])
+        declared.append(Family(name=name, order=order, members=members, **words))
+    return tuple(sorted(declared, key=lambda each: each.order))
+
+
+def _labels(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
+    """Makes a member of its key and its name."""
+    told = own.families.get("labels")
+    if not told:
+        return Member
+    like = told.get("like")
+    by_key = {
+        row[told["key"]]: row for row in _rows(root, told["table"], told["key"], told["label"], *filter(None, [like]))
+    }
+
+    def member(key: str, name: str) -> Member:
+        row = by_key.get(key, {})
+        entity = row.get(like, "") if like else ""
+        if entity and entity not in own.entities:
+            raise DataError(
+                f"{_path(told['table'])}: {key!r} looks like {entity!r}, which is no entity of the vocabulary"
+                f"{or_known(entity, own.entities)}"
+            )
+        return Member(key, name, row.get(told["label"], ""), entity)
+
+    return member
+
+
+def _path(table: str) -> str:
+    return f"{SOURCES}/{table}.csv"
+
+
+def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
+    """The rows of a table of sources, with the columns that are named."""
+    made = []
+    for _, row in rows(root / _path(table)):
+        try:
+            made.append({column: row[column] or "" for column in columns})
+        except KeyError as error:
+            raise DataError(
+                f"{_path(table)}: no column {error}; it has {', '.join(str(name) for name in row)}"
+            ) from None
+    return made
+
+
+def _number(cell: str, table: str) -> int:
+    try:
+        return int(cell or 0)
+    except ValueError:
+        raise DataError(f"{_path(table)}: {cell!r} is no whole number") from None

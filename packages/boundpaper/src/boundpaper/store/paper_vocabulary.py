@@ -1,0 +1,234 @@
+"""A paper's vocabulary: what the keys of its data are called in print, and how things look in its figures.
+
+`paper/vocabulary.yaml` is optional, as is every part of it; the engine itself knows no metric, model or look of one
+paper. A step that reads the file depends on it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import DataError, SpecError
+from boundpaper.near import nearest, or_known
+from boundpaper.places import project
+from boundpaper.store.paths import SOURCES, VOCABULARY
+from boundpaper.store.pattern import fault
+from boundpaper.store.rules import Rule, Wrong, by_name, listed, mapping, matching, number, one_of, require, text
+from boundpaper.store.text_file import text_of, yaml_in
+
+METRIC = "metric"  # words of this kind are those of quantities
+
+
+def _expression(value: Any) -> Wrong | None:
+    """Find a value wrong that is no regular expression, or one that could take for ever."""
+    if wrong := text(value):
+        return wrong
+    return Wrong("", f"{value!r} {words}") if (words := fault(value)) else None
+
+
+def _replacement(value: Any) -> Wrong | None:
+    """Find a replacement wrong that names a group which its expression does not have."""
+    if wrong := mapping({"find": _expression, "show": text}, ("find", "show"))(value):
+        return wrong
+    try:
+        re.sub(value["find"], value["show"], "")
+    except (re.error, IndexError) as error:
+        return Wrong(".show", f"{value['show']!r} does not fit `find` ({error})")
+    return None
+
+
+_TABLE = matching(r"[\w-]+", "is no name of a table of artifacts/sources")
+_NAMED = mapping({"key": text, "name": text}, ("key", "name"))
+_LABELS = mapping({"table": _TABLE, "key": text, "label": text, "like": text}, ("table", "key", "label"))
+_FAMILIES = mapping(
+    {"table": _TABLE, "members": _TABLE, "column": text, "labels": _LABELS}, ("table", "members", "column")
+)
+LOOK = {"color": matching(r"ok[a-z]+(![\d.]+!\w+)*", "is no colour of the palette, nor a mix of them")}
+LOOK |= dict.fromkeys(("mark", "dash", "hatch", "label"), text)
+RULE: Rule = mapping(
+    {
+        "words": by_name(by_name(text)),
+        "numbers": by_name(number),
+        "stated_of": by_name(one_of("heading", "phrase")),
+        "headlines": listed(text),
+        "ledger": listed(_replacement),
+        "entities": by_name(mapping(LOOK, ("color",))),
+        "named": by_name(_NAMED),
+        "families": _FAMILIES,
+    }
+)
+"""What the file may hold."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A table of sources whose rows have a name in print.
+
+    Attributes
+    ----------
+    table, key, name : str
+        The table, its column of keys, and its column of names.
+    """
+
+    table: str
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """What `paper/vocabulary.yaml` says.
+
+    Attributes
+    ----------
+    words : mapping of str to mapping of str to str
+        By what keys are of (`metric`, `mode`), the words that a reader sees for each key; as prose, with `$math$`.
+    numbers : mapping of str to float
+        Words that stand for a number in stated values (`bilingual: 2`), beside `zero` to `ten`.
+    stated_of : mapping of str to str
+        Columns of stated values that say what a value is of, and whether the quantities beside them are written like a
+        `heading`, with a capital, or a `phrase`.
+    headlines : tuple of str
+        Titles of sections whose statements are headlines, beside abstracts, summaries and conclusions.
+    ledger : tuple of (str, str)
+        Regular expressions, and what the ledger prints in place of what they find, in order.
+    entities : mapping of str to mapping of str to str
+        Looks in figures by entity, in the words of `boundpaper.figures.style.Style`.
+    named : tuple of Named
+        Tables of what the paper is about.
+    families : mapping
+        Which tables say how families of things look in figures; empty where none does.
+    """
+
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    stated_of: Mapping[str, str] = field(default_factory=dict)
+    headlines: tuple[str, ...] = ()
+    ledger: tuple[tuple[str, str], ...] = ()
+    entities: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    named: tuple[Named, ...] = ()
+    families: Mapping[str, Any] = field(default_factory=dict)
+
+    def tables(self) -> Iterator[str]:
+        """Files of the tables that the vocabulary names, relative to the project."""
+        names = [each.table for each in self.named]
+        if self.families:
+            names += [self.families["table"], self.families["members"]]
+            names += [self.families["labels"]["table"]] if "labels" in self.families else []
+        yield from dict.fromkeys(f"{SOURCES}/{name}.csv" for name in names)
+
+
+EMPTY = Vocabulary()
+
+
+def read(root: Path) -> Vocabulary:
+    """The vocabulary of a project; an empty one where the file is absent.
+
+    Raises
+    ------
+    DataError
+        When the file is no YAML, or holds a key or a value that it may not.
+    """
+    try:
+        status = (root / VOCABULARY).stat()
+    except FileNotFoundError:
+        return EMPTY
+    return _read(root, (status.st_mtime_ns, status.st_size))
+
+
+@functools.lru_cache(maxsize=8)
+def _read(root: Path, stamp: tuple[int, int]) -> Vocabulary:
+    return _of_text(text_of(root, VOCABULARY))
+
+
+def _of_text(words_of_file: str) -> Vocabulary:
+    """The vocabulary that the text of a file gives; an empty one for nothing but comments."""
+    content = yaml_in(words_of_file, VOCABULARY)
+    if content is None:
+        return EMPTY
+    require(content, RULE, VOCABULARY)
+    named = tuple(Named(table, **columns) for table, columns in content.get("named", {}).items())
+    families = content.get("families", {})
+    if families and families["members"] not in content.get("named", {}):
+        raise DataError(
+            f"{VOCABULARY}: families.members: {families['members']!r} is no table of `named`, which says its columns"
+            f"{or_known(families['members'], content.get('named', {}))}"
+        )
+    return Vocabulary(
+        words=content.get("words", {}),
+        numbers=content.get("numbers", {}),
+        stated_of=content.get("stated_of", {}),
+        headlines=tuple(content.get("headlines", ())),
+        ledger=tuple((each["find"], each["show"]) for each in content.get("ledger", ())),
+        entities=content.get("entities", {}),
+        named=named,
+        families=families,
+    )
+
+
+def tables_named(content: str) -> list[tuple[str, str, int]]:
+    """The tables that the text of a vocabulary names, as the graph keeps calls: ("table", file, 0).
+
+    Raises
+    ------
+    SpecError
+        When the text is no vocabulary.
+    """
+    try:
+        return [("table", path, 0) for path in _of_text(content).tables()]
+    except DataError as error:
+        raise SpecError(str(error)) from None
+
+
+def vocabulary() -> Vocabulary:
+    """The vocabulary of the open project; an empty one where no project is open."""
+    try:
+        root = project()
+    except DataError:
+        return EMPTY
+    return read(root)
+
+
+def words(kind: str) -> Mapping[str, str]:
+    """The words of all keys of a kind, in their order.
+
+    Raises
+    ------
+    DataError
+        When the vocabulary has no such kind.
+    """
+    known = vocabulary().words
+    if kind not in known:
+        raise DataError(f"no words for the keys of {kind!r}: give them some in {VOCABULARY}{or_known(kind, known)}")
+    return known[kind]
+
+
+def word(kind: str, key: str) -> str:
+    """What a reader sees for a key, such as `word("metric", "weight")`.
+
+    Raises
+    ------
+    DataError
+        When the vocabulary has no such kind, or no words for the key.
+    """
+    known = words(kind)
+    if key not in known:
+        raise DataError(
+            f"no words for the {kind} {key!r}: {nearest(key, known)}give it some in {VOCABULARY}, words.{kind}"
+        )
+    return known[key]
+
+
+def in_text(named: Vocabulary) -> dict[str, str]:
+    """Words of metrics by key, of those that can stand in a text: the key is no common word, the words no formula."""
+    return {key: shown for key, shown in named.words.get(METRIC, {}).items() if "_" in key and "$" not in shown}
+
+
+def names_of(rows: Sequence[Mapping[str, Any]], named: Named) -> dict[str, str]:
+    """Names in print by key, of the rows of a table that have both."""
+    return {row[named.key]: row[named.name] for row in rows if row.get(named.key) and row.get(named.name)}

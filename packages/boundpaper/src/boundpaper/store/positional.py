@@ -1,5 +1,0 @@
-"""The two models of a pair as the column `positional` calls them, in the order in which they are told."""
-
-ROTARY = "RoPE"
-DROPPED = "DroPE"
-PAIR = (ROTARY, DROPPED)

@@ -1,0 +1,90 @@
+"""The engine names nothing of this thesis: no model, measure or section of it stands in its code, texts or comments."""
+
+import re
+
+import pytest
+
+from conftest import ROOT
+
+ENGINE = ROOT / "packages/boundpaper/src/boundpaper"
+WORDS = (
+    *("rope", "drope", "nope", "rotary", "rotations?", "positional", "yarn", r"\w*_theta"),
+    *("thinking", "nonthinking", "prompts?", "perplexity", "logits?", "softmax", "attention", "mlp", "bos"),
+    *(r"llama[\w.-]*", r"qwen\w*", "mistral", r"ministral\w*", r"smollm\w*", r"gemma\w*", r"tiny-\w+"),
+    *("plasticity", "lbp", r"lbp_\w+", "longbench", "ruler", r"ruler_\w+", r"ap_\w+", r"bias_\w+", "paradox"),
+    *("checkpoints?", "pretrained", "captured?", "captures?", "gguf", "deciles?", "keyquery", "anchoring"),
+    *(r"models\.csv", r"subjects\.csv", r"families\.csv", r"stated_\d+", r"drope_\w+", "models", "tokens"),
+)
+"""Words of models, of how they are measured, and of the documents that the thesis judges: whole, in any case."""
+PARTS = "parts of a text or of a number, as programs call them"
+ALLOWED = {
+    ("build/facts.py", "positional"): "kinds of a function's parameters in Python",
+    ("frame/pyproject.in", "models"): "the extra of a new paper that measures models; it installs nothing by itself",
+    ("frame/pyproject.in", "keyquery"): "the package behind that extra",
+    ("paper/annotate/*", "tokens"): PARTS,
+    ("paper/trace/*", "tokens"): PARTS,
+    ("tables/*", "tokens"): PARTS,
+    ("typeset/glyphs.py", "tokens"): PARTS,
+    ("typeset/numbers.py", "tokens"): PARTS,
+    ("typeset/printed.py", "tokens"): "a unit that a printed cell may end with, as `points` and `%` are",
+    ("typeset/text.py", "tokens"): "what a sentence counts, as `steps` and `items` are: thousands are set apart",
+    ("statistics/__init__.py", "perplexity"): "the module of that name",
+    ("statistics/perplexity.py", "perplexity"): "a statistic of any model of language; a paper without one calls none",
+    ("store/manifest.py", "capture"): "a key that manifests of measurements may have",
+    ("store/manifest.py", "positional"): "a key that manifests of measurements may have",
+}
+"""By file and word, why it may stand there."""
+
+
+def named(text):
+    """Words of the thesis in a text, with the line of each."""
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(WORDS)})(?![\w-])", re.IGNORECASE)
+    lines = enumerate(text.splitlines(), 1)
+    return [(match[0].lower(), number) for number, line in lines for match in pattern.finditer(line)]
+
+
+def files():
+    """Every file of the engine that is text."""
+    return sorted(path for path in ENGINE.rglob("*") if path.is_file() and path.suffix not in (".pyc", ".so"))
+
+
+def allowed(file, word):
+    """The entry of `ALLOWED` for a word of a file, or None."""
+    folder = file.rpartition("/")[0]
+    return next((place for place in ((file, word), (f"{folder}/*", word)) if place in ALLOWED), None)
+
+
+def test_the_engine_names_nothing_of_the_thesis():
+    assert len(files()) > 200
+    used, wrong = set(), []
+    for path in files():
+        file = path.relative_to(ENGINE).as_posix()
+        for word, line in named(path.read_text(encoding="utf-8")):
+            place = allowed(file, word)
+            used.add(place)
+            if place is None:
+                wrong.append(f"{file}:{line}: {word}")
+    assert wrong == []
+    assert set(ALLOWED) - used == set(), "what is allowed and stands nowhere"
+
+
+@pytest.mark.parametrize(
+    "text", ["Llama-3.2-1B", "the DroPE side", "ap_drop", "One Weird Paradox", "by RULER", "rope_theta"]
+)
+def test_a_word_of_the_thesis_is_found(text):
+    assert named(f"# a comment\nvalue = {text!r}") != []
+    assert named(f"x = 1  # {text}") != []
+
+
+@pytest.mark.parametrize("text", ["property", "parenthesis", "bean heights", "attentive", "tokenized", "ropes", "lbps"])
+def test_another_word_is_not(text):
+    assert named(text) == []
+
+
+def test_a_paper_on_beans_meets_none_of_them(tmp_path):
+    """The files of a new paper, as an author opens them first."""
+    from boundpaper.build.new_paper import new_paper
+
+    written = new_paper(tmp_path / "beans", "Beans under three lamps", "May 2026")
+    found = {(file, word) for file in written for word, _ in named((tmp_path / "beans" / file).read_text())}
+    assert found == {("pyproject.toml", "models"), ("pyproject.toml", "keyquery")}

@@ -1,0 +1,203 @@
+"""A paper's vocabulary: its keys are known, a fault is told by name, and steps that read it depend on it."""
+
+import pandas as pd
+import pytest
+
+from boundpaper.build.facts import Reader
+from boundpaper.build.graph import load
+from boundpaper.build.new_paper import new_paper
+from boundpaper.claims.copies import _named
+from boundpaper.claims.said import spelled
+from boundpaper.errors import DataError, SpecError
+from boundpaper.figures.style import display, of_family, style, styles
+from boundpaper.store.families import families
+from boundpaper.store.paper_vocabulary import in_text, read, word, words
+from boundpaper.store.paths import VOCABULARY
+from conftest import ROOT
+
+BEANS = """
+words:
+  metric: {grown_cm: growth, r_2: $R^2$, light: light}
+  lamp: {sun: daylight, neon: neon light}
+numbers: {a dozen: 12, twin: 2}
+stated_of: {bed: heading, lamp: phrase}
+headlines: [Which lamp wins]
+ledger:
+- {find: '\\bgrown_cm\\b', show: the growth}
+entities:
+  sun: {color: okorange, mark: triangle*, label: daylight}
+  neon: {color: okblue!60!white}
+named:
+  plants: {key: plant, name: title}
+families: {table: sorts, members: plants, column: sort, labels: {table: tags, key: plant, label: tag, like: lamp}}
+"""
+TABLES = {
+    "plants": "plant,title,sort\nb1,Bean One,bean\nb2,Bean Two,bean\np1,Pea One,pea\n",
+    "sorts": "family,order,entity,color,mark,dash,hatch\npea,2,peas,okgreen,*,solid,\n"
+    "bean,1,beans,okpurple,square*,dashed,\n",
+    "tags": "plant,tag,lamp\nb2,Second,sun\n",
+}
+
+
+@pytest.fixture
+def beans(tmp_path, monkeypatch):
+    """A paper on beans, as far as its words go; returns a function that writes its vocabulary anew."""
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "artifacts/sources").mkdir(parents=True)
+    for name, text in TABLES.items():
+        (tmp_path / f"artifacts/sources/{name}.csv").write_text(text)
+    monkeypatch.setenv("BOUNDPAPER_ROOT", str(tmp_path))
+
+    def write(text):
+        (tmp_path / VOCABULARY).write_text(text)
+        return tmp_path
+
+    write(BEANS)
+    return write
+
+
+def test_words_are_those_of_the_paper(beans):
+    assert (word("metric", "grown_cm"), word("lamp", "neon")) == ("growth", "neon light")
+    assert list(words("lamp")) == ["sun", "neon"]
+    assert in_text(read(beans(BEANS))) == {"grown_cm": "growth"}, "no formula, and no common word"
+    assert [spelled(text) for text in ("a twin pot", "ten pots", "no pot", "steepest")] == [2, 10, None, None]
+    with pytest.raises(DataError, match=r"no words for the lamp 'nion': did you mean neon\? .*, words.lamp"):
+        word("lamp", "nion")
+    with pytest.raises(DataError, match=r"no words for the keys of 'lamps': .*; did you mean 'lamp'\?"):
+        words("lamps")
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        ({"quantity": "Growth in a week", "bed": "north"}, "growth in a week of north"),
+        ({"quantity": "Q of the bed", "bed": ""}, "q of the bed"),
+        ({"quantity": "LAI of the leaves", "bed": "south"}, "LAI of the leaves of south"),
+        ({"quantity": "Neon against sun", "lamp": "both"}, "Neon against sun of both"),
+        ({"quantity": "Weight"}, "Weight"),
+    ],
+)
+def test_what_a_stated_value_is_of(beans, row, named):
+    assert _named(pd.Series(row)) == named
+
+
+def test_looks_are_those_of_the_paper(beans):
+    root = beans(BEANS)
+    assert [family.name for family in families(root)] == ["bean", "pea"]
+    looks = styles()
+    assert (looks["b2"].color, looks["b2"].label) == ("okorange", "Second")
+    assert looks["b1"].color.startswith("okpurple")
+    assert looks["b1"].label == "Bean One"
+    assert looks["p1"].mark == "*"
+    assert display("daylight") == "daylight"
+    assert display("Pea One") == "Pea One"
+    with pytest.raises(SpecError, match=r"unknown entity 'neom'; the nearest is 'neon'.*paper/vocabulary.yaml"):
+        style("neom", {}, "figure f")
+    beans(BEANS.replace("okorange, mark", "okblack, mark"))
+    assert styles()["b2"].color == "okblack", "what is drawn next has the look that was saved"
+
+
+def test_a_member_added_to_a_family_changes_no_look_of_the_others(beans):
+    root = beans(BEANS)
+    before = {name: look for family in families(root) for name, look in of_family(family, styles()).items()}
+    path = root / "artifacts/sources/plants.csv"
+    path.write_text(path.read_text() + "b3,Bean Three,bean\n")
+    after = {name: look for family in families(root) for name, look in of_family(family, styles()).items()}
+    added = after.pop("b3")
+    assert after == before
+    assert added not in before.values()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("words:", "word:", "unknown key 'word'; did you mean 'words'?"),
+        ("{sun: daylight", "{sun: 3", "words.lamp.sun: 3 is no text; put it in quotes"),
+        ("{a dozen: 12", "{a dozen: many", "numbers.a dozen: 'many' is no number"),
+        ("{a dozen: 12", "{no: 0", "numbers.False: False is no text; put it in quotes"),
+        ("bed: heading", "bed: title", "stated_of.bed: 'title' is not heeded; it is one of heading, phrase"),
+        ("[Which lamp wins]", "Which lamp wins", "headlines: 'Which lamp wins' is no list"),
+        (r"'\bgrown_cm\b'", "'(grown'", "ledger[0].find: '(grown' is no regular expression"),
+        (r"'\bgrown_cm\b'", "'(g+)+'", "ledger[0].find: '(g+)+' repeats a repeat without end"),
+        ("show: the growth", r"show: '\1 the growth'", "ledger[0].show:"),
+        ("color: okorange", "colour: okorange", "entities.sun: unknown key 'colour'; did you mean 'color'?"),
+        ("color: okorange", "color: '#E69F00'", "entities.sun.color: '#E69F00' is no colour of the palette"),
+        ("{key: plant, name: title}", "{key: plant}", "named.plants: no `name`, which it needs"),
+        ("members: plants", "members: pots", "families.members: 'pots' is no table of `named`"),
+        ("members: plants, ", "", "families: no `members`, which it needs"),
+        ("words:", "words: [", "vocabulary.yaml:"),
+    ],
+)
+def test_a_fault_is_told_by_name(beans, old, new, told):
+    assert BEANS.count(old) == 1
+    root = beans(BEANS.replace(old, new))
+    with pytest.raises(DataError) as error:
+        read(root)
+    assert str(error.value).startswith(VOCABULARY)
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new", "told"),
+    [
+        ("tags", "Second,sun", "Second,moon", "tags.csv: 'b2' looks like 'moon', which is no entity of the vocabulary"),
+        ("sorts", "pea,2", "pea,two", "sorts.csv: 'two' is no whole number"),
+        ("plants", "plant,title", "plant,name", "plants.csv: no column 'title'; it has plant, name, sort"),
+        ("sorts", "okgreen", "green", "sorts.csv: family 'pea': 'green' is no colour of the palette"),
+    ],
+)
+def test_a_fault_of_a_table_of_looks_is_told_by_name(beans, table, old, new, told):
+    root = beans(BEANS)
+    (root / f"artifacts/sources/{table}.csv").write_text(TABLES[table].replace(old, new))
+    with pytest.raises(DataError) as error:
+        styles()
+    assert told in str(error.value)
+
+
+def test_a_table_that_is_named_and_absent_is_told(beans):
+    root = beans(BEANS)
+    (root / "artifacts/sources/tags.csv").unlink()
+    with pytest.raises(DataError, match=r"artifacts/sources/tags.csv is missing; paper/vocabulary.yaml names it"):
+        styles()
+
+
+def test_nothing_need_be_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOUNDPAPER_ROOT", str(tmp_path))
+    assert read(tmp_path).words == {}
+    assert families(tmp_path) == ()
+    assert set(styles()) & {"rope", "query", "mlp"} == set()
+    (tmp_path / "paper").mkdir()
+    (tmp_path / VOCABULARY).write_text("# nothing yet\n")
+    assert read(tmp_path).words == {}
+
+
+def test_steps_that_read_words_or_looks_depend_on_them():
+    """Results, claims and exhibits on the file; those that look up names on the tables that it names."""
+    steps = load(ROOT, Reader(ROOT)).steps
+    for kind in ("result", "claim", "table", "figure", "chapter"):
+        own = [step for step in steps.values() if step.kind.name == kind]
+        assert own, kind
+        assert all(VOCABULARY in step.inputs for step in own), kind
+    looks = {f"artifacts/sources/{name}.csv" for name in ("families", "models", "subjects", "checkpoints")}
+    for kind in ("result", "claim", "figure", "source"):
+        assert all(looks <= set(step.inputs) for step in steps.values() if step.kind.name == kind), kind
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"metrics: {}\n", ": unknown key 'metrics'; did you mean 'numbers'?"),
+        (b"words:\n  lamp: {sun: gr\xfcn}\n", ":2: not UTF-8 (byte 23); save the file in that encoding"),
+        (b"- words\n", ": ['words'] is no mapping of keys to values"),
+        (b"words: {lamp: {sun: a, sun: b}}\n", ": the key 'sun' stands at line 1 already; keep one of them"),
+    ],
+)
+def test_a_vocabulary_that_cannot_be_read_fails_what_reads_it(tmp_path, content, told):
+    """The graph says so before anything is built, in a line."""
+    root = tmp_path / "paper"
+    new_paper(root, "Beans", "May 2026")
+    (root / VOCABULARY).write_bytes(content)
+    fault = load(root, Reader(root)).steps["chapter:introduction"].fault
+    assert fault.startswith(VOCABULARY)
+    assert told in fault
+    assert "\n" not in fault
