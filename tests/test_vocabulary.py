@@ -9,8 +9,9 @@ from boundpaper.build.new_paper import new_paper
 from boundpaper.claims.copies import _named
 from boundpaper.claims.said import spelled
 from boundpaper.errors import DataError, SpecError
-from boundpaper.figures.style import display, of_family, style, styles
+from boundpaper.figures.style import PALETTE, display, of_family, style, styles
 from boundpaper.store.families import families
+from boundpaper.store.looks import COLORS
 from boundpaper.store.paper_vocabulary import in_text, read, word, words
 from boundpaper.store.paths import VOCABULARY
 from conftest import ROOT
@@ -121,6 +122,9 @@ def test_a_member_added_to_a_family_changes_no_look_of_the_others(beans):
         (r"'\bgrown_cm\b'", "'(g+)+'", "ledger[0].find: '(g+)+' repeats a repeat without end"),
         ("show: the growth", r"show: '\1 the growth'", "ledger[0].show:"),
         ("color: okorange", "colour: okorange", "entities.sun: unknown key 'colour'; did you mean 'color'?"),
+        ("color: okorange", "color: okpink", "entities.sun.color: 'okpink' is no colour of the palette"),
+        ("mark: triangle*", "mark: triangel", "entities.sun.mark: 'triangel' is not heeded; it is one of"),
+        ("color: okorange", "dash: dashed dot", "entities.sun.dash: 'dashed dot' is not heeded; it is one of solid"),
         ("color: okorange", "color: '#E69F00'", "entities.sun.color: '#E69F00' is no colour of the palette"),
         ("{key: plant, name: title}", "{key: plant}", "named.plants: no `name`, which it needs"),
         ("members: plants", "members: pots", "families.members: 'pots' is no table of `named`"),
@@ -143,7 +147,8 @@ def test_a_fault_is_told_by_name(beans, old, new, told):
         ("tags", "Second,sun", "Second,moon", "tags.csv: 'b2' looks like 'moon', which is no entity of the vocabulary"),
         ("sorts", "pea,2", "pea,two", "sorts.csv: 'two' is no whole number"),
         ("plants", "plant,title", "plant,name", "plants.csv: no column 'title'; it has plant, name, sort"),
-        ("sorts", "okgreen", "green", "sorts.csv: family 'pea': 'green' is no colour of the palette"),
+        ("sorts", "okgreen", "green", "sorts.csv: color of 'pea': 'green' is no colour of the palette"),
+        ("sorts", "okgreen,*", "okgreen,x", "sorts.csv: mark of 'pea': 'x' is not heeded; it is one of *, o, square"),
     ],
 )
 def test_a_fault_of_a_table_of_looks_is_told_by_name(beans, table, old, new, told):
@@ -159,6 +164,10 @@ def test_a_table_that_is_named_and_absent_is_told(beans):
     (root / "artifacts/sources/tags.csv").unlink()
     with pytest.raises(DataError, match=r"artifacts/sources/tags.csv is missing; paper/vocabulary.yaml names it"):
         styles()
+
+
+def test_the_palette_is_that_of_figures():
+    assert tuple(PALETTE) == COLORS
 
 
 def test_nothing_need_be_there(tmp_path, monkeypatch):

@@ -14,7 +14,8 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.near import or_known
-from boundpaper.store.paper_vocabulary import LOOK, Vocabulary, read
+from boundpaper.store.looks import LOOK
+from boundpaper.store.paper_vocabulary import Vocabulary, read
 from boundpaper.store.paths import SOURCES, VOCABULARY
 from boundpaper.store.table_file import rows
 
@@ -75,8 +76,8 @@ def families(root: Path) -> tuple[Family, ...]:
     Raises
     ------
     DataError
-        When a table is absent or lacks a column, an order is no number, a colour none of the palette, or a member looks
-        like an unknown entity.
+        When a table is absent or lacks a column, an order is no number, a look is made of what there is not, or
+        a member looks like an unknown entity.
     """
     own = read(root)
     return _families(root, stamps(root)) if own.families else ()
@@ -106,8 +107,9 @@ def _families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
     for words in _rows(root, told["table"], *LOOKS):
         name = words.pop("family")
         members = tuple(labels(row[named.key], row[named.name]) for row in known if row[column] == name)
-        if wrong := LOOK["color"](words["color"]):
-            raise DataError(f"{_path(told['table'])}: family {name!r}: {wrong.words}")
+        for part in ("color", "mark", "dash", "hatch"):
+            if wrong := LOOK[part](words[part]):
+                raise DataError(f"{_path(told['table'])}: {part} of {name!r}: {wrong.words}")
         order = _number(words.pop("order"), told["table"])
         declared.append(Family(name=name, order=order, members=members, **words))
     return tuple(sorted(declared, key=lambda each: each.order))

@@ -16,6 +16,7 @@ from typing import Any
 from boundpaper.errors import DataError, SpecError
 from boundpaper.near import nearest, or_known
 from boundpaper.places import project
+from boundpaper.store.looks import LOOK
 from boundpaper.store.paths import SOURCES, VOCABULARY
 from boundpaper.store.pattern import fault
 from boundpaper.store.rules import Rule, Wrong, by_name, listed, mapping, matching, number, one_of, require, text
@@ -48,8 +49,6 @@ _LABELS = mapping({"table": _TABLE, "key": text, "label": text, "like": text}, (
 _FAMILIES = mapping(
     {"table": _TABLE, "members": _TABLE, "column": text, "labels": _LABELS}, ("table", "members", "column")
 )
-LOOK = {"color": matching(r"ok[a-z]+(![\d.]+!\w+)*", "is no colour of the palette, nor a mix of them")}
-LOOK |= dict.fromkeys(("mark", "dash", "hatch", "label"), text)
 RULE: Rule = mapping(
     {
         "words": by_name(by_name(text)),
