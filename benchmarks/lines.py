@@ -14,8 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
-    "packages/boundpaper": 31_000,
-    "packages/keyquery": 26_500,
+    "packages/boundpaper": 31_300,
+    "packages/keyquery": 27_100,
     "analysis": 31_500,
     "tables": 7_000,
     "figures": 3_500,

@@ -28,7 +28,7 @@ ALLOWED = {
     ("typeset/numbers.py", "tokens"): PARTS,
     ("typeset/printed.py", "tokens"): "a unit that a printed cell may end with, as `points` and `%` are",
     ("typeset/text.py", "tokens"): "what a sentence counts, as `steps` and `items` are: thousands are set apart",
-    ("statistics/__init__.py", "perplexity"): "the module of that name",
+    ("statistics/__init__.pyi", "perplexity"): "the module of that name",
     ("statistics/perplexity.py", "perplexity"): "a statistic of any model of language; a paper without one calls none",
     ("store/manifest.py", "capture"): "a key that manifests of measurements may have",
     ("store/manifest.py", "positional"): "a key that manifests of measurements may have",

@@ -136,7 +136,7 @@ def test_exhibits_show_their_table_their_data_and_what_rests_on_it(built, trees)
     assert "../artifact/recall_drop.html" in links  # down
     assert "../chapter/recall.html" in links  # up
     assert "../ledger.html#recall_drop_small" in links  # a claim on the same result
-    assert (site / "table/recall_loss.csv").read_text().startswith("display_name,")
+    assert (site / "table/recall_loss.csv").read_text().startswith("name,")
     figure = trees[site / addresses.exhibit("figure", "recall_curves")]
     [image] = made.elements(figure, "img")
     caption = made.words(made.elements(figure, "figcaption")[0])

@@ -43,8 +43,8 @@ def line_of(root, path, start):
 def test_a_number_is_found_wherever_it_is_printed(foreign):
     trail = traced(foreign, "39.5")
     lines = (foreign / "paper/chapters/recall.tex.j2").read_text().splitlines()
-    chapter_line = next(number for number, line in enumerate(lines) if "n('recall_drop', model='reader-s'" in line)
-    assert f"paper/chapters/recall.tex.j2:{chapter_line + 1}: 39.5 = recall_drop/model=reader-s/drop" in trail
+    chapter_line = next(number for number, line in enumerate(lines) if "n('recall_drop', reader='reader-s'" in line)
+    assert f"paper/chapters/recall.tex.j2:{chapter_line + 1}: 39.5 = recall_drop/reader=reader-s/drop" in trail
     assert "table:recall_loss/Reader-Small/drop: 39.5" in trail
     assert line_of(foreign, "artifacts/sources/recall_stated.csv", "drop_small") + ": printed 39.5" in trail
     assert "claim:recall_drop_small: holds; reported 39.5" in trail

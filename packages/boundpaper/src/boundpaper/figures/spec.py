@@ -49,7 +49,7 @@ class Axis:
     Examples
     --------
     >>> import boundpaper as bp
-    >>> bp.Axis(label="context (tokens)", scale="log", base=2, ticks=[1024, 2048]).ticks
+    >>> bp.Axis(label="length (words)", scale="log", base=2, ticks=[1024, 2048]).ticks
     (1024, 2048)
     """
 
