@@ -155,7 +155,7 @@ def test_independent_steps_go_on_after_a_failure(project):
 
     project.during = fail
     outcome = project.build()
-    assert str(outcome.failed["upper:a"]) == "a is bad"
+    assert str(outcome.failed["upper:a"]) == "a.txt: a is bad"
     assert outcome.built == ["upper:b"]
     assert outcome.left_out == {"join:all": "upper:a"}
 

@@ -213,7 +213,7 @@ def test_a_whole_recipe(tmp_path: Path) -> None:
 
 def test_a_recipe_that_does_not_fit_its_memory(tmp_path: Path) -> None:
     model = {"name": "m", "id": "owner/m", "shape": {**SHAPE, "layers": 200, "width": 4096, "inner": 16384}}
-    with pytest.raises(ModelError, match=r"m: .* of 1\.00 GB free: .* cannot fit"):
+    with pytest.raises(ModelError, match=r"mine\.yaml: models\[0\]: m: .* of 1\.00 GB free: .* cannot fit"):
         outline(load_recipe(written(tmp_path, {**PLAIN, "memory": 1, "models": [model]})))
 
 
@@ -296,7 +296,8 @@ def test_running_weighs_each_model_and_goes_on_after_one_that_fails(
 
     monkeypatch.setattr(run, "measure", measured)
     recipe = load_recipe(written(tmp_path, {**PLAIN, "models": models, "context": 32}))
-    with pytest.raises(ModelError, match="1 of 2 models not measured; run again for these: bad: 'owner-less' is no"):
+    said = r"mine\.yaml: 1 of 2 models not measured; run again for these: models\[0\], bad: 'owner-less' is no"
+    with pytest.raises(ModelError, match=said):
         run_recipe(tmp_path, recipe, device="cpu")
     assert [(plan.name, plan.source.device, plan.experiments) for plan in plans] == [
         ("good", "cpu", ("massive_values", "sinks"))

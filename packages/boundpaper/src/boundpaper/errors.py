@@ -13,6 +13,8 @@ no-such-folder: no such folder; name that of a paper
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def install_line(extra: str = "") -> str:
@@ -22,6 +24,25 @@ def install_line(extra: str = "") -> str:
 
 class ThesisError(Exception):
     """A failure that the user can mend; its text is the whole message."""
+
+
+@contextmanager
+def about(what: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
+    """Let errors of what runs inside name what they are about, a file or a model, at their beginning.
+
+    Parameters
+    ----------
+    what : str
+        As the user gave it; a message that holds it stays as it is.
+    kind : type
+        Of the errors that are meant.
+    """
+    try:
+        yield
+    except kind as error:
+        if what not in str(error):
+            error.args = (f"{what}: {error}", *error.args[1:])
+        raise
 
 
 class DataError(ThesisError):

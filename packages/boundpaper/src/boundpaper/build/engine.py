@@ -8,6 +8,7 @@ step runs. Each of these is a promise here, and its public interface cannot give
 from __future__ import annotations
 
 import os
+import re
 import time
 import traceback
 from collections import deque
@@ -182,6 +183,8 @@ class Engine:
             self.outcome.built.append(step.key)
             self.report("built", step.key, "")
         except ThesisError as error:
+            if step.file and step.file not in str(error) and not _begins_with_a_file(self.root, str(error)):
+                error.args = (f"{_own_place(self.root, error, step) or step.file}: {error}",)
             self._fail(step, error)
         except ModuleNotFoundError as error:
             self._fail(step, MissingDependency.package(error.name), error)
@@ -243,17 +246,38 @@ class Engine:
             self.state.record(key, None)
 
 
+_PATH = re.compile(r"[\w.-]++(?:/[\w.-]++)++")
+
+
+def _begins_with_a_file(root: Path, message: str) -> bool:
+    """Whether a message says at its beginning of which file of the project it speaks."""
+    path = _PATH.match(message)
+    return path is not None and (root / path[0]).is_file()
+
+
 def _place(root: Path, error: BaseException, step: Step) -> str:
-    """`file:line` of the deepest frame that lies in the step's own file, else in the project."""
+    """`file:line` of the deepest frame in the step's own file; else that of the step and the deepest in the project."""
+    places = _frames(root, error, step)
+    own = _own_place(root, error, step)
+    deepest = f"{places[-1][0]}:{places[-1][1]}" if places else ""
+    return own or ": ".join(filter(None, (step.file and f"{step.file}:{step.line}", deepest)))
+
+
+def _own_place(root: Path, error: BaseException, step: Step) -> str:
+    """`file:line` of the deepest frame in the step's own file; empty where none lies there."""
+    own = [line for file, line in _frames(root, error, step) if file == step.file]
+    return f"{step.file}:{own[-1]}" if own else ""
+
+
+def _frames(root: Path, error: BaseException, step: Step) -> list[tuple[str, int | None]]:
+    """File, relative to the project, and line of the frames of an error that lie in the project."""
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     place = (root / step.file).resolve()  # below another root for a project that is built aside
     inside_project = step.file and not Path(step.file).is_absolute()
     code = place.parents[len(Path(step.file).parts) - 1] if inside_project else root
-    inside = [
+    return [
         (path.relative_to(base).as_posix(), line)
         for path, line in frames
         for base in dict.fromkeys((root, code))
         if path.is_relative_to(base)
     ]
-    own = [place for place in inside if place[0] == step.file] or inside or [(step.file, step.line)]
-    return f"{own[-1][0]}:{own[-1][1]}"

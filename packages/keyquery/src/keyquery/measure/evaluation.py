@@ -16,6 +16,7 @@ from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import Intervention
 from keyquery.models.libraries import need
+from keyquery.models.undefined import undefined
 from keyquery.tasks.answers import parse
 from keyquery.tasks.items import Item
 
@@ -118,7 +119,7 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
             some = texts[start : start + BATCH]
             nats = token_nats(subject.model, torch.cat([text.tokens for text in some]), prefill=prefill)
             if not bool(nats.isfinite().all()):
-                raise ModelError(f"{condition.name}: the model's logits are not finite; give --dtype bf16 or fp32")
+                raise ModelError(f"{condition.name}: the logits are not finite; {undefined(subject.model)}")
             totals = nats.double().sum(1).tolist()
             rows += [
                 {"id": text.id, "seed": text.seed, "nats": total, "tokens": nats.shape[1]}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from boundpaper.errors import DataError, ModelError, ThesisError
+from boundpaper.errors import DataError, ModelError, ThesisError, about
 from boundpaper.near import nearest
 from boundpaper.store.rules import mapping, require
 from boundpaper.store.table_file import rows
@@ -184,7 +184,7 @@ def outline(recipe: Recipe) -> list[str]:
 
     lines = []
     free = None if recipe.memory is None else int(recipe.memory * 1e9)
-    for entry in recipe.models:
+    for place, entry in enumerate(recipe.models):
         if entry.shape is None:
             lines.append(f"{entry.name}: its shape is not written in {recipe.file}; estimated when it is loaded")
             continue
@@ -197,7 +197,8 @@ def outline(recipe: Recipe) -> list[str]:
             quantize=source.quantize,
             double=source.double,
         )
-        lines.append(check(estimated, free))
+        with about(f"{recipe.file}: models[{place}]"):
+            lines.append(check(estimated, free))
     return lines
 
 
@@ -270,7 +271,7 @@ def run_recipe(
             except Exception as error:
                 said = error if isinstance(error, ThesisError) else unforeseen(error)
                 shown.say(f"{entry.name}: {said}")
-                failed.append(f"{entry.name}: {said}")
+                failed.append(f"models[{place}], {entry.name}: {said}")
             empty_folder()
         for name in unlisted([entry.name for entry in recipe.models], root):
             shown.say(
@@ -279,7 +280,8 @@ def run_recipe(
             )
     if failed:
         raise ModelError(
-            f"{len(failed)} of {len(recipe.models)} models not measured; run again for these: " + " | ".join(failed)
+            f"{recipe.file}: {len(failed)} of {len(recipe.models)} models not measured; run again for these: "
+            + " | ".join(failed)
         )
     return done
 

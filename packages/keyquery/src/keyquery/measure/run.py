@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from boundpaper.errors import DataError, ModelError, SpecError, ThesisError
+from boundpaper.errors import DataError, ModelError, SpecError, ThesisError, about
 from boundpaper.store.files import FULL, digest, without_room, write
 from boundpaper.store.measurement import path_of
 from keyquery.jobs import Resources, open_executor, report, run_jobs
@@ -84,6 +84,11 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
         When the one experiment asked cannot be made of this model, or measurements of something else stand under these
         names; then nothing is measured.
     """
+    with about(plan.source.name, ModelError):
+        return _measure(plan, tell)
+
+
+def _measure(plan: Plan, tell: Callable[[str], None]) -> list[Path]:
     tell("loading the model")
     subject = _open(plan, tell)
     fit_threads(subject)

@@ -15,6 +15,7 @@ from boundpaper.errors import ModelError, ThesisError
 from keyquery.models.attention import definition
 from keyquery.models.attention.calls import Call, Observer, Recorder, recording, unsupported
 from keyquery.models.libraries import need
+from keyquery.models.undefined import explained, undefined
 from keyquery.models.vocabulary import check_tokens
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def check_call(
             f"{name} adds a position bias to its scores{where}, which queries and keys do not contain; {CAPTURED}"
         )
     if not all(bool(each.isfinite().all()) for each in (call.query, call.key, call.value, output)):
-        raise ModelError(f"{name}: {undefined(model, layer.index)}")
+        raise ModelError(f"{name}: {undefined(model, where=f'layer {layer.index}')}")
     seen = _seen(layer, queries, tokens)
     apart = definition.difference(call, output, queries, seen)
     if apart <= definition.tolerance(call):
@@ -252,16 +253,6 @@ def _probe_tokens(text: Any) -> int:
     """How many tokens a probe of a model with this configuration takes."""
     most = getattr(text, "max_position_embeddings", None) or 0
     return min(PROBE_TOKENS, most) if most > 0 else PROBE_TOKENS
-
-
-def undefined(model: PreTrainedModel, layer: int) -> str:
-    """Why a layer's vectors or its attention are not finite, in words that say how to mend it."""
-    torch = need("torch")
-    for name, weight in model.named_parameters():
-        if weight.is_floating_point() and not bool(torch.isfinite(weight).all()):
-            return f"its weights hold NaN or infinity (first: {name}); get the checkpoint again, or mend it"
-    mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
-    return f"layer {layer} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
 
 
 def _named(model: PreTrainedModel) -> str:
@@ -338,10 +329,15 @@ def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
         Token ids (B, T), moved to the model's device.
     **inputs
         Further inputs, such as `attention_mask` and `position_ids`.
+
+    Raises
+    ------
+    ModelError
+        When an observer of the forward finds numbers that are not finite; it says whether weights are to blame.
     """
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes
     check_tokens(model, tokens)
     device = model.get_input_embeddings().weight.device
-    with need("torch").inference_mode():
+    with explained(model), need("torch").inference_mode():
         return model(input_ids=tokens.to(device), use_cache=False, **inputs)

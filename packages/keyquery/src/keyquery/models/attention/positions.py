@@ -17,6 +17,7 @@ from boundpaper.errors import ModelError
 from keyquery.models.architecture import query_scale
 from keyquery.models.attention.encodings import check, configured, encoding_name, scaled
 from keyquery.models.libraries import need
+from keyquery.models.undefined import undefined
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -143,7 +144,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
             logits.append(model(input_ids=tokens, use_cache=False, **options).logits.float())
     difference, spread = (logits[0] - logits[1]).abs().max().item(), logits[0].std().item()
     if not math.isfinite(difference) or not math.isfinite(spread):
-        raise ModelError(f"{type(model).__name__}: its logits are not finite; try --dtype fp32 or bf16")
+        raise ModelError(f"{type(model).__name__}: its logits are not finite; {undefined(model)}")
     return 0.0 if difference == 0 else difference / spread if spread else math.inf
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from boundpaper.errors import ModelError
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.rows import LOCAL, TIE, Float64Array, Rows, joined, ranges
 from keyquery.models.attention.scores import check_causal, tile_scores, tokens_of
 from keyquery.models.attention.stream import plain, streamed
 from keyquery.models.libraries import need
+from keyquery.models.undefined import NotFinite
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -158,10 +158,11 @@ def _mean(sums: Float64Array, pairs: NDArray[np.int64]) -> Float64Array:
     return mean
 
 
-def _undefined(call: Call) -> ModelError:
-    return ModelError(
-        f"{type(call.module).__name__}: a token sees no key, or scores are infinite or undefined; leave padding "
-        "out, and give --dtype bf16 or fp32"
+def _undefined(call: Call) -> NotFinite:
+    where = "" if call.layer is None else f" of layer {call.layer}"
+    return NotFinite(
+        f"{type(call.module).__name__}{where}: a token sees no key (leave padding out), or scores are infinite or "
+        "undefined"
     )
 
 

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundpaper.errors import DataError, ModelError
-from keyquery.models.architecture import Layer, check_call, describe_failures, run, survey, undefined
+from boundpaper.errors import DataError, ModelError, about
+from keyquery.models.architecture import Layer, check_call, describe_failures, run, survey
 from keyquery.models.attention.calls import Call, Observer, recording
 from keyquery.models.attention.projections import projecting
 from keyquery.models.attention.reach import positions_made_for, rows_of_positions
@@ -25,6 +25,7 @@ from keyquery.models.checkpoints import memory
 from keyquery.models.checkpoints.loading import Loaded, load, load_tokenizer
 from keyquery.models.libraries import need
 from keyquery.models.texts import Document, count_documents, documents, is_local, shortage, texts
+from keyquery.models.undefined import undefined
 from keyquery.models.vocabulary import check_tokens
 from keyquery.rotary import Rotations, records
 
@@ -89,7 +90,17 @@ def record(
         Which of how many: shard i of n takes every n-th document from the i-th on.
     loaded : Loaded or None
         A model that is loaded already.
+
+    Raises
+    ------
+    ThesisError
+        As of `capture`; one about the model names it.
     """
+    with about(options.model.name, ModelError):
+        _record(options, progress, shard, loaded)
+
+
+def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], loaded: Loaded | None) -> None:
     buckets = Buckets(options.context, options.buckets, options.rate)
     words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
     total = check_texts(options, words)  # before the weights, which may take minutes

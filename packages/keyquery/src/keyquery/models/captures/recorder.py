@@ -40,7 +40,7 @@ class VectorRecorder:
     projections : Projections or None
         Where queries and keys before rotation come from; None to keep those after it.
     why_undefined : callable
-        Says of a layer why its vectors may not be finite, for the error.
+        Says of a place, as "layer 3", why its vectors may not be finite, for the error.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class VectorRecorder:
         buckets: Buckets,
         seed: int,
         projections: Projections | None = None,
-        why_undefined: Callable[[int], str] = lambda layer: "give --dtype bf16 or fp32",
+        why_undefined: Callable[[str], str] = lambda where: "give --dtype bf16 or fp32",
     ) -> None:
         self._layers = {layer.index: layer for layer in layers}
         self._queries, self._keys = chosen(heads)
@@ -115,7 +115,7 @@ class VectorRecorder:
                 what = "queries" if side == "q" else "keys"
                 raise ModelError(
                     f"layer {layer} has infinite or undefined {what} in document {self._document}; "
-                    f"{self._why_undefined(layer)}"
+                    f"{self._why_undefined(f'layer {layer}')}"
                 )
             part.add(f"{side}{layer:02d}", vectors)
             part.add(f"{side}p{layer:02d}", kept.astype(np.int32))

@@ -18,6 +18,7 @@ from keyquery.models.checkpoints.beginning import begin
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.reasons import explained
 from keyquery.models.libraries import need, version
+from keyquery.models.undefined import check_weights
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -107,7 +108,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     ------
     ModelError
         When the model is missing, gated, out of reach, of an unknown architecture, lacks weights, holds weights that
-        the architecture would ignore although they change attention, or attends to later tokens.
+        the architecture would ignore although they change attention, holds NaN or infinity, or attends to later tokens.
     MissingDependency
         When torch, transformers or, for quantization, bitsandbytes and accelerate are absent.
     """
@@ -139,6 +140,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
         checkpoint.rescale(model, source.scaling)
     if "device_map" not in options and device != "cpu":
         model.to(device)
+    check_weights(model, source.name)
     check_order(model)
     if source.position == "drope":
         check_position_blind(model)

@@ -19,6 +19,7 @@ from keyquery.models.attention.statistics import AttentionStatistics, attention_
 from keyquery.models.libraries import need
 from keyquery.models.surveys.hidden_entropy import hidden_entropy
 from keyquery.models.surveys.record import ENTROPY_TOKENS, VARIANTS, TextSurvey
+from keyquery.models.undefined import NotFinite
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -189,7 +190,7 @@ class _Watch:
             except KeyError as error:
                 raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
             if not bool(after.isfinite().all()):
-                raise ModelError(f"layer {layer} gives infinite or undefined states; give --dtype bf16 or fp32")
+                raise NotFinite(f"layer {layer} gives infinite or undefined states")
             self._layers[layer] |= self._residual(after) | _content(before, attention, mlp, after)
 
         return hook

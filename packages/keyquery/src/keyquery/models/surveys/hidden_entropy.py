@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from boundpaper.errors import ModelError
 from keyquery.models.libraries import need
+from keyquery.models.undefined import NotFinite
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,12 +32,12 @@ def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int6
 
     Raises
     ------
-    ModelError
+    NotFinite
         When a state is infinite or undefined.
     """
     torch = need("torch")
     if not bool(torch.isfinite(states).all()):
-        raise ModelError("hidden states are infinite or undefined; give --dtype bf16 or fp32")
+        raise NotFinite("hidden states are infinite or undefined")
     exact = (states.cpu() if states.device.type == "mps" else states).double()  # MPS has no float64
     tokens, width = exact.shape
     if tokens <= width:

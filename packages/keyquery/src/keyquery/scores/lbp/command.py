@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.errors import DataError
+from boundpaper.errors import DataError, ModelError, about
 from boundpaper.store.files import write
 from keyquery.measure.bar import bar
 from keyquery.measure.measurements import checked_name, slug
@@ -126,7 +126,7 @@ def run(
             temperature=temperature,
             seed=seed,
         )
-        with bar("answers") as progress:
+        with about(place, ModelError), bar("answers") as progress:
             path = lbp_run.answer(load(source), samples, asked, folder, progress)
         given = lbp_predictions.read([path], asked.mode)
         settings = {"answers": lbp_run.settings_of(path)}

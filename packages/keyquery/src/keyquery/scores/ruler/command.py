@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.errors import DataError, ModelError
+from boundpaper.errors import DataError, ModelError, about
 from boundpaper.store.files import write
 from keyquery.measure.bar import bar
 from keyquery.measure.measurements import checked_name, slug
@@ -105,8 +105,8 @@ def run(
         how = ruler_run.Settings(
             tasks=asked, lengths=chosen, samples=samples, seed=seed, batch=batch, chat_template=chat_template
         )
-        loaded = load(source)
-        with bar("needles") as progress:
+        with about(place, ModelError), bar("needles") as progress:
+            loaded = load(source)
             path = ruler_run.answer(loaded, how, folder, progress)
         cells = ruler_run.cells(path, how)
         settings = {"answers": ruler_run.plan(loaded, how)}

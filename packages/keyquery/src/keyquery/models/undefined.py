@@ -1,0 +1,57 @@
+"""Why numbers of a model are infinite or undefined, in words that say how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from keyquery.models.libraries import need
+from boundpaper.errors import ModelError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+class NotFinite(ModelError):
+    """Numbers of a forward are infinite or undefined; what raises it sees one layer and not the model."""
+
+
+def check_weights(model: PreTrainedModel, name: str) -> None:
+    """Refuse a model with a weight that is not finite: where only a few tokens meet it, answers would be wrong unseen.
+
+    Raises
+    ------
+    ModelError
+        Naming the model as `name`, and the first such weight.
+    """
+    if wrong := _not_finite(model):
+        raise ModelError(f"{name}: {wrong}")
+
+
+def undefined(model: PreTrainedModel, where: str = "the model") -> str:
+    """Say which weights are not finite, or that `where` computes such numbers of finite ones."""
+    torch = need("torch")
+    mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
+    computed = f"{where} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
+    return _not_finite(model) or computed
+
+
+def _not_finite(model: PreTrainedModel) -> str:
+    """What is wrong with the first weight that is not finite; empty when all are."""
+    torch = need("torch")
+    mend = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
+    for name, weight in model.named_parameters():
+        held = weight.is_floating_point() and weight.numel() > 0 and not weight.is_meta
+        if held and not all(bool(end.isfinite()) for end in torch.aminmax(weight.detach())):
+            return f"its weights hold NaN or infinity (first: {name}); {mend}get the checkpoint again, or mend it"
+    return ""
+
+
+@contextmanager
+def explained(model: PreTrainedModel) -> Iterator[None]:
+    """Say why where numbers of a forward of the model are not finite."""
+    try:
+        yield
+    except NotFinite as error:
+        raise ModelError(f"{error}; {undefined(model)}") from None

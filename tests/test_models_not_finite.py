@@ -1,0 +1,63 @@
+"""Weights that are not finite are named, with the model's file, by each command that meets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from click.testing import CliRunner  # noqa: E402
+
+from build import main  # noqa: E402
+from test_cli_run import FEW, project, untrained  # noqa: E402, F401
+
+pytestmark = pytest.mark.models
+
+WEIGHTS = {
+    "model.embed_tokens.weight": "context_length",
+    "model.layers.1.self_attn.k_proj.weight": "sinks",
+    "model.layers.0.mlp.down_proj.weight": "layer_content",
+    "model.layers.1.input_layernorm.weight": "massive_values",
+    "model.norm.weight": "layer_ablation",
+}
+
+
+def broken(folder: Path, name: str) -> Path:
+    """A small model with one weight that is no number."""
+    model = transformers.AutoModelForCausalLM.from_pretrained(untrained(folder))
+    dict(model.named_parameters())[name].data.view(-1)[0] = torch.nan
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_an_experiment_names_file_and_weight(project: Path, tmp_path: Path, name: str) -> None:  # noqa: F811
+    folder = broken(tmp_path / "mine", name)
+    done = CliRunner().invoke(main, ["run", WEIGHTS[name], "--model", str(folder), *FEW])
+    assert done.exit_code == 1, done.output
+    assert str(folder) in done.output
+    assert f"weights hold NaN or infinity (first: {name})" in done.output
+
+
+@pytest.mark.parametrize("name", list(WEIGHTS)[1:3])
+def test_a_capture_names_file_and_weight(tmp_path: Path, name: str) -> None:
+    folder = broken(tmp_path / "mine", name)
+    words = ["--model", str(folder), "--texts", "manual", "--context", "32", "--documents", "2", "--windows"]
+    done = CliRunner().invoke(main, ["capture", *words, "--device", "cpu", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 1, done.output
+    assert str(folder) in done.output
+    assert f"weights hold NaN or infinity (first: {name})" in done.output
+
+
+def test_a_model_that_is_unknown_is_named_with_its_recipe(project: Path, tmp_path: Path) -> None:  # noqa: F811
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text(
+        "title: Mine\nexperiments: [massive_values]\ntokens: 32\ndocuments: 2\n"
+        "models:\n- {name: one, id: no-such-model}\n"
+    )
+    done = CliRunner().invoke(main, ["run", "--recipe", str(recipe), "--device", "cpu"])
+    assert done.exit_code == 1, done.output
+    assert f"{recipe}: 1 of 1 models not measured; run again for these: models[0], one: 'no-such-model'" in done.output

@@ -1,0 +1,85 @@
+"""Every error about a file of the user names it, and where it can the line."""
+
+from pathlib import Path
+
+import pytest
+
+from artifacts.errors import DataError, ModelError, SpecError, about
+from conftest import ROOT, run
+from test_engine import Project
+
+HEAD = '"""An exhibit."""\n\nimport pandas as pd\n\nfrom figures import *\nfrom tables import *\n\n\n'
+TABLE = HEAD + "def table(documents: pd.DataFrame) -> Table:\n    return {}\n"
+FIGURE = HEAD + "def figure(documents: pd.DataFrame) -> Figure:\n    return {}\n"
+COLUMNS = 'Table(rows=documents, columns=[{}], caption="All. Unit: one document.")'
+POINTS = 'series=[Points(x=[1, 2], y=[1, 2], label="a")]'
+PANEL = f'Figure(panels=[Panel({POINTS}, x=Axis(label={{}}), y=Axis(label="b"))], caption="All.")'
+DRAWING = "from_matplotlib(__import__('matplotlib.pyplot').pyplot.figure(), caption='All.')"
+
+EXHIBITS = {
+    "digits": ("table", TABLE.format(COLUMNS.format('Column("document", "Key", fixed(99))'))),
+    "a formula": ("table", TABLE.format(COLUMNS.format('Column("document", "Key $a")'))),
+    "a column that is none": ("table", TABLE.format(COLUMNS.format("3"))),
+    "a unit that is a number": ("table", TABLE.format(COLUMNS.format('Column("document", "Key", unit=3)'))),
+    "text as numbers": ("table", TABLE.format(COLUMNS.format('Column("title", "Key", fixed(1))'))),
+    "no table": ("table", TABLE.format("3")),
+    "a label": ("figure", FIGURE.format(PANEL.format('"a $(cm)"'))),
+    "a command in a label": ("figure", FIGURE.format(PANEL.format(r'r"a $\\input{{x}}$"'))),
+    "an empty drawing": ("figure", FIGURE.format(DRAWING)),
+    "no figure": ("figure", FIGURE.format("3")),
+}
+
+
+@pytest.fixture(scope="module")
+def frame(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new paper of its own."""
+    folder = tmp_path_factory.mktemp("named") / "paper"
+    done = run(ROOT, "new", "paper", str(folder), "--title", "Named")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_a_fault_of_an_exhibit_names_its_file(frame: Path, name: str) -> None:
+    kind, text = EXHIBITS[name]
+    file = frame / f"{kind}s/own/odd.py"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    done = run(frame, kind, "odd", "--format", "tex" if kind == "figure" else "latex")
+    file.unlink()
+    assert done.returncode == 1, done.stdout
+    assert f"{kind}s/own/odd.py" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("no good", "a.txt: no good"),
+        ("a.txt:3: no good", "a.txt:3: no good"),
+        ("deep/b.txt: no good", "deep/b.txt: no good"),
+        ("deep/c.txt: no good", "a.txt: deep/c.txt: no good"),  # no such file
+        ("no good; see deep/b.txt", "a.txt: no good; see deep/b.txt"),
+    ],
+)
+def test_what_a_builder_says_begins_with_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, told: str
+) -> None:
+    project = Project(tmp_path, monkeypatch)
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep/b.txt").touch()
+
+    def fault(job: object) -> None:
+        raise DataError(said)
+
+    project.during = fault
+    assert str(project.build("upper:a").failed["upper:a"]) == told
+
+
+def test_an_error_is_about_what_it_does_not_name() -> None:
+    with pytest.raises(ModelError, match=r"^my\.gguf: layer 3 is odd$"), about("my.gguf", ModelError):
+        raise ModelError("layer 3 is odd")
+    with pytest.raises(ModelError, match=r"^layer 3 of my\.gguf is odd$"), about("my.gguf", ModelError):
+        raise ModelError("layer 3 of my.gguf is odd")
+    with pytest.raises(SpecError, match=r"^other$"), about("my.gguf", ModelError):
+        raise SpecError("other")
