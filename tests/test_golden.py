@@ -19,11 +19,16 @@ TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == 
 FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
 
 
-def spec(root, kind, name):
-    """The spec that an exhibit's function makes of the shipped artifacts."""
+def job(root, kind, name):
+    """The job that makes an exhibit of the shipped artifacts."""
     step = GRAPH.steps[f"{kind}:{name}"]
     assert not step.fault, step.fault
-    return Job(root, kind, name, step.file, step.function, step.artifacts).call()
+    return Job(root, kind, name, step.file, step.function, step.artifacts)
+
+
+def spec(root, kind, name):
+    """The spec that an exhibit's function makes of the shipped artifacts."""
+    return job(root, kind, name).call()
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name not in DUMPS])
@@ -63,8 +68,11 @@ def test_the_rendering_of_the_ledger(golden):
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, shipped, golden):
     from boundpaper.figures.render import float_tex, tex
+    from boundpaper.figures.units import contradicted
 
-    figure = spec(shipped, "figure", name)
+    made = job(shipped, "figure", name)
+    figure = made.call()
+    assert contradicted(shipped, made.artifacts, made.frames, figure) == ""
     golden(f"figures/{name}.tex", frozen(tex(figure, name)))
     golden(f"figures/{name}.float.tex", float_tex(figure, name))
 

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from artifacts.errors import DataError, ModelError, SpecError, about
+from boundpaper.errors import DataError, ModelError, SpecError, about
 from conftest import ROOT, run
 from test_engine import Project
 
-HEAD = '"""An exhibit."""\n\nimport pandas as pd\n\nfrom figures import *\nfrom tables import *\n\n\n'
+HEAD = (
+    '"""An exhibit."""\n\nimport pandas as pd\n\nfrom boundpaper.figures import *\n'
+    "from boundpaper.tables import *\n\n\n"
+)
 TABLE = HEAD + "def table(documents: pd.DataFrame) -> Table:\n    return {}\n"
 FIGURE = HEAD + "def figure(documents: pd.DataFrame) -> Figure:\n    return {}\n"
 COLUMNS = 'Table(rows=documents, columns=[{}], caption="All. Unit: one document.")'
@@ -34,7 +37,7 @@ EXHIBITS = {
 def frame(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new paper of its own."""
     folder = tmp_path_factory.mktemp("named") / "paper"
-    done = run(ROOT, "new", "paper", str(folder), "--title", "Named")
+    done = run(ROOT, "new", str(folder), "--title", "Named")
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -43,7 +46,7 @@ def frame(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_fault_of_an_exhibit_names_its_file(frame: Path, name: str) -> None:
     kind, text = EXHIBITS[name]
     file = frame / f"{kind}s/own/odd.py"
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     done = run(frame, kind, "odd", "--format", "tex" if kind == "figure" else "latex")
     file.unlink()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from boundpaper.errors import DataError, SpecError
 from boundpaper.figures.render import assets, float_tex, tex
 from boundpaper.figures.spec import Figure
+from boundpaper.figures.units import contradicted
 
 if TYPE_CHECKING:
     from boundpaper.build.job import Job
@@ -23,7 +24,8 @@ def build(job: Job) -> dict[str, str | bytes]:
     Raises
     ------
     SpecError
-        When the function returns something else than a Figure; names the file.
+        When the function returns something else than a Figure, or an axis contradicts a unit of the data package;
+        names the file.
     """
     try:
         figure = job.call()
@@ -31,6 +33,8 @@ def build(job: Job) -> dict[str, str | bytes]:
             raise SpecError(
                 f"figure() returned a {type(figure).__name__}; return a figures.Figure, or figures.from_matplotlib(...)"
             )
+        if fault := contradicted(job.root, job.artifacts, job.frames, figure):
+            raise SpecError(f"figure {job.name}, {fault}")
         outputs: dict[str, str | bytes] = {
             f"out/figures/{job.name}.tex": tex(figure, job.name),
             f"out/figures/{job.name}.float.tex": float_tex(figure, job.name),

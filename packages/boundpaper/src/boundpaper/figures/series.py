@@ -8,6 +8,7 @@ name where empty).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
@@ -18,6 +19,18 @@ Values: TypeAlias = Any
 Matrix: TypeAlias = Any
 """Rows of numbers: nested sequences, a 2-D array or a DataFrame; kept as a tuple of tuples."""
 Origin: TypeAlias = Literal["reported", "recomputed", "measured"]
+
+
+class Column(tuple[Any, ...]):
+    """The values of a column of a DataFrame, with its name in `field`; equal to a tuple of the same values."""
+
+    field: str
+
+    def __new__(cls, values: Iterable[Any], field: str = "") -> Column:
+        """Keep the values and the name."""
+        made = super().__new__(cls, values)
+        made.field = field
+        return made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +59,9 @@ class Series:
             value = getattr(self, field.name)
             if field.type not in ("Values", "Matrix") or value is None or isinstance(value, bool):
                 continue
-            object.__setattr__(self, field.name, as_tuple(value, f"{type(self).__name__}.{field.name}"))
+            made = as_tuple(value, f"{type(self).__name__}.{field.name}")
+            name = value.field if isinstance(value, Column) else getattr(value, "name", None)
+            object.__setattr__(self, field.name, Column(made, name) if isinstance(name, str) else made)
 
     @property
     def title(self) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from keyquery.models.libraries import need
 from boundpaper.errors import ModelError
+from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -1,0 +1,138 @@
+"""Units: columns that share an axis, and the axis' label, against the units that the data package declares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from boundpaper.figures.series import Bars, Column, Forest, Heatmap, Series
+from boundpaper.figures.spec import Axis, Figure
+from boundpaper.store import units
+from boundpaper.store.paths import SCHEMA
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_OF_VALUES = ("low", "high", "reported")
+_IN_BRACKETS = re.compile(r"(?P<opening>[(\[])(?P<unit>[^()\[\]]+)[)\]]\s*$")
+_AT_THE_END = re.compile(r"(?:,|\bin)\s+(?P<unit>[^\s,]+(?: [^\s,]+)?)\s*$")
+_HOW = frozenset(
+    ("log", "log10", "log2", "logarithmic", "linear", "symlog", "mean", "median", "average", "sum", "total")
+)
+"""Words in brackets that say how something was counted or is drawn, and not in what."""
+
+
+class _Shown(NamedTuple):
+    """A column of an artifact on an axis, and its unit."""
+
+    field: str
+    artifact: str
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.field!r} of {self.artifact} ({self.unit})"
+
+
+def contradicted(
+    root: Path, artifacts: Mapping[str, str], frames: Callable[[], Mapping[str, pd.DataFrame]], figure: Figure
+) -> str:
+    """What is wrong with the first axis that contradicts the data package; empty when none does.
+
+    A column counts as that of an artifact where its name and all its values stand there; one that the figure converts
+    has other values, and no unit that is known.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    artifacts : mapping of str to str
+        The artifacts that the figure reads.
+    frames : callable
+        Gives their rows; called only when the figure shows a column whose unit is declared.
+    figure : Figure
+    """
+    declared = units.declared(root, artifacts)
+    known = {units.plain(unit) for by_artifact in declared.values() for unit in by_artifact.values()}
+    held: Mapping[str, pd.DataFrame] | None = None
+    for number, panel in enumerate(figure.panels, start=1):
+        for name, axis in (("x", panel.x), ("y", panel.y)):
+            shown: list[_Shown] = []
+            for column in _columns(panel.series, name):
+                if column.field in declared:
+                    held = frames() if held is None else held
+                    shown += _origins(column, declared[column.field], held)
+            if fault := _fault(shown, axis, known):
+                return f"panel {number}, axis {name}: {fault}"
+    return ""
+
+
+def _columns(series: Sequence[Series], axis: str) -> Iterator[Column]:
+    """The columns of numbers that lie along an axis."""
+    for each in series:
+        values = (getattr(each, name, None) for name in _fields(each, axis))
+        yield from (value for value in values if isinstance(value, Column))
+
+
+def _fields(series: Series, axis: str) -> tuple[str, ...]:
+    """The fields of a series whose numbers lie along an axis."""
+    if isinstance(series, Heatmap):
+        return ()
+    if isinstance(series, Forest):
+        return ("estimate", "low", "high") if axis == "x" else ()
+    if isinstance(series, Bars) and series.horizontal:
+        return ("x", *_OF_VALUES) if axis == "x" else ("y",)
+    return ("x", "x_low", "x_high") if axis == "x" else ("y", "y_low", "y_high", *_OF_VALUES)
+
+
+def _origins(column: Column, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]) -> list[_Shown]:
+    """The artifacts in which the column stands as it is shown; none where a unit is none or differs from row to row."""
+    values = {value for value in column if isinstance(value, int | float) and value == value}
+    found = [
+        _Shown(column.field, name, unit)
+        for name, unit in by_artifact.items()
+        if values and name in frames and values <= set(frames[name][column.field].tolist())
+    ]
+    return [] if any(each.unit.startswith(units.NONE) for each in found) else found
+
+
+def _fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
+    by_field: dict[str, list[_Shown]] = {}
+    for each in shown:
+        by_field.setdefault(each.field, []).append(each)
+    groups = list(by_field.values())
+    for first, second in ((groups[0], each) for each in groups[1:]):
+        if not {units.plain(each.unit) for each in first} & {units.plain(each.unit) for each in second}:
+            return (
+                f"{first[0]} and {second[0]} have different units by {SCHEMA}; convert one of them, or give each a "
+                "panel of its own"
+            )
+    if not groups:
+        return ""
+    own = {units.plain(each.unit) for each in groups[0]}
+    written = _written(axis, known)
+    if written and units.plain(written) not in own:
+        return (
+            f"the label {axis.label!r} says {written!r}, where {SCHEMA} says {groups[0][0].unit!r} for "
+            f"{groups[0][0].field!r} of {groups[0][0].artifact}; mend one of them, or convert the column"
+        )
+    return ""
+
+
+def _written(axis: Axis, known: set[str]) -> str:
+    """The unit that an axis writes: a percent sign at each tick, what stands in brackets, or a unit at the end.
+
+    Square brackets hold nothing but a unit. Round ones hold a unit where it is `known`, or where it looks like one:
+    `(francs)`, and neither `(mean of 5 runs)` nor `(log scale)`.
+    """
+    if axis.percent:
+        return "%"
+    if match := _IN_BRACKETS.search(axis.label):
+        unit = match["unit"].partition(",")[0].strip()
+        is_unit = match["opening"] == "[" or units.plain(unit) in known or units.looks_like_one(unit)
+        return unit if is_unit and unit.lower() not in _HOW else ""
+    match = _AT_THE_END.search(axis.label)
+    if match and (units.is_one(match["unit"]) or units.plain(match["unit"]) in known):
+        return match["unit"].strip()
+    return ""

@@ -1,0 +1,67 @@
+"""Units of columns as the data package declares them, and how two of them are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from boundpaper.store.descriptor import resource
+
+NONE = ("1", "as ", "see ")
+"""Beginnings of units that are none, or that differ from row to row."""
+
+_SAME = {
+    name: unit
+    for unit, names in {
+        "percent": ("%", "per cent", "pct"),
+        "percentage point": ("points", "percentage points", "pp"),
+        "second": ("s", "sec", "seconds"),
+        "millisecond": ("ms", "milliseconds"),
+        "microsecond": ("us", "µs", "μs", "microseconds"),
+        "minute": ("min", "minutes"),
+        "hour": ("h", "hours"),
+        "metre": ("m", "metres", "meter", "meters"),
+        "centimetre": ("cm", "centimetres", "centimeter", "centimeters"),
+        "millimetre": ("mm", "millimetres", "millimeter", "millimeters"),
+        "kilometre": ("km", "kilometres", "kilometer", "kilometers"),
+        "gram": ("g", "grams"),
+        "kilogram": ("kg", "kilograms"),
+        "kelvin": ("k", "kelvins"),
+        "degree celsius": ("°c", "degrees celsius", "celsius"),
+        "byte": ("b", "bytes"),
+        "kilobyte": ("kb", "kilobytes"),
+        "megabyte": ("mb", "megabytes"),
+        "gigabyte": ("gb", "gigabytes"),
+        "hertz": ("hz",),
+    }.items()
+    for name in names
+}
+_PER = re.compile(r"\s*/\s*|\s+(?:per|an?)\s+")
+
+
+def declared(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The unit of each column that has one: by the column's name, then by the artifact's."""
+    found: dict[str, dict[str, str]] = {}
+    for name in artifacts:
+        for field in (resource(root, name) or {"schema": {"fields": []}})["schema"]["fields"]:
+            if field.get("unit"):
+                found.setdefault(field["name"], {})[name] = field["unit"]
+    return found
+
+
+def plain(unit: str) -> str:
+    """A unit as it is compared, without markup, plurals and abbreviations: `nats per token` and `nat/token` are one."""
+    parts = _PER.split(unit.replace("\\", "").strip("$ ").lower())
+    return "/".join(_SAME.get(part, part.removesuffix("s")) for part in parts)
+
+
+def is_one(unit: str) -> bool:
+    """Whether a text is one of the units that have several names, such as `ms`, or a rate of one."""
+    return plain(unit).partition("/")[0] in set(_SAME.values())
+
+
+def looks_like_one(text: str) -> bool:
+    """Whether a text that stands in brackets can be a unit: a word or symbol, or one per another; no number."""
+    parts = _PER.split(text.strip())
+    return all(" " not in part and not any(sign.isdigit() for sign in part) for part in parts)

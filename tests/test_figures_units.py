@@ -1,0 +1,127 @@
+"""Units of a figure's axes against those of the data package."""
+
+import copy
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from boundpaper.figures import Axis, Bars, Figure, Forest, Line, Panel, Points
+from boundpaper.figures.units import contradicted
+
+PACKAGE = """
+name: test
+resources:
+- name: runs
+  origin: []
+  fields: [{run*: Run}, {loss: Loss, type: number, unit: nats}, {time: Time, type: number, unit: ms},
+    {correct: Correct, type: number, unit: percent}, {rate: Rate, type: number, unit: ms per token},
+    {part: Part, type: number, unit: "1"},
+    {value: Value, type: number, unit: as the metric says}, {wait: Wait, type: number, unit: milliseconds}]
+"""
+RUNS = pd.DataFrame(
+    {
+        "run": ["a", "b", "c"],
+        "loss": [3.0, 2.0, 1.5],
+        "time": [100.0, 200.0, 350.0],
+        "wait": [110.0, 210.0, 300.0],
+        "correct": [40.0, 55.0, 61.0],
+        "rate": [0.2, 0.3, 0.35],
+        "part": [0.4, 0.5, 0.9],
+        "value": [1.0, 2.0, 3.0],
+    }
+)
+
+
+@pytest.fixture
+def told(tmp_path):
+    """What is wrong with a panel, given its series and axes."""
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
+
+    def fault(*series, x=None, y=None):
+        figure = Figure(panels=[Panel(series=series, x=x or Axis(), y=y or Axis())], caption="A.")
+        return contradicted(tmp_path, {"runs": ""}, lambda: {"runs": RUNS}, figure)
+
+    return fault
+
+
+def line(y, x=RUNS["value"]):
+    return Line(x=x, y=y, label="run")
+
+
+def test_two_units_on_one_axis_are_refused(told):
+    said = told(line(RUNS["loss"]), line(RUNS["time"]))
+    assert said.startswith("panel 1, axis y: 'loss' of runs (nats) and 'time' of runs (ms) have different units by ")
+    assert told(Points(x=RUNS["loss"], y=[1, 2, 3]), line([1, 2, 3], x=RUNS["correct"])).startswith("panel 1, axis x:")
+    assert told(Bars(x=RUNS["loss"], y=RUNS["run"], horizontal=True, reported=RUNS["time"])).startswith(
+        "panel 1, axis x"
+    )
+    assert told(line(RUNS["loss"]), line(RUNS["time"][:2], x=[1, 2]))
+
+
+def test_units_of_two_names_are_one(told):
+    assert told(line(RUNS["time"]), line(RUNS["wait"])) == ""
+
+
+@pytest.mark.parametrize(
+    ("column", "axis"),
+    [
+        ("time", Axis(label="time (s)")),
+        ("time", Axis(label="time [s]")),
+        ("time", Axis(label="time in seconds")),
+        ("time", Axis(label="time, s")),
+        ("time", Axis(label="time (furlongs)")),
+        ("time", Axis(label="time [mean run]")),
+        ("rate", Axis(label="rate (ms per word)")),
+        ("rate", Axis(label="rate (s/token)")),
+        ("time", Axis(label="time (s, log scale)", scale="log")),
+        ("loss", Axis(label="loss (bits)")),
+        ("correct", Axis(label="correct (points)")),
+        ("loss", Axis(label="loss", percent=True)),
+    ],
+)
+def test_a_label_with_another_unit_is_refused(told, column, axis):
+    assert told(line(RUNS[column]), y=axis).startswith(f"panel 1, axis y: the label {axis.label!r} says ")
+    assert f"for {column!r} of runs; mend one of them" in told(line(RUNS[column]), y=axis)
+
+
+@pytest.mark.parametrize(
+    ("column", "axis"),
+    [
+        ("time", Axis(label="time (ms)")),
+        ("time", Axis(label="time in milliseconds")),
+        ("time", Axis(label="time of a run, sorted")),
+        ("time", Axis(label="time")),
+        ("time", Axis(label="time (mean of 5 runs)")),
+        ("time", Axis(label="time (log)", scale="log")),
+        ("rate", Axis(label="rate (milliseconds/token)")),
+        ("rate", Axis(label="rate, ms a token")),
+        ("loss", Axis(label="loss (nat)")),
+        ("correct", Axis(label="correct (%)")),
+        ("correct", Axis(label="correct", percent=True)),
+        ("part", Axis(label="part (whatever)")),
+        ("value", Axis(label="value (cm)")),
+    ],
+)
+def test_a_label_that_agrees_or_knows_no_unit_may_stand(told, column, axis):
+    assert told(line(RUNS[column]), y=axis) == ""
+
+
+def test_a_column_that_is_converted_has_no_unit(told):
+    assert told(line(RUNS["time"] / 1000), y=Axis(label="time (s)")) == ""
+    assert told(line(RUNS["loss"]), line(RUNS["time"] / 1000)) == ""
+    assert told(line(list(RUNS["time"])), y=Axis(label="time (s)")) == ""
+
+
+def test_of_a_forest_the_estimates_lie_along_x(told):
+    forest = Forest(rows=RUNS["run"], estimate=RUNS["loss"], low=RUNS["loss"], high=RUNS["loss"])
+    assert told(forest, x=Axis(label="loss (nats)")) == ""
+    assert told(forest, x=Axis(label="loss (bits)"))
+    assert told(replace(forest, legend=False), x=Axis(label="loss (bits)")), "the column keeps its name"
+
+
+def test_a_column_is_a_tuple_with_a_name():
+    column = line(RUNS["loss"]).y
+    assert column == (3.0, 2.0, 1.5)
+    assert copy.copy(column).field == column.field == "loss"
