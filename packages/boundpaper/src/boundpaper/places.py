@@ -18,6 +18,8 @@ GROUP = "boundpaper.commands"
 """Entry points of this group name modules that bring commands; their packages count as code of the steps."""
 MARK = "artifacts/datapackage.yaml"
 """The file that tells a project's folder."""
+ADOPTED = "boundpaper.toml"
+"""The file that tells the folder of a LaTeX paper that was adopted."""
 VARIABLE = "BOUNDPAPER_ROOT"
 """Tells processes that are started from here the project."""
 
@@ -49,10 +51,23 @@ def nearest_project() -> Path:
     DataError
         When none lies here or above.
     """
-    found = above(Path.cwd())
+    found = None if nearest_adopted() else above(Path.cwd())
     if found is None:
         raise DataError(f"{Path.cwd()}: no project here or above; go to the folder that holds {MARK}")
     return found
+
+
+def nearest_adopted() -> Path | None:
+    """The folder of the adopted paper here or above; None where there is none, or a project is nearer.
+
+    A project is told by `MARK`, an adopted paper by `ADOPTED`; of both in one folder the project counts.
+    """
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if (folder / MARK).is_file():
+            return None
+        if (folder / ADOPTED).is_file():
+            return folder
+    return None
 
 
 def project_or_none() -> Path | None:

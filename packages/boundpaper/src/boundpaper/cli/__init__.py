@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from boundpaper.places import command_modules
+from boundpaper.places import command_modules, nearest_adopted
 
 OF_THE_PAPER = "analysis/commands.py"
 """A paper's own commands."""
@@ -29,3 +29,7 @@ def commands(root: Path | None = None) -> Iterator[click.Command]:
         modules.append(OF_THE_PAPER.removesuffix(".py").replace("/", "."))
     for name in modules:
         yield from getattr(importlib.import_module(name), "COMMANDS", ())
+    if root is None:
+        room = importlib.import_module(f"{__name__}.adopt")
+        yield from room.OUTSIDE
+        yield from room.ADOPTED_COMMANDS if nearest_adopted() else ()

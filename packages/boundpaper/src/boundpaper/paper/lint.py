@@ -13,7 +13,7 @@ from boundpaper.paper.calls import line_of as line_of
 
 _YEAR = r"(?:19|20)\d\d"
 # Commands whose braces hold no prose, by how many of their braces; brackets before them go too.
-_SILENT = {
+SILENT = {
     "label": 1, "ref": 1, "cref": 1, "Cref": 1, "autoref": 1, "nameref": 1, "eqref": 1, "pageref": 1, "crefrange": 2,
     "input": 1, "include": 1, "includegraphics": 1, "url": 1, "href": 1, "hyperref": 0, "hspace": 1, "vspace": 1,
     "setlength": 2, "addtolength": 2, "setcounter": 2, "addtocounter": 2, "rule": 2, "parbox": 1, "begin": 1, "end": 1,
@@ -22,7 +22,7 @@ _SILENT = {
 }  # fmt: skip
 _GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 _COMMAND = re.compile(
-    rf"\\(?P<name>{'|'.join(sorted(_SILENT, key=len, reverse=True))})(?![A-Za-z])\*?(?:\s*\[[^\]]*\])*"
+    rf"\\(?P<name>{'|'.join(sorted(SILENT, key=len, reverse=True))})(?![A-Za-z])\*?(?:\s*\[[^\]]*\])*"
 )
 _MATH = re.compile(
     r"(?<!\\)\$\$.*?(?<!\\)\$\$|(?<!\\)\$(?:\\.|[^$\\])*\$|\\\((?:(?!\\\().)*?\\\)|\\\[(?:(?!\\\[).)*?\\\]"
@@ -30,7 +30,7 @@ _MATH = re.compile(
     r"(?:(?!\\begin\{(?P=environment)\}).)*?\\end\{(?P=environment)\}",
     re.DOTALL,
 )
-_CITE = re.compile(
+CITE = re.compile(
     r"\\(?:no)?[cC]ite(?:p|t|alt|alp|author|year|yearpar)?\*?\s*(?P<notes>(?:\[(?:(?!\\(?:no)?[cC]ite)[^\]])*+\]\s*+)*+)\{(?P<keys>[^{}]*)\}"
 )
 _REFERENCE = re.compile(r"\\(?:ref|cref|Cref|autoref|nameref|eqref|pageref|labelcref)\*?\s*\{(?P<keys>[^{}]*)\}")
@@ -143,7 +143,7 @@ def citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[F
     r"""Find `\cite` keys that the bibliography does not hold; `entries` are its keys with their lines."""
     findings = []
     for file, text in chapters.items():
-        for match in _CITE.finditer(_code(text)):
+        for match in CITE.finditer(_code(text)):
             for key in _keys(match["keys"]):
                 if key not in entries and key != "*":
                     what = f"\\cite of {key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
@@ -172,7 +172,7 @@ def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
 
 def cited(text: str) -> tuple[str, ...]:
     r"""Keys that a chapter's template cites, in order, without repeats."""
-    keys = (key for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"]))
+    keys = (key for match in CITE.finditer(_code(text)) for key in _keys(match["keys"]))
     return tuple(dict.fromkeys(keys))
 
 
@@ -258,11 +258,11 @@ def words_of(text: str) -> str:
     """What a reader sees as words, every character where it was: headings, labels, mathematics and calls are blank."""
     text = _VERBATIM.sub(_gone, _without_tags(text))
     text = _MATH.sub(_gone, _COMMENT.sub(_gone, text))
-    text = _CITE.sub(_gone, text)  # notes too: `Table 2` names a part of the work cited
+    text = CITE.sub(_gone, text)  # notes too: `Table 2` names a part of the work cited
     position = 0
     while match := _COMMAND.search(text, position):
         end = match.end()
-        for _ in range(_SILENT[match["name"]]):
+        for _ in range(SILENT[match["name"]]):
             group = re.compile(r"\s*" + _GROUP).match(text, end)
             end = group.end() if group else end
         text = text[: match.start()] + _blank(text[match.start() : end]) + text[end:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -12,8 +12,8 @@ class DoubledKeyError(ValueError):
     """An object of JSON that has a key twice."""
 
 
-def parsed(text: str | bytes) -> Any:
-    """What a JSON text holds.
+def parsed(text: str | bytes, decimal: Callable[[str], Any] | None = None) -> Any:
+    """What a JSON text holds; numbers with a point or exponent through `decimal` where it is given.
 
     Raises
     ------
@@ -22,7 +22,7 @@ def parsed(text: str | bytes) -> Any:
     RecursionError
         JSON that is nested too deeply.
     """
-    return json.loads(text, object_pairs_hook=_object)
+    return json.loads(text, object_pairs_hook=_object, parse_float=decimal)
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

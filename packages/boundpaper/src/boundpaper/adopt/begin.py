@@ -1,0 +1,187 @@
+"""Begin: what `boundpaper init` finds in a folder, and what it writes there."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from boundpaper.adopt import cells, flatten, generate, source
+from boundpaper.adopt.folder import BY_ROW, GENERATED, Folder
+from boundpaper.errors import DataError, SpecError
+from boundpaper.places import ADOPTED, MARK
+
+LARGEST = 5_000_000
+"""Bytes of a data file that `init` takes."""
+_SKIPPED = frozenset({"node_modules", "__pycache__", GENERATED, "venv", "env", "site-packages", "build", "dist", "out"})
+_NOT_DATA = frozenset({"package.json", "package-lock.json", "tsconfig.json", "lock.json", "composer.json"})
+_CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^]]*\])*\]\s*)?\{([^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `init` would write: the text of `boundpaper.toml`, the main file with its line, and what it found."""
+
+    folder: Folder
+    toml: str
+    files: dict[Path, bytes]
+    words: tuple[str, ...]
+
+
+def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = ()) -> Plan:
+    """Find main file, class, data and keys.
+
+    Parameters
+    ----------
+    root : Path
+        The folder.
+    mains, data : tuples of str
+        What the caller names; found when empty.
+
+    Raises
+    ------
+    SpecError
+        No main file, or several; no data; a folder that was begun already.
+    """
+    if (root / ADOPTED).is_file():
+        raise SpecError(f"{ADOPTED}: is there already; edit it, or run `boundpaper build`")
+    if (root / MARK).is_file():
+        raise SpecError(f"{root}: holds {MARK}, so its paper is built from chapters; `boundpaper list` shows them")
+    main = mains or _main(root)
+    for name in main:
+        if not (root / name).is_file():
+            raise SpecError(f"{name}: no such file; name the one with \\documentclass")
+    words: list[str] = []
+    draft = Folder(root, main, data)
+    files = source.sources(draft)
+    found = data or _data(root, words)
+    if not found:
+        raise SpecError(
+            f"{root}: no CSV, TSV, JSON or Parquet file here or below; put the results there, or name them: --data FILE"
+        )
+    macro = "val"
+    for each in files:
+        if re.search(r"\\(?:new|renew|provide)command\*?\s*\{?\\val\b|\\def\s*\\val\b|\{val\}\{", each.code):
+            macro = "boundval"
+            words.append(f"{each.shown} has a \\val of its own: values are named with \\boundval")
+    folder = Folder(root, main, found, macro)
+    named, texts, kept = cells.files(folder), {}, list(found)
+    for name, file in named.items():
+        try:
+            raw = cells.content(root / file, file)
+            cells.gathered({name: (file, raw)}, {})
+            texts[name] = file, raw
+        except DataError as error:
+            kept.append(f"!{file}")
+            words.append(f"left out: {error}")
+    if not texts:
+        raise SpecError("\n".join([f"{root}: no data file that can be read", *words]))
+    all_cells = cells.gathered(texts, {})
+    folder = Folder(root, main, tuple(kept), macro)
+    first = next(each for each in files if each.path == root / main[0])
+    kind = _CLASS.search(first.code)
+    words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {len(files)} files of LaTeX")
+    words.append(f"{len(texts)} files with {len(all_cells.cells):,} cells")
+    for grid in all_cells.grids.values():
+        if grid.key == (BY_ROW,):
+            words.append(f"{grid.file}: no columns tell its rows apart; they are addressed by number")
+    toml = _toml(folder, {name: grid.key for name, grid in all_cells.grids.items()})
+    lines = {}
+    for name in main:
+        each = next(each for each in files if each.path == root / name)
+        if source.LINE not in each.code:
+            lines[each.path] = each.encoded(flatten.with_line(each.text, each.code))
+    return Plan(folder, toml, lines, tuple(words))
+
+
+def _main(root: Path) -> tuple[str, ...]:
+    r"""The one file with `\documentclass` and a body that no other file reads, nearest to the top."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for path in _below(root, (".tex", ".ltx")):
+        text = source.read(path, path.name).code
+        kind = _CLASS.search(text)
+        if kind and r"\begin{document}" in text and kind[1].strip() not in ("subfiles", "standalone"):
+            name = path.relative_to(root).as_posix()
+            found[name.count("/")].append(name)
+    if not found:
+        raise SpecError(f"{root}: no LaTeX file with \\documentclass and \\begin{{document}} here or below")
+    names = found[min(found)]
+    if len(names) > 1:
+        usual = [name for name in names if PurePosixPath(name).stem in ("main", "paper", "ms", "article", "manuscript")]
+        if len(usual) != 1:
+            raise SpecError(
+                f"{', '.join(names)}: each begins a document; name the main one, or each that has numbers: "
+                f"boundpaper init --main {names[0]}"
+            )
+        names = usual
+    return tuple(names)
+
+
+def _below(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """Files with one of these endings, without hidden folders and those of programs."""
+    found = []
+    for path in sorted(root.rglob("*")):
+        inner = path.relative_to(root).parts
+        away = any(part.startswith(".") or part in _SKIPPED for part in inner)
+        if path.suffix.lower() in suffixes and not away and path.is_file():
+            found.append(path)
+    return found
+
+
+def _data(root: Path, words: list[str]) -> tuple[str, ...]:
+    """Patterns of the data files: folder and ending."""
+    patterns: dict[str, None] = {}
+    away = []
+    for path in _below(root, cells.SUFFIXES):
+        name = path.relative_to(root).as_posix()
+        size = path.stat().st_size
+        pattern = (PurePosixPath(name).parent / f"*{path.suffix}").as_posix()
+        if path.name in _NOT_DATA or size > LARGEST or not size:
+            why = (
+                "empty" if not size else f"{size / 1e6:.0f} MB, too large" if size > LARGEST else "no data by its name"
+            )
+            away.append(f"!{name}")
+            words.append(f"left out: {name} ({why})")
+        else:
+            patterns[pattern] = None
+    given = [
+        each
+        for each in away
+        if (PurePosixPath(each[1:]).parent / f"*{PurePosixPath(each).suffix}").as_posix() in patterns
+    ]
+    return (*patterns, *given)
+
+
+def _toml(folder: Folder, keys: dict[str, tuple[str, ...]]) -> str:
+    lines = [
+        "# How this paper's numbers are bound to its data; `boundpaper build` reads it.",
+        f"main = {_listed(folder.mains)}",
+        f"data = {_listed(folder.data, always=True)}",
+    ]
+    if folder.macro != "val":
+        lines.append(f'macro = "{folder.macro}"')
+    for name, key in keys.items():
+        lines += ["", f"[tables.{name}]" if re.fullmatch(r"[\w-]+", name) else f'[tables."{name}"]']
+        lines.append(f'key = "{BY_ROW}"' if key == (BY_ROW,) else f"key = {_listed(key, always=True)}")
+    return "\n".join(lines) + "\n"
+
+
+def _listed(texts: tuple[str, ...], always: bool = False) -> str:
+    import json
+
+    quoted = [json.dumps(text, ensure_ascii=False) for text in texts]
+    return quoted[0] if len(quoted) == 1 and not always else "[" + ", ".join(quoted) + "]"
+
+
+def carry_out(planned: Plan) -> list[str]:
+    """Write what was planned, and build; return the files."""
+    from boundpaper.adopt.folder import read
+    from boundpaper.store import files
+
+    root = planned.folder.root
+    files.write(root / ADOPTED, planned.toml.encode())
+    for path, text in planned.files.items():
+        files.write(path, text)
+    built = generate.build(read(root))
+    return [ADOPTED, *(planned.folder.shown(path) for path in planned.files), *built.changed]

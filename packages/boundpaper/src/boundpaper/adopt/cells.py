@@ -1,0 +1,337 @@
+"""Cells: every value of the author's data files, each with an address."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from boundpaper.adopt.folder import BY_ROW, Folder
+from boundpaper.errors import DataError, SpecError
+from boundpaper.near import or_known
+from boundpaper.places import ADOPTED
+
+SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?\s*")
+_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._+=@*-]+")
+
+
+class Cell(NamedTuple):
+    """A value: its address, its text in the file, the number that it is (None for words), and where it stands."""
+
+    address: str
+    text: str
+    number: Decimal | None
+    file: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of rows: its columns, its key, each row's key and cells by column."""
+
+    name: str
+    file: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    rows: Mapping[str, Mapping[str, Cell]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Data:
+    """All cells by address, the tables of rows by name, and the addresses of each table."""
+
+    cells: Mapping[str, Cell]
+    grids: Mapping[str, Grid]
+    tables: Mapping[str, tuple[str, ...]]
+
+    def cell(self, address: str) -> Cell:
+        """The cell at an address; SpecError that names the nearest when there is none."""
+        if address in self.cells:
+            return self.cells[address]
+        table = address.partition("/")[0]
+        if table not in self.tables:
+            raise SpecError(f"no table {table!r} in the data{or_known(table, self.tables)}")
+        raise SpecError(f"no cell {address}{_suggestion(address, self.tables[table])}")
+
+
+def _suggestion(address: str, known: Sequence[str]) -> str:
+    """The nearest address, part by part: to compare one with thousands as a whole takes seconds."""
+    found: list[str] = []
+    for part in address.split("/"):
+        level = len(found)
+        there = {each[level] for name in known if (each := name.split("/"))[:level] == found and len(each) > level}
+        if part not in there:
+            from boundpaper.near import close_to
+
+            close = close_to(part, sorted(there)[:2_000], most=1, cutoff=0.3)
+            if not close:
+                return f"; {'/'.join(found)} has {', '.join(sorted(there)[:6])}" if there else ""
+            part = close[0]
+        found.append(part)
+    return f"; did you mean {'/'.join(found)}?"
+
+
+def slug(text: str) -> str:
+    """A key as a part of addresses: letters, digits and `._+=@*-`, anything else as one hyphen or by its number."""
+    plain = unicodedata.normalize("NFKD", text.strip())
+    plain = "".join(
+        f"u{ord(char):04x}" if ord(char) > 127 else char for char in plain if not unicodedata.combining(char)
+    )
+    return _UNSAFE.sub("-", plain).strip("-") or "empty"
+
+
+_slug = cache(slug)
+
+
+def files(folder: Folder) -> dict[str, str]:
+    """The data files by the name of their table: the stem, with the folder's name before it where two are alike.
+
+    Raises
+    ------
+    SpecError
+        A pattern that fits no file, or a file of another kind.
+    """
+    found: dict[str, None] = {}
+    for pattern in folder.data:
+        away = pattern.startswith("!")
+        try:
+            paths = sorted(path for path in folder.root.glob(pattern.removeprefix("!")) if path.is_file())
+        except (ValueError, NotImplementedError) as error:
+            raise SpecError(f"{ADOPTED}: data: {pattern!r} is no pattern of files here ({error})") from None
+        if not paths:
+            raise SpecError(f"{ADOPTED}: data: no file fits {pattern!r}; mend the pattern, or put the file there")
+        for each in paths:
+            name = each.relative_to(folder.root).as_posix()
+            if away:
+                found.pop(name, None)
+            elif each.suffix.lower() not in SUFFIXES:
+                raise SpecError(f"{ADOPTED}: data: {name} is none of {', '.join(SUFFIXES)}; leave it out")
+            else:
+                found[name] = None
+    named: dict[str, str] = {}
+    stems = Counter(_slug(PurePosixPath(name).stem) for name in found)
+    for name in found:
+        path = PurePosixPath(name)
+        table = _slug(path.stem)
+        if stems[table] > 1:
+            table = _slug(f"{path.parent.name}-{path.stem}-{path.suffix[1:]}")
+        if table in named:
+            raise SpecError(f"{ADOPTED}: data: {named[table]} and {name} are both the table {table}; rename one")
+        named[table] = name
+    return named
+
+
+def load(folder: Folder) -> Data:
+    """Read all data files.
+
+    Raises
+    ------
+    DataError
+        A file that cannot be read as what its name says, a key that names no column or not one row each.
+    """
+    texts = {}
+    for name, file in files(folder).items():
+        texts[name] = file, content(folder.root / file, file)
+    for name in folder.keys:
+        if name not in texts:
+            raise SpecError(f"{ADOPTED}: tables: no table {name!r} in the data{or_known(name, texts)}")
+    return gathered(texts, folder.keys)
+
+
+def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
+    """The cells of files that were read, by the name of their table: (file, content)."""
+    cells: dict[str, Cell] = {}
+    grids: dict[str, Grid] = {}
+    tables: dict[str, tuple[str, ...]] = {}
+    for name, (file, raw) in texts.items():
+        records = rows_of(file, raw)
+        if isinstance(records, tuple):
+            header, rows = records
+            grid = _grid(name, file, header, rows, keys.get(name))
+            grids[name] = grid
+            own = {cell.address: cell for row in grid.rows.values() for cell in row.values()}
+        else:
+            own = _leaves(name, file, records)
+        tables[name] = tuple(own)
+        cells.update(own)
+    return Data(cells, grids, tables)
+
+
+def content(path: Path, file: str) -> bytes:
+    """What a data file holds; DataError when it cannot be read, or is not what its name says."""
+    from boundpaper.store.text_file import text_of
+
+    if path.suffix.lower() == ".parquet":
+        return path.read_bytes()
+    try:
+        return text_of(path.parent, path.name).encode()
+    except DataError as error:
+        raise DataError(f"{file}{str(error).removeprefix(path.name)}") from None
+
+
+def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
+    """A table's header and rows; of JSON that is no list of flat objects, what it holds.
+
+    Raises
+    ------
+    DataError
+        The content is not what the file's name says, or a row has more or fewer cells than the header.
+    """
+    suffix = PurePosixPath(file).suffix.lower()
+    if suffix == ".parquet":
+        return _parquet(file, raw)
+    text = raw.decode("utf-8")
+    if suffix in (".csv", ".tsv"):
+        return _separated(file, text)
+    from boundpaper.store.json_text import parsed
+
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    try:
+        held = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{file}: no JSON that can be read ({error}); mend the file, or leave it out of data") from None
+    if isinstance(held, list) and held and all(isinstance(each, dict) and _flat(each) for each in held):
+        header = list(dict.fromkeys(name for each in held for name in each))
+        return header, [[each.get(name) for name in header] for each in held]
+    return held
+
+
+def _flat(record: Mapping[str, Any]) -> bool:
+    return bool(record) and not any(isinstance(value, (dict, list)) for value in record.values())
+
+
+def _separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
+    first = text.partition("\n")[0]
+    sign = "\t" if file.lower().endswith(".tsv") else max(",;\t", key=first.count)
+    try:
+        header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True) if row]
+    except (ValueError, csv.Error) as error:
+        what = "is empty" if not text.strip() else f"is no table ({error})"
+        raise DataError(f"{file}: {what}; mend the file, or leave it out of data") from None
+    header = [name.strip() for name in header]
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(header):
+            raise DataError(
+                f"{file}: row {number} has {len(row)} cells, the header {len(header)}; mend the file, or leave it out"
+            )
+        if sign == ";":
+            row[:] = [cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row]
+    return header, rows
+
+
+def _parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(raw))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{file}: no Parquet that can be read ({str(error).splitlines()[0]})") from None
+    columns = [column.to_pylist() for column in table.columns]
+    return list(map(str, table.column_names)), [list(row) for row in zip(*columns, strict=True)]
+
+
+def _grid(
+    name: str, file: str, header: Sequence[str], rows: Sequence[Sequence[Any]], key: Sequence[str] | None
+) -> Grid:
+    """A table of rows with addresses; `key` is guessed when None."""
+    doubled = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
+    if doubled:
+        raise DataError(f"{file}: two columns would be called {doubled[0]}; rename one, or leave the file out of data")
+    chosen = guessed(header, rows) if key is None else tuple(key)
+    at = {column: index for index, column in enumerate(header)}
+    for column in chosen if chosen != (BY_ROW,) else ():
+        if column not in at:
+            raise DataError(f"{file}: no column {column!r}, which {ADOPTED} has as key{or_known(column, at)}")
+    places = [at[column] for column in chosen] if chosen != (BY_ROW,) else []
+    slugs = [_slug(column) for column in header]
+    grid: dict[str, dict[str, Cell]] = {}
+    for number, row in enumerate(rows, 2):
+        mark = ",".join(_slug(_text(row[place])) for place in places) if places else str(number - 1)
+        if mark in grid:
+            raise DataError(
+                f"{file}: {', '.join(chosen)} do not name one row each ({mark} twice, row {number}); "
+                f'add a column to key of [tables.{name}] in {ADOPTED}, or set key = "{BY_ROW}"'
+            )
+        before = f"{name}/{mark}/" if chosen else f"{name}/"
+        place = f"row {number}"
+        grid[mark] = {
+            column: Cell(before + short, text := _text(value), _number(text, value), file, f"{place}, {column}")
+            for column, short, value in zip(header, slugs, row, strict=True)
+        }
+    return Grid(name, file, tuple(header), chosen, grid)
+
+
+def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+    """The fewest columns that tell rows apart, words before whole numbers; the number of the row where none do."""
+    from itertools import combinations, islice
+
+    if len(rows) == 1:
+        return ()
+    words, counts = [], []
+    for index, column in enumerate(header):
+        texts = [_text(row[index]) for row in rows]
+        if all(texts) and not any(map(_NUMBER.fullmatch, texts)):
+            words.append(column)
+        elif all(texts) and all(re.fullmatch(r"\d{1,6}", text) for text in texts):
+            counts.append(column)
+    at = {column: index for index, column in enumerate(header)}
+    choices = [*words, *counts]
+    for size in range(1, 5):
+        for chosen in islice(combinations(choices, size), 200):
+            if chosen[0] in counts and words:
+                continue
+            marks = {tuple(_slug(_text(row[at[column]])) for column in chosen) for row in rows}
+            if len(marks) == len(rows):
+                return chosen
+    return (BY_ROW,)
+
+
+def _leaves(name: str, file: str, held: Any) -> dict[str, Cell]:
+    """The leaves of what a JSON file holds, by their paths."""
+    found: dict[str, Cell] = {}
+    for path, value in _walk(held, ()):
+        text = _text(value)
+        address = "/".join((name, *map(_slug, path)))
+        place = ".".join(path)
+        if address in found:
+            raise DataError(
+                f"{file}: {found[address].place!r} and {place!r} would have one address; rename one, or leave the file "
+                f"out of data in {ADOPTED}"
+            )
+        found[address] = Cell(address, text, _number(text, value), file, place)
+    return found
+
+
+def _walk(held: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(held, (dict, list)):
+        pairs: Iterable[tuple[Any, Any]] = held.items() if isinstance(held, dict) else enumerate(held)
+        for key, value in pairs:
+            yield from _walk(value, (*path, str(key)))
+    else:
+        yield path, held
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    if value is None or value != value:
+        return ""
+    return str(value)
+
+
+def _number(text: str, value: Any) -> Decimal | None:
+    """The number that a cell is; a share with its percent sign and a truth value are words."""
+    if isinstance(value, bool) or not _NUMBER.fullmatch(text):
+        return None
+    return Decimal(text)

@@ -1,0 +1,123 @@
+"""Flatten: the paper without `bound/`, every value written out; bytes that no value touches stay as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from boundpaper.adopt import source
+from boundpaper.adopt.folder import Folder
+from boundpaper.adopt.generate import Paper
+from boundpaper.adopt.source import Source, Use
+from boundpaper.errors import SpecError, ThesisError
+
+
+def flattened(paper: Paper) -> dict[Path, bytes]:
+    """The paper's files, by path, with every value written out and without the line that reads `bound/`.
+
+    Raises
+    ------
+    SpecError
+        A value that is not there, or whose key is an argument of a macro; in all places.
+    """
+    faults: list[str] = []
+    files = {each.path: each.encoded(_plain(paper, each, faults)) for each in paper.sources}
+    if faults:
+        raise SpecError("\n".join(faults))
+    return files
+
+
+def _plain(paper: Paper, file: Source, faults: list[str]) -> str:
+    text = file.text
+    pieces, position = [], 0
+    for use in sorted(paper.uses, key=lambda use: use.start):
+        if use.source is not file:
+            continue
+        try:
+            if re.search(r"#\d", use.key):
+                raise SpecError(f"{use.key} takes an argument of a macro; write the macro out where it is used")
+            pieces += [text[position : use.start], _written(paper, use)]
+        except ThesisError as error:
+            faults.append(f"{use.place}: {error}")
+        position = use.end
+    text = "".join([*pieces, text[position:]])
+    return without_line(text)
+
+
+def _written(paper: Paper, use: Use) -> str:
+    return paper.printed(use)
+
+
+def with_line(text: str, code: str) -> str:
+    r"""A main file with the line that reads `bound/`, right after `\documentclass`; `code` is it without comments.
+
+    Raises
+    ------
+    SpecError
+        There is no `\documentclass` with its braces.
+    """
+    match = re.search(r"\\documentclass\s*(?:\[(?:[^][]|\[[^]]*\])*\]\s*)?\{[^{}]*\}(?:\s*\[[^\]]*\])?", code)
+    if match is None:
+        raise SpecError("no \\documentclass{...} before which options close: write the line " + source.LINE)
+    end = text.find("\n", match.end())
+    stop = "\r\n" if text[:end].endswith("\r") else "\n"
+    if end < 0 or code[match.end() : end].strip():  # more stands on the line
+        return text[: match.end()] + f"{source.LINE}%\n" + text[match.end() :]
+    return text[: end + 1] + source.LINE + stop + text[end + 1 :]
+
+
+def without_line(text: str) -> str:
+    """A file without the line that `with_line` wrote."""
+    if f"{source.LINE}%\n" in text:
+        return text.replace(f"{source.LINE}%\n", "", 1)
+    return re.sub(rf"^{re.escape(source.LINE)}\r?\n", "", text, count=1, flags=re.MULTILINE)
+
+
+def write(folder: Folder, target: Path | None) -> list[str]:
+    """Write the flattened files into `target`, beside what else the paper needs, or over the author's own when None.
+
+    Returns
+    -------
+    list of str
+        The files, as messages name them.
+    """
+    import shutil
+
+    from boundpaper.store import files
+
+    paper = Paper.read(folder)
+    made = flattened(paper)
+    if target is not None:
+        if target.exists() and any(target.iterdir()):
+            raise SpecError(f"{target}: is not empty; name a new folder")
+        for path in needed(folder):
+            place = target / path.relative_to(folder.paper)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place)
+    written = []
+    for path, content in made.items():
+        if target is not None and not path.is_relative_to(folder.paper):
+            raise SpecError(f"{folder.shown(path)}: lies outside of {folder.paper.name}; move it there to flatten")
+        place = path if target is None else target / path.relative_to(folder.paper)
+        if files.write(place, content) or target is not None:
+            written.append(folder.shown(place) if target is None else str(place))
+    return written
+
+
+PARTS = frozenset({
+    ".tex", ".bib", ".bst", ".cls", ".sty", ".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf", ".tikz", ".def", ".clo",
+    ".bbl", ".cfg", ".bbx", ".cbx", ".ltx", ".dat", ".ttf", ".otf",
+})  # fmt: skip
+
+
+def needed(folder: Folder) -> list[Path]:
+    """Files beside the main file that LaTeX may read, without `bound/`, hidden ones and what LaTeX made of the main."""
+    made = {f"{Path(main).stem}.pdf" for main in folder.mains}
+    found = []
+    for path in sorted(folder.paper.rglob("*")):
+        inner = path.relative_to(folder.paper)
+        hidden = any(part.startswith(".") or part in ("node_modules", "__pycache__") for part in inner.parts)
+        away = hidden or inner.as_posix() in made or path.is_relative_to(folder.generated)
+        if path.suffix.lower() in PARTS and not away and path.is_file():
+            found.append(path)
+    return found

@@ -1,0 +1,190 @@
+"""The folder of an adopted paper: what its `boundpaper.toml` says."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from boundpaper.errors import SpecError
+from boundpaper.near import or_known
+from boundpaper.places import ADOPTED
+
+GENERATED = "bound"
+"""The folder of what is generated, beside the main file."""
+BY_ROW = "row"
+"""As the key of a table: its rows are told apart by their number."""
+MOST_CELLS = 5_000
+"""Tables of at most so many cells are written out whole."""
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "main": (str, list), "macro": (str,), "data": (list,), "cells": (int,), "tables": (dict,), "values": (dict,),
+    "rows": (dict,), "page": (dict,), "lint": (dict,),
+}  # fmt: skip
+_INNER: Mapping[str, frozenset[str]] = {
+    "tables": frozenset({"key"}),
+    "rows": frozenset({"table", "columns", "where", "sort"}),
+}
+_PAGE: Mapping[str, tuple[type, ...]] = {
+    "column": (int, float), "text": (int, float), "font": (str,), "size": (int, float), "cite": (str,),
+}  # fmt: skip
+_LINT = frozenset({"names", "ignore"})
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows for the author's own tabular: a table, its columns with their formats, which rows, and in what order."""
+
+    table: str
+    columns: tuple[str, ...]
+    where: Mapping[str, str] = field(default_factory=dict)
+    sort: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a probe of the author's preamble measured.
+
+    Attributes
+    ----------
+    column, text : float
+        Widths of a column and of the whole text, in pt.
+    font, size : str, float
+        TeX's name of the family, and the size of the text in pt.
+    cite : {"natbib", "biblatex", "cite"}
+        How works are cited.
+    """
+
+    column: float = 345.0
+    text: float = 345.0
+    font: str = "cmr"
+    size: float = 10.0
+    cite: str = "cite"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """An adopted paper: `root`, and what `boundpaper.toml` says of it; paths are relative to `root`."""
+
+    root: Path
+    mains: tuple[str, ...]
+    data: tuple[str, ...]
+    macro: str = "val"
+    cells: int = MOST_CELLS
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, Rows] = field(default_factory=dict)
+    page: Page = Page()
+    names: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def paper(self) -> Path:
+        """The folder in which LaTeX runs."""
+        return self.root / PurePosixPath(self.mains[0]).parent
+
+    @property
+    def generated(self) -> Path:
+        """The folder of what is generated."""
+        return self.paper / GENERATED
+
+    def shown(self, path: Path) -> str:
+        """A path as messages name it."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+
+
+def read(root: Path) -> Folder:
+    """Read the `boundpaper.toml` of a folder.
+
+    Raises
+    ------
+    SpecError
+        No TOML, a word that is not known, or one that means nothing here; the message names it.
+    """
+    from boundpaper.store.text_file import text_of
+
+    try:
+        told = tomllib.loads(text_of(root, ADOPTED, SpecError))
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{ADOPTED}: {error}; mend it there") from None
+    _known(told, _TYPES, "")
+    for name, kinds in _TYPES.items():
+        if name in told and (not isinstance(told[name], kinds) or isinstance(told[name], bool)):
+            raise SpecError(f"{ADOPTED}: {name} is {told[name]!r}; give {_kind(kinds)}")
+    for name, words in _INNER.items():
+        for each, inner in told.get(name, {}).items():
+            if not isinstance(inner, dict):
+                raise SpecError(f"{ADOPTED}: {name}.{each} is {inner!r}; write a table [{name}.{each}]")
+            _known(inner, words, f"{name}.{each}: ")
+    page, lint = told.get("page", {}), told.get("lint", {})
+    _known(page, _PAGE, "page: ")
+    _known(lint, _LINT, "lint: ")
+    for name, value in page.items():
+        if not isinstance(value, _PAGE[name]) or isinstance(value, bool):
+            raise SpecError(f"{ADOPTED}: page: {name} is {value!r}; give {_kind(_PAGE[name])}")
+    if page.get("cite", "cite") not in ("natbib", "biblatex", "cite"):
+        raise SpecError(f"{ADOPTED}: page: cite is {page['cite']!r}; it is natbib, biblatex or cite")
+    mains = _texts(told.get("main", []), "main")
+    if not mains or not _texts(told.get("data", []), "data"):
+        raise SpecError(f"{ADOPTED}: main and data are needed: the main file, and patterns of the files with numbers")
+    for main in mains:
+        if not (root / main).is_file():
+            raise SpecError(f"{ADOPTED}: main names {main}, which is not there; name the file with \\documentclass")
+    if len({PurePosixPath(main).parent for main in mains}) > 1:
+        raise SpecError(f"{ADOPTED}: main names files of two folders; give each folder a {ADOPTED} of its own")
+    return Folder(
+        root=root,
+        mains=mains,
+        data=_texts(told["data"], "data"),
+        macro=_macro(told.get("macro", "val")),
+        cells=told.get("cells", MOST_CELLS),
+        keys={name: _texts(each.get("key", []), f"tables.{name}.key") for name, each in told.get("tables", {}).items()},
+        values={name: _text(each, f"values.{name}") for name, each in told.get("values", {}).items()},
+        rows={name: _rows(name, each) for name, each in told.get("rows", {}).items()},
+        page=Page(**page),
+        names=_texts(lint.get("names", []), "lint.names"),
+        ignored=_texts(lint.get("ignore", []), "lint.ignore"),
+    )
+
+
+def _rows(name: str, told: Mapping[str, Any]) -> Rows:
+    where = told.get("where", {})
+    if not isinstance(where, dict) or "table" not in told or not told.get("columns"):
+        raise SpecError(f"{ADOPTED}: rows.{name}: give table, columns, and perhaps where = {{column = value}} and sort")
+    return Rows(
+        _text(told["table"], f"rows.{name}.table"),
+        _texts(told["columns"], f"rows.{name}.columns"),
+        {column: str(value) for column, value in where.items()},
+        _text(told.get("sort", ""), f"rows.{name}.sort"),
+    )
+
+
+def _macro(name: str) -> str:
+    if not (name.isascii() and name.isalpha()):
+        raise SpecError(f"{ADOPTED}: macro is {name!r}; give the name of a LaTeX command, letters only")
+    return name
+
+
+def _known(told: Mapping[str, Any], words: Any, where: str) -> None:
+    for name in told:
+        if name not in words:
+            raise SpecError(f"{ADOPTED}: {where}{name!r} means nothing here{or_known(name, words)}")
+
+
+def _texts(value: Any, name: str) -> tuple[str, ...]:
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list):
+        raise SpecError(f"{ADOPTED}: {name} is {value!r}; give a text or a list of texts")
+    return tuple(_text(each, name) for each in values)
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise SpecError(f"{ADOPTED}: {name} holds {value!r}; give a text, in quotes")
+    return value
+
+
+def _kind(kinds: tuple[type, ...]) -> str:
+    words = {str: "a text", list: "a list of texts", int: "a number", float: "a number", dict: "a table of its own"}
+    return " or ".join(dict.fromkeys(words[kind] for kind in kinds))

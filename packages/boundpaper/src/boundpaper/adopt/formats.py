@@ -1,0 +1,80 @@
+r"""Formats of bound numbers: what stands after the colon of `\val{table/key/column:.3f}`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+
+from boundpaper.errors import SpecError
+from boundpaper.typeset.numbers import Fixed, Scientific, Significant
+
+SPELLED = {",": ",", ";": "{,}", "_": r"\,"}
+"""How thousands are parted, by the sign of a format that asks for it."""
+_FORMAT = re.compile(r"(?P<signs>[+!,;_]*)(?:\.(?P<digits>\d\d?))?(?P<kind>[fpndgex])")
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a number is printed.
+
+    Attributes
+    ----------
+    kind : str
+        `f` digits after the point, `d` whole, `p` a share times 100 (no sign), `n` without the zero before the
+        point, `g` significant digits, `e` with an exponent as programs write it, `x` as a power of ten.
+    digits : int
+    sign, bare : bool
+        Whether a plus is printed, and whether a minus is left out.
+    thousands : str
+        What parts thousands; empty for nothing.
+    """
+
+    kind: str
+    digits: int
+    sign: bool = False
+    bare: bool = False
+    thousands: str = ""
+
+    def show(self, number: Decimal) -> str:
+        """Give the number as LaTeX."""
+        number = abs(number) if self.bare else number
+        parted = bool(self.thousands)
+        if self.kind in "ex":
+            return _power(Scientific(self.digits).show(number, "plain"), self.kind)
+        if self.kind == "g":
+            text = Significant(self.digits, thousands=parted).show(number, "plain")
+        else:
+            scale = 100 if self.kind == "p" else 1
+            text = Fixed(self.digits, sign=self.sign, thousands=parted, scale=scale).show(number, "plain")
+        if self.kind == "n":
+            text = re.sub(r"^([+-]?)0\.", r"\1.", text)
+        return text.replace(",", self.thousands) if parted else text
+
+
+def _power(text: str, kind: str) -> str:
+    mantissa, _, exponent = text.partition("e")
+    if kind == "e" or not exponent:
+        return text
+    return rf"\ensuremath{{{mantissa} \times 10^{{{exponent}}}}}"
+
+
+@cache
+def parsed(text: str) -> Format:
+    """Read a format.
+
+    Raises
+    ------
+    SpecError
+        It is none.
+    """
+    match = _FORMAT.fullmatch(text)
+    signs = match["signs"] if match else ""
+    if match is None or (match["digits"] is None) != (match["kind"] == "d") or len(set(signs)) != len(signs):
+        raise SpecError(f"{text!r} is no format; write .3f, .1p (a share as a percentage), d, +.2f, ,d or .2e")
+    parted = [SPELLED[sign] for sign in signs if sign in SPELLED]
+    digits = int(match["digits"] or 0)
+    if len(parted) > 1 or digits > 15 or (match["kind"] == "g" and not digits):
+        raise SpecError(f"{text!r} is no format; give one sign for thousands, and at most 15 digits")
+    return Format(match["kind"], digits, "+" in signs, "!" in signs, "".join(parted))

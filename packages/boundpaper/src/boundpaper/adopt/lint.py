@@ -1,0 +1,199 @@
+"""Lint: each typed number with the cells that have its value, and what became stale."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fnmatch import fnmatch
+from typing import NamedTuple
+
+from boundpaper.adopt.cells import Cell, Data
+from boundpaper.adopt.folder import Folder
+from boundpaper.adopt.formats import parsed
+from boundpaper.adopt.generate import Paper
+from boundpaper.adopt.numerals import Numeral, numerals
+from boundpaper.adopt.source import Source
+from boundpaper.typeset.rounding import round_half_up
+
+SAFE_DIGITS = 3
+"""Significant digits from which the only cell with a value is taken without a question."""
+SHOWN = 3
+"""Cells that a message names."""
+
+
+class Candidate(NamedTuple):
+    """A cell that a typed number may be, and the format in which it prints as typed.
+
+    It is `exact` where nothing is rounded, and `plain` where neither scale nor sign is supposed.
+    """
+
+    cell: Cell
+    form: str
+    exact: bool
+    plain: bool
+
+    @property
+    def key(self) -> str:
+        """What stands between the braces."""
+        return f"{self.cell.address}:{self.form}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A typed number, its candidates, and the cell whose older value it has."""
+
+    numeral: Numeral
+    candidates: tuple[Candidate, ...]
+    stale: tuple[Cell, str] | None = None
+    revision: str = ""
+    macro: str = "val"
+
+    @property
+    def safe(self) -> bool:
+        """Whether the number is bound without a question: one cell, and digits enough."""
+        if self.stale or len(self.candidates) != 1 or self.numeral.significant < SAFE_DIGITS:
+            return False
+        only = self.candidates[0]
+        return only.plain and (only.exact or self.numeral.decimals > 0)
+
+    def __str__(self) -> str:
+        typed, place = self.numeral.text, self.numeral.place
+        if self.stale:
+            cell, now = self.stale
+            return (
+                f"{place}: {typed} is typed; {cell.address} was {cell.text} at {self.revision} and is {now} now (stale)"
+            )
+        if not self.candidates:
+            return f"{place}: {typed} is typed; no cell has it"
+        first = self.candidates[0]
+        if self.safe:
+            note = f"({first.cell.text}, the only cell; --fix binds it)"
+            if self.numeral.text.startswith("-") and not self._in_mathematics:
+                note += "; its minus is set as a hyphen outside of $...$"
+            return f"{place}: {typed} is typed: \\{self.macro}{{{first.key}}} {note}"
+        if len(self.candidates) == 1:
+            return f"{place}: {typed} is typed: perhaps \\{self.macro}{{{first.key}}} ({first.cell.text}); -i asks"
+        names = ", ".join(each.cell.address for each in self.candidates[:SHOWN])
+        more = ", ..." if len(self.candidates) > SHOWN else ""
+        return f"{place}: {typed} is typed: {len(self.candidates)} cells ({names}{more}); -i asks, or `% bound: ok`"
+
+    @property
+    def _in_mathematics(self) -> bool:
+        line = self.numeral.source.text[: self.numeral.start].rpartition("\n\n")[2]
+        return len(re.findall(r"(?<!\\)\$", line)) % 2 == 1 or bool(re.search(r"\\(?:num|SI|qty)\{$", line))
+
+
+@dataclass(frozen=True)
+class Index:
+    """Numbers of cells in order, to find those that round to a typed one."""
+
+    values: list[float] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, cells: Iterable[Cell]) -> Index:
+        """Sort the cells that are numbers."""
+        numbers = ((float(cell.number), cell) for cell in cells if cell.number is not None)
+        pairs = sorted(numbers, key=lambda pair: pair[0])
+        return cls([value for value, _ in pairs], [cell for _, cell in pairs])
+
+    def near(self, low: Decimal, high: Decimal) -> list[Cell]:
+        """Cells from `low` to `high`, widened by what floats lose."""
+        slack = 1e-12 * max(abs(float(low)), abs(float(high)))
+        return self.cells[bisect_left(self.values, float(low) - slack) : bisect_right(self.values, float(high) + slack)]
+
+
+def boundable(data: Data) -> list[Cell]:
+    """Cells that a number may be bound to: not those that name their row."""
+    names = {
+        row[column].address
+        for grid in data.grids.values()
+        for row in grid.rows.values()
+        for column in grid.key
+        if column in row
+    }
+    return [cell for cell in data.cells.values() if cell.address not in names]
+
+
+def candidates(numeral: Numeral, index: Index) -> list[Candidate]:
+    """The cells that print as the number is typed: as they are, as a percentage of a share, without their minus."""
+    half = Decimal(5).scaleb(-numeral.decimals - 1)
+    found: dict[str, Candidate] = {}
+    share = re.sub(r"(?:\.(\d+)[fn]|d)$", rf".{numeral.decimals}p", numeral.form)
+    variants = [(1, numeral.value, numeral.form, True), (100, numeral.value, share, numeral.percent)]
+    if numeral.value > 0 and "+" not in numeral.form:
+        variants += [(scale, -value, f"!{form}", False) for scale, value, form, _ in variants]
+    for scale, value, form, plain in variants:
+        for cell in index.near((value - half) / scale, (value + half) / scale):
+            assert cell.number is not None
+            number = cell.number * scale
+            if cell.address in found or not number or round_half_up(number, numeral.decimals) != value:
+                continue
+            if parsed(form).show(cell.number) == numeral.text:
+                found[cell.address] = Candidate(cell, form, number == value, plain)
+    return list(found.values())
+
+
+def ranked(numeral: Numeral, found: list[Candidate]) -> list[Candidate]:
+    """Candidates, those first whose address has words that stand near the number."""
+    text = numeral.source.text
+    nearby = set(re.findall(r"[a-z]{3,}|\d[\w.]+", text[max(0, numeral.start - 400) : numeral.end + 200].lower()))
+
+    def likeness(candidate: Candidate) -> tuple[int, bool, int]:
+        words = set(re.findall(r"[a-z]{3,}|\d[\w.]+", candidate.cell.address.lower()))
+        return -len(words & nearby), not candidate.exact, len(candidate.cell.address)
+
+    return sorted(found, key=likeness) if len(found) < 200 else found
+
+
+def lint(paper: Paper, before: Mapping[str, Cell] | None = None, revision: str = "") -> list[Finding]:
+    """Find the typed numbers of a paper.
+
+    Parameters
+    ----------
+    paper : Paper
+    before : mapping of str to Cell, optional
+        Cells as they were at `revision`: a number that only the old value of a changed cell has is stale.
+    revision : str
+        Its name, for messages.
+    """
+    folder = paper.folder
+    index = Index.of(boundable(paper.data))
+    moved = [
+        cell
+        for address, cell in (before or {}).items()
+        if address in paper.data.cells and paper.data.cells[address].number != cell.number
+    ]
+    old = Index.of(moved)
+    found = []
+    for file in _read(paper.sources, folder):
+        for numeral in numerals(file, folder.macro, folder.names):
+            now = candidates(numeral, index)
+            stale = None
+            if not now and moved and numeral.significant >= SAFE_DIGITS - 1 and (was := candidates(numeral, old)):
+                cell = ranked(numeral, was)[0].cell
+                stale = cell, paper.data.cells[cell.address].text or "empty"
+            found.append(Finding(numeral, tuple(ranked(numeral, now)), stale, revision, folder.macro))
+    return found
+
+
+def _read(sources: list[Source], folder: Folder) -> list[Source]:
+    return [each for each in sources if not any(fnmatch(each.shown, pattern) for pattern in folder.ignored)]
+
+
+def bind(paper: Paper, chosen: Iterable[tuple[Numeral, Candidate]]) -> dict[Source, str]:
+    """The files with the chosen numbers bound; each is printed as it was typed."""
+    by_file: dict[int, list[tuple[Numeral, Candidate]]] = {}
+    for numeral, candidate in chosen:
+        by_file.setdefault(id(numeral.source), []).append((numeral, candidate))
+    made = {}
+    for file in paper.sources:
+        text = file.text
+        for numeral, candidate in sorted(by_file.get(id(file), []), key=lambda each: -each[0].start):
+            text = f"{text[: numeral.start]}\\{paper.folder.macro}{{{candidate.key}}}{text[numeral.end :]}"
+        if text != file.text:
+            made[file] = text
+    return made

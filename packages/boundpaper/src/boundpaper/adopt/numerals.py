@@ -1,0 +1,268 @@
+"""Numbers that are typed into LaTeX: told from layout, units, names, years and references."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from boundpaper.adopt import source
+from boundpaper.adopt.formats import SPELLED
+from boundpaper.adopt.source import Source, blank
+from boundpaper.paper.lint import CITE, SILENT
+
+# Commands whose braces hold no values, by how many of them; those of chapters and what whole papers have besides.
+_SILENT = SILENT | {
+    "multicolumn": 2, "multirow": 2, "cmidrule": 1, "cline": 1, "resizebox": 2, "scalebox": 1, "raisebox": 1,
+    "rotatebox": 1, "makebox": 0, "definecolor": 3, "colorbox": 1, "cellcolor": 1, "rowcolor": 1, "columncolor": 1,
+    "vskip": 0, "setstretch": 1, "linespread": 1, "fontsize": 2, "geometry": 1, "hypersetup": 1, "captionsetup": 1,
+    "sisetup": 1, "lstset": 1, "tikzset": 1, "pgfplotsset": 1, "usetikzlibrary": 1, "tikz": 1, "setenumerate": 1,
+    "bibliographystyle": 1, "author": 1, "address": 1, "affil": 1, "affiliation": 1, "institute": 1, "email": 1,
+    "thanks": 1, "date": 1, "orcid": 1, "doi": 1, "acmDOI": 1, "acmISBN": 1, "acmYear": 1, "acmConference": 3,
+    "acmBooktitle": 1, "acmPrice": 1, "acmVolume": 1, "acmNumber": 1, "acmArticle": 1, "acmMonth": 1, "ccsdesc": 1,
+    "copyrightyear": 1, "icmltitlerunning": 1, "icmlauthor": 2, "icmlaffiliation": 2, "keywords": 0, "bibitem": 1,
+    "arraystretch": 0, "hskip": 0, "kern": 0, "penalty": 0, "vphantom": 1, "hphantom": 1, "adjustbox": 1, "Cref": 1,
+    "subref": 1, "vref": 1, "tag": 1, "foreach": 0, "numberwithin": 2, "algsetup": 1, "setcitestyle": 1, "tocdepth": 0,
+    "import": 2, "subimport": 2, "subfile": 1, "RequirePackage": 1, "documentclass": 1, "PassOptionsToPackage": 2,
+    "DeclareMathOperator": 2, "newtheorem": 2, "newcounter": 1, "newlength": 1, "titlespacing": 4, "titleformat": 5,
+    "looseness": 0, "hyphenpenalty": 0, "tolerance": 0, "selectfont": 0, "includepdf": 1, "gitCommit": 1,
+} | dict.fromkeys(("part", "chapter", "section", "subsection", "subsubsection", "paragraph"), 0)  # fmt: skip
+_WORDS_IN_BRACKETS = frozenset({"caption", "section", "subsection", "subsubsection", "paragraph", "chapter", "item"})
+_LAID_OUT = frozenset({
+    "tabular", "tabular*", "tabularx", "tabulary", "array", "longtable", "minipage", "multicols", "wrapfigure",
+    "wraptable", "adjustbox", "subfigure", "subtable", "adjustwidth", "thebibliography", "NiceTabular", "tblr",
+})  # fmt: skip
+_DRAWN = re.compile(
+    r"\\begin\{(?P<name>tikzpicture|axis|picture|pgfpicture|thebibliography|CCSXML|pgfonlayer|forest|circuitikz)\}"
+    r".*?\\end\{(?P=name)\}",
+    re.DOTALL,
+)
+_COMMAND = re.compile(r"\\(?:(?P<name>[A-Za-z@]+)\*?|\\\*?(?=\s*\[))")
+_BRACE = re.compile(r"\\[^A-Za-z]|[{}]")
+_BRACKET = re.compile(r"\s*\[[^\][]*(?:\[[^\][]*\][^\][]*)*\]")
+_LENGTH = re.compile(
+    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:\s*\\(?:[a-z]*width|[a-z]*height|baselineskip|[a-z]*skip|[a-z]*sep|unitlength|p@)\b"
+    r"|(?:pt|em|ex|cm|mm|in|bp|pc|sp|mu|true\w+|fil+)\b)"
+)
+_POWER = re.compile(
+    r"(?:[-+]?\d[\d.]*\s*(?:\\times|\\cdot)\s*)?(?<![\d.])10\s*\^\s*(?:\{[^{}]*\}|\d)|\d[\d.]*\s*\^\s*(?:\{[^{}]*\}|\d)"
+)
+_RAISED = re.compile(r"[\^_]\s*(?:\{(?:(?!\\pm)[^{}])*\}|-?\d+|\\[A-Za-z]+)")
+_ASSIGNED = re.compile(r"\\(?:vskip|hskip|kern|penalty|looseness|tolerance|hyphenpenalty|clubpenalty|widowpenalty|"
+                       r"arraystretch|tabcolsep|parskip|parindent|hsize)\s*\}?\s*=?\s*\{?\s*-?\d*\.?\d+")  # fmt: skip
+_DOI = re.compile(r"10\.\d{4,}/\S+|\b\w+://\S+|\barXiv:\s*\d+\.\d+\S*", re.IGNORECASE)
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d\b|\b\d+(?:\.\d+){2,}\b")
+_NUMBER = re.compile(
+    r"(?<![\w.\\@#'])(?<![A-Za-z]-)(?<![A-Za-z]\.)(?<!\d,)(?<!\{,\})"
+    r"(?P<number>(?:(?P<whole>\d{1,3}(?:(?P<parted>,|\{,\}|\\,)\d{3}(?:(?P=parted)\d{3})*)(?!\d)|\d+)(?:\.(?P<fraction>\d+))?)"
+    r"|\.(?P<bare>\d+))(?![\w@]|\.\d|,\d|\{,\}\d|-[A-Za-z]|\s*\^)"
+)
+_REFERRED = re.compile(
+    r"(?:\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eq(?:uation)?s?|chapters?|append(?:ix|ices)|theorems?|lemmas?|"
+    r"algorithms?|steps?|lines?|pages?|pp?|versions?|v|no|nos|python|cuda|pytorch|numpy|footnotes?|question|rfc|iso|"
+    r"part|phase|stage|grant|award|contract|issue|volume|vol)\b\.?|§|\\S\b|\\#)[~\s]*(?:\\ )?\(?$",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(r"\}?\$?\s*(?:~|\\,|\\;|\\ )?\s*\{?(?:\\%|\\percent\b|percent\b|per cent\b)")
+_SIGNED = re.compile(
+    r"(?:^|[\s({\[,;:=<>&~|/$]|\\(?:sim|approx|leq?|geq?|pm|,|;|!|quad|in|to|rightarrow))(?P<sign>[-+])$"
+)
+_MINUS = re.compile(r"(?:\$-\$|(?:^|[\s({\[&~])--|\N{MINUS SIGN}|\{-\}|\\textminus(?:\{\}|\s)?|\\minus(?:\{\}|\s)?)$")
+_OKAY = re.compile(r"%\s*bound:\s*ok\b")
+_TITLED = re.compile(r"\\(?:title|(?:re)?newcommand\*?|providecommand\*?|def)\s*")
+YEARS = range(1900, 2100)
+
+
+@dataclass(frozen=True)
+class Numeral:
+    """A typed number.
+
+    Attributes
+    ----------
+    source, start, end
+        Where it stands; a sign that is part of it is inside.
+    value : Decimal
+        With its sign, also one that stands apart (`$-$0.3`).
+    decimals, significant : int
+        Digits after the point, and digits that tell something: zeros at the end of a whole number do not.
+    form : str
+        The format in which the number would be printed as it is typed, were it a cell's value.
+    percent : bool
+        Whether a percent sign follows.
+    """
+
+    source: Source
+    start: int
+    end: int
+    value: Decimal
+    decimals: int
+    significant: int
+    form: str
+    percent: bool
+
+    @property
+    def text(self) -> str:
+        """The number as it is typed."""
+        return self.source.text[self.start : self.end]
+
+    @property
+    def place(self) -> str:
+        """The file and the line."""
+        return self.source.place(self.start)
+
+
+def numerals(file: Source, macro: str, names: Iterable[str] = ()) -> list[Numeral]:
+    """The decimals and the whole numbers of three digits or more that a reader sees in a file.
+
+    Parameters
+    ----------
+    file : Source
+    macro : str
+        The command of bound values, whose keys are none.
+    names : iterable of str
+        Regular expressions of names that hold digits.
+    """
+    text = visible(file, macro, names)
+    found = []
+    for match in _NUMBER.finditer(text):
+        numeral = _numeral(file, text, match)
+        if numeral is not None:
+            found.append(numeral)
+    return found
+
+
+def _numeral(file: Source, text: str, match: re.Match[str]) -> Numeral | None:
+    whole, fraction = match["whole"] or "", match["fraction"] or match["bare"] or ""
+    digits = re.sub(r"\D", "", whole)
+    if not fraction and (len(digits) < 3 or (digits[0] == "0")):
+        return None
+    if not fraction and not match["parted"] and len(digits) == 4 and int(digits) in YEARS:
+        return None
+    start, end = match.span("number")
+    before = text[max(0, start - 40) : start]
+    if _REFERRED.search(before):
+        return None
+    rest = file.text[end : file.text.find("\n", end) if "\n" in file.text[end:] else None]
+    if _OKAY.search(rest):
+        return None
+    signed, apart = _SIGNED.search(before), _MINUS.search(before)
+    sign = signed["sign"] if signed else ""
+    value = Decimal(f"{digits or '0'}.{fraction or '0'}")
+    negative = sign == "-" or apart is not None
+    told = (digits + fraction).lstrip("0")
+    spelled = next((sign for sign, text in SPELLED.items() if text == match["parted"]), "")
+    kind = "n" if match["bare"] else "f"
+    form = ("!" if apart and not signed else "") + ("+" if sign == "+" else "") + spelled
+    form += f".{len(fraction)}{kind}" if fraction else "d"
+    return Numeral(
+        source=file,
+        start=start - len(sign),
+        end=end,
+        value=-value if negative else value,
+        decimals=len(fraction),
+        significant=len(told if fraction else told.rstrip("0")),
+        form=form,
+        percent=_PERCENT.match(text, end) is not None,
+    )
+
+
+def visible(file: Source, macro: str, names: Iterable[str] = ()) -> str:
+    """The text of a file in which everything but words and values is blank, every character where it was."""
+    text = file.code
+    text = _DRAWN.sub(lambda match: blank(match[0]), text)
+    text = _body(text)
+    text = CITE.sub(lambda match: blank(match[0]), text)
+    for pattern in (_ASSIGNED, _LENGTH):
+        text = pattern.sub(lambda match: blank(match[0]), text)
+    text = _without_commands(text, {macro, *(f"bound{each}" for each in ("val", "rows", "claim", "table", "figure"))})
+    for pattern in (_DOI, _DATE, _POWER, _RAISED):
+        text = pattern.sub(lambda match: blank(match[0]), text)
+    for name in names:
+        text = re.sub(rf"(?<!\w)(?:{name})(?!\w)", lambda match: blank(match[0]), text)
+    return text
+
+
+def _without_commands(text: str, bound: set[str]) -> str:
+    """The text without the names of commands, their options, and braces that hold no values."""
+    closing = _closing(text)
+    pieces, position = [], 0
+    silent = _SILENT | dict.fromkeys(bound, 1)
+    for match in _COMMAND.finditer(text):
+        if match.start() < position:
+            continue
+        name, end = match["name"] or "", match.end()
+        count = silent.get(name, 0)
+        if name == "begin":
+            inner = re.compile(r"\s*\{([^{}]*)\}").match(text, end)
+            count = 4 if inner and inner[1] in _LAID_OUT else 1
+        if name in ("newcommand", "renewcommand", "providecommand"):
+            count = 1
+        if name == "def":
+            signature = re.compile(r"\s*\\[A-Za-z@]+[^{]*").match(text, end)
+            end = signature.end() if signature else end
+        while True:
+            if name not in _WORDS_IN_BRACKETS and (bracket := _BRACKET.match(text, end)):
+                end = bracket.end()
+                continue
+            opened = re.compile(r"\s*").match(text, end)
+            at = opened.end() if opened else end
+            if count > 0 and at in closing:
+                end, count = closing[at], count - 1
+                continue
+            break
+        kept = text[match.start() : end]
+        pieces += [text[position : match.start()], kept if name in _SIGNS else blank(kept)]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+_SIGNS = frozenset({
+    "times", "cdot", "pm", "sim", "approx", "le", "leq", "ge", "geq", "quad", "in", "to", "rightarrow", "percent", "S",
+    "textminus", "minus",
+})  # fmt: skip
+
+
+def _closing(text: str) -> dict[int, int]:
+    """For each opening brace the place behind the one that closes it."""
+    found, opened = {}, []
+    for match in _BRACE.finditer(text):
+        if match[0] == "{":
+            opened.append(match.start())
+        elif match[0] == "}" and opened:
+            found[opened.pop()] = match.end()
+    return found
+
+
+def _body(text: str) -> str:
+    r"""The text with the preamble blank, but for the title and what the author's own commands print."""
+    begin = text.find(r"\begin{document}")
+    end = source.END.search(text)
+    stop = end.start() if end else len(text)
+    if begin < 0:
+        return text[:stop] + blank(text[stop:])
+    head = text[:begin]
+    closing = _closing(head)
+    kept = [span for match in _TITLED.finditer(head) for span in _definition(head, match.end(), closing)]
+    pieces, position = [], 0
+    for start, close in kept:
+        if start >= position:
+            pieces += [blank(head[position:start]), head[start:close]]
+            position = close
+    return "".join([*pieces, blank(head[position:])]) + text[begin:stop] + blank(text[stop:])
+
+
+def _definition(head: str, at: int, closing: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """The last of the brace groups that follow, where a title or the body of a definition stands."""
+    last = None
+    gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")
+    while True:
+        match = gap.match(head, at)
+        at = match.end() if match else at
+        if at in closing and (last is None or head[last[0] + 1 : last[1] - 1].strip().startswith("\\")):
+            last = (at, closing[at])
+            at = closing[at]
+        elif match is None or match.end() == match.start():
+            break
+    if last is not None:
+        yield last

@@ -1,0 +1,48 @@
+"""Data as they were at a git revision."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from boundpaper.adopt import cells
+from boundpaper.adopt.cells import Cell
+from boundpaper.adopt.folder import Folder
+from boundpaper.errors import DataError, SpecError
+
+
+def git(root: Path, *arguments: str) -> bytes | None:
+    """What git prints; None when it fails, or is not installed."""
+    try:
+        done = subprocess.run(("git", *arguments), cwd=root, capture_output=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def known(root: Path, revision: str) -> bool:
+    """Whether a folder has a git revision of this name."""
+    return git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None
+
+
+def require(root: Path, revision: str) -> None:
+    """SpecError unless git knows the revision in this folder."""
+    if not known(root, revision):
+        raise SpecError(f"{revision!r} is no revision of git here; `git log --oneline` lists some")
+
+
+def cells_at(folder: Folder, revision: str) -> dict[str, Cell]:
+    """The cells of those data files that differ from a revision's, as they were there."""
+    named = cells.files(folder)
+    changed = git(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
+    there = {name.decode() for name in (changed or b"").split(b"\0") if name}
+    found: dict[str, Cell] = {}
+    for name, file in named.items():
+        raw = git(folder.root, "show", f"{revision}:./{file}") if file in there else None
+        if raw is None:
+            continue
+        try:
+            found |= cells.gathered({name: (file, raw)}, folder.keys).cells
+        except (DataError, UnicodeDecodeError):
+            continue  # an older form of the file, of which no cell can be told
+    return found

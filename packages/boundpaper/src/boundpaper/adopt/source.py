@@ -1,0 +1,152 @@
+"""The author's LaTeX files: which of them make the paper, what in them is code, and where values are named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from boundpaper.adopt.folder import GENERATED, Folder
+from boundpaper.errors import SpecError
+
+LINE = rf"\input{{{GENERATED}/{GENERATED}}}"
+"""The one line of the main file that reads what is generated."""
+_HIDDEN = re.compile(
+    r"\\verb\*?(?P<sign>[^A-Za-z\s*]).*?(?P=sign)|(?<!\\)(?:\\\\)*(?P<comment>%[^\n]*)"
+    r"|\\begin\{(?P<name>verbatim\*?|Verbatim|lstlisting|minted|alltt|comment|filecontents\*?)\}.*?\\end\{(?P=name)\}"
+    r"|\\(?:lstinline|mintinline\{\w+\})(?:\[[^\]]*\])?(?:\{[^{}]*\}|(?P<other>[^A-Za-z\s{\[]).*?(?P=other))",
+    re.DOTALL,
+)
+_READ = re.compile(
+    r"\\(?P<command>input|include|subfile|subfileinclude|InputIfFileExists|(?:sub)?import\*?\s*\{(?P<folder>[^{}]*)\})"
+    r"\s*(?:\{(?P<name>[^{}]*)\}|(?P<bare>[^\s{}\\]+))"
+)
+END = re.compile(r"\\end\{document\}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One LaTeX file: its path, its text with the line ends that it has, and its encoding."""
+
+    path: Path
+    shown: str
+    text: str
+    encoding: str
+
+    @cached_property
+    def code(self) -> str:
+        """The text with comments and what is set verbatim as blanks, every character where it was."""
+        return _HIDDEN.sub(lambda match: blank(match[0]), self.text)
+
+    def line(self, offset: int) -> int:
+        """The line of a character, from 1."""
+        return self.text.count("\n", 0, offset) + 1
+
+    def place(self, offset: int) -> str:
+        """The file and the line, as messages name them."""
+        return f"{self.shown}:{self.line(offset)}"
+
+    def encoded(self, text: str) -> bytes:
+        """The bytes of a text for this file."""
+        return text.encode(self.encoding)
+
+
+@dataclass(frozen=True)
+class Use:
+    r"""A place where a value is named: `\val{address:format}`, `\boundrows{name}` and their kin."""
+
+    source: Source
+    start: int
+    end: int
+    command: str
+    key: str
+
+    @property
+    def place(self) -> str:
+        """The file and the line."""
+        return self.source.place(self.start)
+
+
+def blank(text: str) -> str:
+    """As many blanks as there are characters, line ends kept."""
+    return re.sub(r"[^\n]", " ", text)
+
+
+def read(path: Path, shown: str) -> Source:
+    """Read a file, in UTF-8, or in Latin-1 when it is not that: every byte is given back when it is written.
+
+    Raises
+    ------
+    SpecError
+        It cannot be read.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise SpecError(f"{shown}: cannot be read ({error.strerror})") from None
+    try:
+        return Source(path, shown, raw.decode("utf-8"), "utf-8")
+    except UnicodeDecodeError:
+        return Source(path, shown, raw.decode("latin-1"), "latin-1")
+
+
+def sources(folder: Folder) -> list[Source]:
+    """The main files and what they read, each once, in the order of reading; what is generated is left out."""
+    found: dict[Path, Source] = {}
+    waiting = [folder.root / main for main in reversed(folder.mains)]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found[path] = source = read(path, folder.shown(path))
+        waiting += reversed(list(_inputs(source, folder)))
+    return list(found.values())
+
+
+def _inputs(source: Source, folder: Folder) -> Iterator[Path]:
+    for match in _READ.finditer(source.code):
+        name = (match["name"] if match["name"] is not None else match["bare"]).strip().strip('"')
+        inner = (match["folder"] or "").strip()
+        if not name or "#" in name or "\\" in name:
+            continue
+        for base in (folder.paper / inner, source.path.parent / inner):
+            path = next((each for each in (base / f"{name}.tex", base / name) if each.is_file()), None)
+            if path is not None:
+                path = Path(*path.parts) if ".." not in path.parts else path.resolve()
+                if not path.is_relative_to(folder.generated) and path.suffix not in (".sty", ".cls", ".pdf", ".pgf"):
+                    yield path
+                break
+
+
+def uses(source: Source, macro: str) -> list[Use]:
+    """Every place of a file where a value is named.
+
+    Raises
+    ------
+    SpecError
+        A command without its braces.
+    """
+    commands = {macro: "val", "boundval": "val", "boundrows": "rows", "boundclaim": "claim", "claim": "claim"}
+    commands |= {f"bound{each}": each for each in ("table", "tabular", "figure")}
+    pattern = re.compile(rf"\\({'|'.join(commands)})(?![A-Za-z@])(?:\s*\{{([^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*)\}})?")
+    found = []
+    for match in pattern.finditer(source.code):
+        before = source.code[: match.start()].rstrip()[-30:]
+        if re.search(r"\\(?:re|provide)?(?:new)?command\*?\s*\{?$|\\(?:g|e|x)?def$|\\let$", before):
+            continue  # the author's own command of this name
+        if match[2] is None:
+            if match[1] != "claim":
+                raise SpecError(f"{source.place(match.start())}: \\{match[1]} without {{...}} after it")
+            continue
+        key = re.sub(r"\s+", " ", match[2]).strip()
+        found.append(Use(source, match.start(), match.end(), commands[match[1]], key))
+    return found
+
+
+def body_of(source: Source) -> tuple[int, int]:
+    r"""Where the document's body begins and ends; the whole text of a file without `\begin{document}`."""
+    begin = source.code.find(r"\begin{document}")
+    end = END.search(source.code)
+    return max(begin, 0), end.start() if end else len(source.text)

@@ -1,0 +1,149 @@
+"""A LaTeX paper that exists: begun, its numbers bound and found, and given back as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from boundpaper.adopt.folder import Folder
+    from boundpaper.adopt.lint import Candidate, Finding
+
+
+def adopted() -> Folder:
+    """The adopted paper in the working directory or above it; a DataError where there is none."""
+    from boundpaper.adopt.folder import read
+    from boundpaper.errors import DataError
+    from boundpaper.places import ADOPTED, nearest_adopted
+
+    root = nearest_adopted()
+    if root is None:
+        raise DataError(f"{Path.cwd()}: no {ADOPTED} here or above; go to the folder of a LaTeX paper: boundpaper init")
+    return read(root)
+
+
+@click.command()
+@click.option("--main", "mains", multiple=True, metavar="FILE", help="The main file; again for a supplement.")
+@click.option("--data", multiple=True, metavar="PATTERN", help="Files with numbers, as in results/*.csv.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
+    """Begin in the folder of a LaTeX paper: boundpaper.toml, bound/, one line in the main file."""
+    from boundpaper.adopt import begin
+
+    planned = begin.plan(Path.cwd(), mains, data)
+    for line in planned.words:
+        click.echo(line, err=True)
+    if dry_run:
+        click.echo(planned.toml, nl=False)
+        for path in planned.files:
+            click.echo(f"{planned.folder.shown(path)}: one line more, after \\documentclass")
+        return
+    for file in begin.carry_out(planned):
+        click.echo(file)
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 when something would be written.")
+@click.option("--force", is_flag=True, help="Write over what was edited by hand.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing when all goes well.")
+def build(check: bool, force: bool, quiet: bool) -> None:
+    """Write bound/ from the data; what is unchanged stays untouched."""
+    from boundpaper.adopt.generate import build as written
+    from boundpaper.typeset.plural import counted
+
+    done = written(adopted(), check=check, force=force)
+    for file in done.changed if not quiet or check else ():
+        click.echo(f"{file}: is not as the data are; run `boundpaper build`" if check else file, err=check)
+    if check and done.changed:
+        raise SystemExit(1)
+    if not quiet:
+        click.echo(f"{counted(done.values, 'bound place')}, {counted(len(done.changed), 'file')} written", err=True)
+
+
+@click.command()
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="A new folder for the paper.")
+@click.option("--in-place", is_flag=True, help="Write over the author's files: this leaves boundpaper.")
+def flatten(output: Path | None, in_place: bool) -> None:
+    """Write every value out: the paper as plain LaTeX without bound/, in a new folder or in place."""
+    from boundpaper.adopt.flatten import write
+
+    if (output is None) is not in_place:
+        raise click.UsageError("give -o FOLDER for a copy, or --in-place")
+    for file in write(adopted(), output):
+        click.echo(file)
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Bind each number that only one cell has, three digits or more.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask about each other number that has cells.")
+@click.option(
+    "--against", metavar="REV", help="Name numbers that cells had at a git revision [HEAD, where there is one]."
+)
+@click.option("--all", "every", is_flag=True, help="Name numbers that no cell has as well.")
+def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None:
+    """Find typed numbers, with the cells that have their value; write nothing without --fix or -i.
+
+    Exits with 1 when a number is stale, or only one cell has it.
+    """
+    from boundpaper.adopt import begin, generate, revision
+    from boundpaper.adopt import lint as room
+    from boundpaper.places import nearest_adopted
+    from boundpaper.store import files
+    from boundpaper.typeset.plural import counted
+
+    begun = nearest_adopted() is not None
+    folder = adopted() if begun or fix or interactive else begin.plan(Path.cwd()).folder
+    if against:
+        revision.require(folder.root, against)
+    asked = against or "HEAD"
+    before = revision.cells_at(folder, asked) if revision.known(folder.root, asked) else {}
+    paper = generate.Paper.read(folder)
+    found = room.lint(paper, before, asked)
+    chosen = [(each.numeral, each.candidates[0]) for each in found if each.safe] if fix else []
+    left = [each for each in found if not (fix and each.safe)]
+    for each in left:
+        if interactive and (answer := _asked(each)) is not None:
+            chosen.append((each.numeral, answer))
+        elif not interactive and (each.candidates or each.stale or every):
+            click.echo(str(each))
+    for file, text in room.bind(paper, chosen).items():
+        files.write(file.path, file.encoded(text))
+        click.echo(f"{file.shown}: written", err=True)
+    if chosen:
+        generate.build(folder)
+    unknown = sum(not (each.candidates or each.stale) for each in found)
+    words = [counted(len(found), "typed number"), f"{unknown} of them in no cell"]
+    words += (
+        [f"{len(chosen)} bound"] if fix or interactive else [f"{sum(each.safe for each in found)} that --fix binds"]
+    )
+    click.echo(", ".join(words), err=True)
+    bound = {id(numeral) for numeral, _ in chosen}
+    if any((each.safe or each.stale) and id(each.numeral) not in bound for each in found):
+        raise SystemExit(1)
+
+
+def _asked(finding: Finding) -> Candidate | None:
+    """The cell that the author chooses for a number; None to leave it."""
+    if not finding.candidates:
+        return None
+    numeral = finding.numeral
+    line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - 1].strip()
+    click.echo(f"\n{numeral.place}: {numeral.text}\n    {line[:200]}")
+    for number, each in enumerate(finding.candidates[:9], 1):
+        click.echo(
+            f"  {number}  \\{finding.macro}{{{each.key}}}  {each.cell.text}  ({each.cell.file}: {each.cell.place})"
+        )
+    answer = click.prompt("  which (Enter leaves it, q ends)", default="", show_default=False).strip()
+    if answer == "q":
+        raise click.Abort
+    if not answer.isdigit() or not 1 <= int(answer) <= min(9, len(finding.candidates)):
+        return None
+    return finding.candidates[int(answer) - 1]
+
+
+OUTSIDE = (init, build, lint, flatten)
+"""Commands outside of a project that is built from chapters."""
+ADOPTED_COMMANDS = ()
+"""Commands that stand in the place of those of the same name where the folder is that of an adopted paper."""

@@ -1,0 +1,183 @@
+"""Numbers of an existing paper: begun, bound, built, and given back byte for byte."""
+
+import json
+
+import pytest
+
+from adopt.adopting import MAIN, begun, committed, folder, needs, pdf_text, run
+
+
+def _bound(root):
+    return (root / "bound/bound.tex").read_text()
+
+
+def test_init_writes_three_files_and_one_line_of_the_main(tmp_path):
+    root = begun(tmp_path)
+    assert (root / "main.tex").read_text() == MAIN.replace("{article}\n", "{article}\n\\input{bound/bound}\n")
+    assert '[tables.heights]\nkey = ["plant", "lamp"]' in (root / "boundpaper.toml").read_text()
+    assert r"\bound@set{heights/pea-co,1/loss}{-0.314}" in _bound(root)
+    assert r"\bound@set{trial/trial/sun/word}{5\% off}" in _bound(root)
+
+
+def test_a_dry_run_writes_nothing(tmp_path):
+    folder(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert "main.tex: one line more" in run(tmp_path, "init", "--dry-run")
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.latex
+def test_the_pages_stay_and_the_file_comes_back(tmp_path):
+    folder(tmp_path)
+    before = pdf_text(tmp_path)
+    run(tmp_path, "init")
+    said = run(tmp_path, "lint", "--fix")
+    text = (tmp_path / "main.tex").read_text()
+    assert "10 bound" in said, said
+    assert r"\val{heights/bean,1/gain:.3f}" in text
+    assert r"$\val{heights/pea-co,1/loss:.3f}$" in text
+    assert r"\val{heights/bean,1/pods:;d}" in text
+    assert r"\val{heights/pea-co,1/gain:.4n}" in text
+    assert r"\val{heights/bean,1/gain:.2p}\%" in text
+    assert pdf_text(tmp_path) == before
+    run(tmp_path, "flatten", "-o", "plain")
+    assert (tmp_path / "plain/main.tex").read_text() == MAIN
+    run(tmp_path, "flatten", "--in-place")
+    assert (tmp_path / "main.tex").read_text() == MAIN
+
+
+@pytest.mark.parametrize(
+    "main",
+    [
+        MAIN.replace("\n", "\r\n").encode(),
+        MAIN.replace("bean gains", "fève à gagné").encode("latin-1"),
+        MAIN.replace("\\documentclass{article}\n", "\\documentclass[a4paper,\n  11pt]{article} % a class\n").encode(),
+        MAIN.replace("\\documentclass{article}\n", "\\documentclass{article}\\usepackage{url}\n").encode(),
+        MAIN.rstrip("\n").encode(),
+    ],
+)
+def test_every_byte_comes_back(tmp_path, main):
+    root = folder(tmp_path, main)
+    run(root, "init")
+    assert "bound" in run(root, "lint", "--fix")
+    assert (root / "main.tex").read_bytes() != main
+    run(root, "flatten", "--in-place")
+    assert (root / "main.tex").read_bytes() == main
+
+
+def test_a_changed_cell_moves_one_line_and_an_unchanged_one_none(tmp_path):
+    root = begun(tmp_path)
+    run(root, "lint", "--fix")
+    before, stamp = _bound(root), (root / "bound/bound.tex").stat().st_mtime_ns
+    run(root, "build")
+    run(root, "build", "--check")
+    assert (root / "bound/bound.tex").stat().st_mtime_ns == stamp
+    data = root / "results/heights.csv"
+    data.write_text(data.read_text().replace("0.7212", "0.7333"))
+    assert "bound/bound.tex: is not as the data are" in run(root, "build", "--check", code=1)
+    assert _bound(root) == before
+    run(root, "build")
+    moved = [line for line in _bound(root).splitlines() if line not in before.splitlines()]
+    assert all("0.7333" in line or ".7333" in line for line in moved)
+    assert moved
+
+
+def test_what_is_not_there_is_said_with_its_place_and_the_nearest_name(tmp_path):
+    root = begun(tmp_path)
+    for typed, words in (
+        (r"\val{heights/been,1/gain:.3f}", "no cell heights/been,1/gain; did you mean heights/bean,1/gain?"),
+        (r"\val{trial/trial/sun/shore}", "did you mean trial/trial/sun/share?"),
+        (r"\val{hights/bean,1/gain}", "no table 'hights' in the data; did you mean 'heights'?"),
+        (r"\val{heights/bean,1/gain:3f}", "'3f' is no format"),
+        (r"\val{trial/trial/sun/word:.2f}", "is '5% off', no number"),
+        (r"\boundrows{all}", "no [rows.all] in boundpaper.toml"),
+        (r"\val", r"\val without {...}"),
+    ):
+        text = (root / "main.tex").read_text()
+        (root / "main.tex").write_text(text.replace("\\maketitle\n", f"\\maketitle\n{typed}\n"))
+        said = run(root, "build", code=1)
+        assert "main.tex:8: " in said, said
+        assert words in said, said
+        (root / "main.tex").write_text(text)
+
+
+def test_a_file_edited_by_hand_is_kept_until_force(tmp_path):
+    root = begun(tmp_path)
+    path = root / "bound/bound.tex"
+    made = path.read_text()
+    path.write_text(made.replace("0.8314", "0.9"))
+    assert "edited by hand" in run(root, "build", code=1)
+    assert "0.9" in path.read_text()
+    run(root, "build", "--force")
+    assert path.read_text() == made
+    (root / "bound/lock.json").write_text("<<<<<<< HEAD\n")
+    assert "run `boundpaper build --force`" in run(root, "build", code=1)
+    run(root, "build", "--force")
+    assert json.loads((root / "bound/lock.json").read_text())
+
+
+def test_names_rows_and_arguments_of_macros(tmp_path):
+    root = begun(tmp_path)
+    toml = (root / "boundpaper.toml").read_text()
+    (root / "boundpaper.toml").write_text(
+        toml + '[values]\nbest = "heights/bean,1/gain:.2f"\n[rows.first]\ntable = "heights"\n'
+        'columns = ["plant", "gain:.1p", "loss:.2f"]\nwhere = {lamp = "1"}\nsort = "gain"\n'
+    )
+    text = (root / "main.tex").read_text()
+    text = text.replace("\\title", "\\newcommand\\gain[2]{\\val{heights/#1,#2/gain:.1f}}\n\\title")
+    text = text.replace(r"Bean & 0.8314 \\ \midrule Pea & 0.7212 \\", "\\boundrows{first}").replace(
+        "The bean", r"\val{best} \gain{bean}{2}"
+    )
+    (root / "main.tex").write_text(text)
+    run(root, "build")
+    assert "pea \\& co & 72.1 & -0.31 \\\\\nbean & 83.1 & 0.25 \\\\}" in _bound(root)
+    assert r"\bound@set{best}{0.83}" in _bound(root)
+    assert r"\bound@set{heights/bean,2/gain:.1f}{0.5}" in _bound(root)
+    assert "takes an argument of a macro" in run(root, "flatten", "-o", "plain", code=1)
+
+
+@pytest.mark.latex
+@needs("siunitx.sty", "hyperref.sty")
+def test_a_value_prints_wherever_a_number_may_stand(tmp_path):
+    v = r"\val{heights/bean,1/gain:.3f}"
+    main = (
+        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{siunitx,booktabs,hyperref}\n"
+        "\\title{T V}\\begin{document}\\maketitle\\tableofcontents\\listoftables\\section{S V}x\\footnote{F V} "
+        "\\textbf{B V} $M=V^{V}$ \\num{V} \\SI{V}{\\metre} \\val{heights/bean,3/gain} \\begin{table}\\caption[K V]{C V}"
+        "\\begin{tabular}{lS}\\toprule a & V\\\\\\midrule\\boundrows{r}\\bottomrule"
+        "\\end{tabular}\\end{table}\\end{document}\n"
+    ).replace("V", v)
+    root = begun(tmp_path, main=main.replace(r"\val{heights/bean,3/gain}", "").replace(r"\boundrows{r}", ""))
+    toml = (root / "boundpaper.toml").read_text()
+    (root / "boundpaper.toml").write_text(toml + '[rows.r]\ntable = "heights"\ncolumns = ["plant", "gain:.3f"]\n')
+    path = root / "main.tex"
+    path.write_text(path.read_text().replace(r"\bottomrule", r"\boundrows{r}\bottomrule"))
+    run(root, "build")
+    path.write_text(path.read_text().replace(r"\begin{table}", r"\val{heights/bean,3/gain}\begin{table}"))
+    text = pdf_text(root)
+    assert text.count("0.831") == 13, text
+    assert "??heights/bean,3/gain??" in text
+    assert "is unknown; run boundpaper build" in (root / "main.log").read_text()
+
+
+def test_stale_numbers_are_told_against_a_revision(tmp_path):
+    root = begun(tmp_path)
+    committed(root)
+    data = root / "results/trial.json"
+    data.write_text(data.read_text().replace("2295", "1995"))
+    path = root / "main.tex"
+    path.write_text(path.read_text().replace("The bean", "After 2{,}295 ms the bean"))
+    said = run(root, "lint", code=1)
+    assert "main.tex:9: 2{,}295 is typed; trial/trial/sun/late-ms was 2295 at HEAD and is 1995 now (stale)" in said
+    assert "no revision of git here" in run(root, "lint", "--against", "nowhere", code=1)
+
+
+def test_i_asks_and_takes_the_answer(tmp_path):
+    root = begun(tmp_path)
+    path = root / "main.tex"
+    path.write_text(path.read_text().replace("The bean gains 0.831", "The bean gains 0.52"))
+    run(root, "lint", "--fix")
+    assert "0.52" in path.read_text()
+    said = run(root, "lint", "-i", given="1\n")
+    assert r"\val{heights/bean,2/gain:.2f}" in said
+    assert r"gains \val{heights/bean,2/gain:.2f}" in path.read_text()
