@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,7 +136,8 @@ def _asked(finding: Finding) -> Candidate | None:
         click.echo(
             f"  {number}  \\{finding.macro}{{{each.key}}}  {each.cell.text}  ({each.cell.file}: {each.cell.place})"
         )
-    answer = click.prompt("  which (Enter leaves it, q ends)", default="", show_default=False).strip()
+    click.echo("  which (Enter leaves it, q ends): ", nl=False)
+    answer = sys.stdin.readline().strip()
     if answer == "q":
         raise click.Abort
     if not answer.isdigit() or not 1 <= int(answer) <= min(9, len(finding.candidates)):
