@@ -164,3 +164,23 @@ def test_facts_of_a_function_with_all_kinds_of_parameters():
     facts = of_python("def f(a, /, b, c=1, *, d, e=2): ...")["functions"][0]
     assert facts["artifacts"] == ["a", "b", "d"]
     assert facts["options"] == ["c", "e"]
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("analysis/claims/odd.py", "def a_claim(:\n"),
+        ("analysis/claims/thesis/odd.py", "    x = 1\n"),
+        ("analysis/claims/odd.py", "x = '\n"),
+        ("analysis/studies/odd.py", "def a_result(scores)\n"),
+    ],
+)
+def test_what_gathers_a_kind_fails_on_a_file_of_it_that_cannot_be_read(file, content, tmp_path, write):
+    """The ledger would hold fewer claims than there are, and say nothing of it."""
+    write(file, content)
+    found = graph(tmp_path)
+    gathering = "ledger:claims" if "claims" in file else "inventory:provenance"
+    assert found.steps[gathering].fault.startswith(f"{file}: line 1: ")
+    assert found.steps["table:means"].fault == ""
+    write(file)
+    assert graph(tmp_path).steps[gathering].fault == ""

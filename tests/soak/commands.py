@@ -285,7 +285,7 @@ class Soak:
             ended = self.forks[root].run(*command)
         finally:
             path.write_bytes(content)
-        outcome, why = judged(path, kind.named(path), ended)
+        outcome, why = judged(path, kind.named(path), ended, odd)
         if outcome == "accepted" and odd != content:
             if kind.sealed and _differs(path, content, odd):
                 outcome, why = "silent", "accepted, though it is sealed"
@@ -342,8 +342,11 @@ def _differs(path: Path, content: bytes, odd: bytes) -> bool:
         return True
 
 
-def judged(path: Path, names: Sequence[str], ended: Ended) -> tuple[str, str]:
-    """How a command on a damaged file ended (`accepted`, `told`, or what is amiss), and in that case the words."""
+def judged(path: Path, names: Sequence[str], ended: Ended, odd: bytes = b"") -> tuple[str, str]:
+    """How a command on a damaged file ended (`accepted`, `told`, or what is amiss), and in that case the words.
+
+    What the file itself has for a text (`odd`) may be printed, `nan` among it.
+    """
     errors, shown = ended.errors, ended.errors[:400].replace("\n", " | ")
     if "Traceback (most recent call last)" in errors:
         return "traceback", (errors.strip().splitlines()[-1:] or [""])[0][:300]
@@ -359,8 +362,8 @@ def judged(path: Path, names: Sequence[str], ended: Ended) -> tuple[str, str]:
     if own and not own[0].startswith((path.name, *EXHIBITS)):
         return "code line", shown
     if ended.code == 0:
-        odd = ODD.search(ended.output)
-        return ("nan", f"prints {odd[0]!r}") if odd else ("accepted", "")
+        found = next((each[0] for each in ODD.finditer(ended.output) if each[0].encode() not in odd), "")
+        return ("nan", f"prints {found!r}") if found else ("accepted", "")
     if not any(name in errors for name in names):
         return "unnamed", shown
     blocks = [line for line in errors.strip().splitlines() if not any(name in line for name in names)]

@@ -1,14 +1,17 @@
-"""Everything that is checked without running a step: tables, the names that steps use, and the bibliography."""
+"""Everything that is checked without running a step: tables, the names that steps use, bibliography and settings."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from boundpaper.build.graph import Graph
-from boundpaper.paper import bibliography, lint
+from boundpaper.errors import ThesisError
+from boundpaper.paper import bibliography, lint, metadata
 from boundpaper.paper.metadata import chapters
+from boundpaper.paper.tex import pages
 from boundpaper.store.descriptor import package
 from boundpaper.store.schema import Fault
 from boundpaper.store.schema import check as faults_of
@@ -25,7 +28,7 @@ class Checked:
     tables : dict of str to list of Fault
         What is wrong with each artifact that something is wrong with.
     others : list of Fault
-        What is wrong with the bibliography, chapters and steps; the message says where.
+        What is wrong with the bibliography, chapters, metadata, limits of pages and steps; the message says where.
     gaps : list of str
         What the bibliography lacks and is set without.
     """
@@ -55,8 +58,18 @@ def checked(root: Path, graph: Graph) -> Checked:
     names = list(dict.fromkeys([*described, *graph.artifacts]))
     tables = {name: faults for name in names if (faults := faults_of(root, name))}
     held = bibliography.read(root)
-    words = [*map(str, held.faults), *map(str, lint.citations(chapters(root), held.lines))]
+    words = [*map(str, held.faults), *map(str, lint.citations(chapters(root), held.lines)), *_settings(root)]
     if not tables and not words:  # tables that can be read
         words += lint.cited_by_tables(root, held.lines)
     words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
     return Checked(len(names), tables, [Fault("", 0, "", line) for line in words], [str(gap) for gap in held.gaps])
+
+
+def _settings(root: Path) -> Iterator[str]:
+    """What is wrong with the paper's metadata and with the limits of its pages."""
+    for file, read in ((metadata.FILE, metadata.read), (pages.FILE, pages.limits)):
+        try:
+            if (root / file).is_file():
+                read(root)
+        except ThesisError as error:
+            yield str(error)

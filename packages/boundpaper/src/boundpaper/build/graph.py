@@ -126,6 +126,7 @@ class _Loader:
         self.makers: dict[str, str] = {}
         self.artifacts: dict[str, str] = {}
         self.faults: list[str] = []
+        self.unread: dict[str, list[str]] = {}  # by kind, the files whose steps nobody knows
         self._closures = Closures(reader)
         self._calls: dict[str, list[list[str]]] = {}
         self._globbed: dict[str, frozenset[str]] = {}
@@ -158,6 +159,7 @@ class _Loader:
         facts = self.reader.python(path)
         if facts["error"]:
             self.faults.append(f"{path}: {facts['error']}")
+            self.unread.setdefault(kind.name, []).append(self.faults[-1])
         functions = [item for item in facts["functions"] if kind.function in ("", item["name"])]
         declared = [item for item in facts["declared"] if item["by"] == kind.declared]
         for item in sorted([*functions, *declared], key=lambda item: int(item["line"])):
@@ -210,6 +212,7 @@ class _Loader:
             faults += wrong
         for need in kind.gathers:
             needs.update(dict.fromkeys(key for key, other in self.steps.items() if other.kind.name == need))
+            faults += self.unread.get(need, ())
         if kind.name == "thesis":
             for other in self.steps.values():
                 if other.kind.calls:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundpaper.errors import SpecError
+from boundpaper.errors import SpecError, ThesisError
 from boundpaper.near import close_to
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _QUOTED = re.compile(r"[^'\"\[\](),]+")
 
+NAMED = 5  # artifacts that a message names
 TYPESET = frozenset({"table", "figure", "chapter"})
 EXAMINING = frozenset({"result", "claim"})
 
@@ -99,15 +100,27 @@ class Job:
 
         Raises
         ------
-        KeyError
-            As the function raises it, with a note of the columns that there are.
+        Exception
+            As the function raises it: a KeyError with a note of the columns that there are, any other but the
+            project's own with one of the artifacts that the function reads, in one of which the cause may lie.
         """
         function, frames = self.load(), self.frames()
         try:
             return function(**frames)
         except KeyError as error:
-            error.add_note(_columns(error, frames))
+            error.add_note(_columns(error, frames) or _artifacts(frames))
             raise
+        except ThesisError:
+            raise
+        except Exception as error:
+            error.add_note(_artifacts(frames))
+            raise
+
+
+def _artifacts(frames: Mapping[str, pd.DataFrame]) -> str:
+    """The artifacts that a step reads, the first five by name."""
+    more = f" and {len(frames) - NAMED} more" if len(frames) > NAMED else ""
+    return f"; it reads {', '.join(list(frames)[:NAMED])}{more}" if frames else ""
 
 
 def _columns(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:

@@ -39,7 +39,8 @@ class Kind:
     single : str
         The one file of a kind that has one step, called `step`, or the dotted name of the module that makes it.
     gathers : tuple of str
-        Kinds all of whose steps come first.
+        Kinds all of whose steps come first; a file of theirs that cannot be read is a fault of this step, since it
+        would gather less than there is.
     parallel : bool
         Whether steps may run beside others in a thread (only where the work is an outside program's).
     """

@@ -65,8 +65,10 @@ class Session:
             When a step failed; every failure is printed first.
         """
         reached = set(self.graph.order(targets))
+        told = {line for key in reached for line in self.graph.steps[key].fault.splitlines()}  # as errors, below
         for fault in self.graph.faults:
-            say(f"warning: {fault}")
+            if fault not in told:
+                say(f"warning: {fault}")
         for step in self.graph.steps.values():
             if step.fault and step.key not in reached:
                 say(f"warning: {step.fault.splitlines()[0]}")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from boundpaper.errors import DataError
 from boundpaper.store.sentences import Sentence, sentences
+from boundpaper.store.text_file import text_of
 
 SUFFIXES = (".md", ".markdown", ".txt")
 SHARE = 0.2  # of a document's recorded statements, which a file must hold to be taken for it
@@ -64,11 +65,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[C
 
 
 def _text(path: Path) -> str:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
-    return "\n".join(text.splitlines())
+    return "\n".join(text_of(Path(), str(path)).splitlines())
 
 
 def _document(held: Collection[str], anchors: Mapping[str, Collection[str]]) -> str:

@@ -12,6 +12,7 @@ from boundpaper.errors import LatexError
 from boundpaper.paper.tex.hints import hint
 from boundpaper.store import files
 
+NO_PREAMBLE = "Missing \\begin{document}"
 SHOWN = 20  # errors listed after the first
 OVERFULL_LIMIT = 5.0  # points; less is not seen on paper
 
@@ -198,12 +199,18 @@ def failure(log: Log, what: str, output: str = "") -> LatexError:
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"
         return LatexError(f"LaTeX failed without an error in its log: {tail}", what)
-    first, others = log.errors[0], log.errors[1:]
+    first, others = log.errors[0], _own(log.errors)[1:]
     message = (f"{first.message} near: {first.context}" if first.context else first.message) + first.hint
     message = "\n".join([message, *(f"out/{each}" if each.file else str(each) for each in others[:SHOWN])])
     if len(others) > SHOWN:
         message += f"\nand {len(others) - SHOWN} more errors"
     return LatexError(message, f"out/{first.file}" if first.file else what, first.line, first.source)
+
+
+def _own(errors: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The errors up to one from which all others follow: a preamble that LaTeX takes for text."""
+    last = next((number for number, each in enumerate(errors, 1) if NO_PREAMBLE in each.message), len(errors))
+    return errors[:last]
 
 
 def _in_template(root: Path, source: str, text: str, line: int) -> str:
