@@ -177,6 +177,8 @@ def test_facts_of_a_function_with_all_kinds_of_parameters():
 )
 def test_what_gathers_a_kind_fails_on_a_file_of_it_that_cannot_be_read(file, content, tmp_path, write):
     """The ledger would hold fewer claims than there are, and say nothing of it."""
+    for name in ("claims/ledger.py", "build/provenance.py"):
+        write(f"packages/boundpaper/src/boundpaper/{name}")
     write(file, content)
     found = graph(tmp_path)
     gathering = "ledger:claims" if "claims" in file else "inventory:provenance"
