@@ -147,6 +147,37 @@ def test_weights_of_another_size(copy: Path) -> None:
         load(ModelSource(str(copy)))
 
 
+def test_the_library_s_own_table_of_weights_is_not_printed(copy: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It has ten lines and more, before the one that says how to mend it."""
+    change(copy, num_hidden_layers=4)
+    with caplog.at_level(logging.WARNING), pytest.raises(ModelError):
+        load(ModelSource(str(copy)))
+    assert "LOAD REPORT" not in caplog.text
+
+
+def test_weights_that_are_left_out_are_told_in_a_line(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from safetensors.torch import load_file, save_file
+
+    path = copy / "model.safetensors"
+    save_file({**load_file(path), "tower.weight": torch.ones(2)}, path, metadata={"format": "pt"})
+    load(ModelSource(str(copy)))
+    told = capsys.readouterr().err
+    assert f"{copy}: weights that are none of the architecture's are left out: 1 (first: tower.weight)" in told
+    assert "LOAD REPORT" not in told
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("config.json", "hidden_act"), ("tokenizer_config.json", "tokenizer_class"), ("tokenizer.json", "version")],
+)
+def test_a_key_that_a_file_has_twice(copy: Path, name: str, key: str) -> None:
+    """The library would take the last of them in silence."""
+    path = copy / name
+    path.write_text(path.read_text().replace(f'"{key}":', f'"{key}": "odd", "{key}":', 1))
+    with pytest.raises(ModelError, match=rf"{name}: the key '{key}' is there twice"):
+        load(ModelSource(str(copy)))
+
+
 def test_norms_that_the_architecture_would_ignore(tmp_path: Path) -> None:
     """A Qwen3 checkpoint labelled Llama would run without its q/k norms."""
     saved("qwen3", tmp_path)

@@ -136,7 +136,9 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
             sorted((own / "measurements").glob("head_*/own.[cp]*")), one(CHECK), _measured, sealed=True
         ),
         "own manifests": Kind(sorted((own / "measurements").glob("head_*/own.json")), one(CHECK), _measured),
-        "datapackage": Kind([own / "datapackage.yaml"], one(CHECK, table, claims)),
+        "datapackage": Kind(
+            [own / "datapackage.yaml"], one(CHECK, table, claims), lambda path: (path.name, "artifacts/sources/")
+        ),
         "metadata and layout": Kind(
             [paper / "paper/metadata.yaml", *(paper / "paper").glob("layout.yaml")], one(CHECK, ("paper",)), share=0.6
         ),
@@ -274,10 +276,11 @@ class Soak:
         path = chance.choice(kind.files)
         root = self.thesis if path.is_relative_to(self.thesis) else self.paper
         command = chance.choice(kind.commands(path))
+        shutil.rmtree(root / "new-capture", ignore_errors=True)
         if command not in self.undisturbed:
             self._learn(root, command)
             kind.before()
-        shutil.rmtree(root / "new-capture", ignore_errors=True)
+            shutil.rmtree(root / "new-capture", ignore_errors=True)
         content = path.read_bytes()
         odd = changed(path, chance)
         path.write_bytes(odd)

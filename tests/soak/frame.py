@@ -91,7 +91,7 @@ def paper(project: Path, folder: Path) -> Path:
     (folder / "CITATION.cff").write_text((folder / "CITATION.cff").read_text().replace("Nobody yet", "Ada Gardener"))
     metadata = folder / "paper/metadata.yaml"
     metadata.write_text(metadata.read_text().replace("Nobody yet", "Ada Gardener"))
-    shutil.copytree(folder / "packages/keyquery/src/keyquery/tiny/tiny-rope", folder / "own-model")
+    shutil.copytree(project / "packages/keyquery/src/keyquery/tiny/tiny-rope", folder / "own-model")
     for name, line in LINES.items():
         (folder / name).write_text("".join(json.dumps(line(number)) + "\n" for number in range(4)))
     (folder / "text.txt").write_text("The lamp is in the hall, and nobody has the key.\n" * 40)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import logging
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
+from boundpaper.store.json_text import DoubledKeyError, parsed
 from keyquery.models.architecture import check_order
 from keyquery.models.attention.encodings import configured, encoding_name
 from keyquery.models.attention.positions import check_position_blind
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 PRODUCTS = "bitsandbytes.autograd._functions"  # warns of its casts at every product
 HUB_SECONDS = 5
+REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report")  # they log a table of weights
 _said: set[str] = set()
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 AS_CONFIGURED = "as configured"
@@ -125,6 +128,8 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
         if source.quantize is not None or device == "cuda":
             need("accelerate", "to place a model on the GPU")
             options["device_map"] = "auto" if source.device in ("auto", "cuda") and device == "cuda" else {"": device}
+        for each in REPORTING:
+            logging.getLogger(each).addFilter(_is_no_report)
         model, report = factory(config, source.trust_remote_code).from_pretrained(
             source.name,
             config=config,
@@ -166,6 +171,7 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
     if config is None and source.load_as is not None:
         config = configuration(source)
     known = {} if config is None else {"config": config}
+    check_keys(source.name)
     with explained(source.name, source.revision):
         words = transformers.AutoTokenizer.from_pretrained(
             source.name, trust_remote_code=source.trust_remote_code, **hub_options(source), **known
@@ -203,6 +209,7 @@ def configuration(source: ModelSource) -> Any:
         When it cannot be had, or says what its class would ignore although it changes attention.
     """
     transformers = need("transformers", "to load models")
+    check_keys(source.name)
     with explained(source.name, source.revision):
         if source.load_as is None:
             config = transformers.AutoConfig.from_pretrained(
@@ -217,6 +224,28 @@ def configuration(source: ModelSource) -> Any:
             placed = source.position != AS_CONFIGURED
             checkpoint.refuse_ignored(raw, config, source.name, scaled=source.scaling is not None, placed=placed)
         return config if source.position == AS_CONFIGURED else configured(config, source.position)
+
+
+def check_keys(folder: str) -> None:
+    """Check that no JSON file of a model's folder has a key twice: its libraries take the last in silence.
+
+    Raises
+    ------
+    ModelError
+        Naming file and key.
+    """
+    for path in sorted(Path(folder).glob("*.json")) if Path(folder).is_dir() else ():
+        try:
+            parsed(path.read_text(encoding="utf-8"))
+        except DoubledKeyError as error:
+            raise ModelError(f"{path}: {error}; keep one of them") from None
+        except (OSError, ValueError, RecursionError):
+            continue  # the library that reads it says so
+
+
+def _is_no_report(record: logging.LogRecord) -> bool:
+    """Whether a record is another one than the library's table of weights, of which `_complete` says what matters."""
+    return "LOAD REPORT" not in record.getMessage()
 
 
 def said_once(record: logging.LogRecord) -> bool:
@@ -326,4 +355,9 @@ def _complete(source: ModelSource, report: dict[str, Any]) -> None:
         raise ModelError(
             f"{source.name}: the checkpoint holds weights that its architecture would ignore although they change "
             f"attention (first: {ignored[0]}); its model_type in config.json is not what it was trained as"
+        )
+    if left := sorted(key for key in report.get("unexpected_keys") or () if "inv_freq" not in key):
+        print(
+            f"{source.name}: weights that are none of the architecture's are left out: {len(left)} (first: {left[0]})",
+            file=sys.stderr,
         )
