@@ -251,3 +251,37 @@ def test_a_macro_gives_what_it_set_and_escapes_data_once():
     assert "50\\%" in render(
         "<% macro said() %><< n('claims', claim='dip', value='statement') >><% endmacro %><< said() >>"
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("<% for i in range(10**9) %>x<% endfor %>", "'range' is undefined"),
+        ("<< 'x' * 10**10 >>", "a product of more than 1,000,000 characters or items"),
+        ("<< (10**9 * [0]) | length >>", "a product of more than 1,000,000 characters or items"),
+        ("<< 7**(10**9) >>", "a power of more than 10,000 bits"),
+        ("<< '%1000000000d' % 1 >>", "a format whose width has four digits or more"),
+        ("<% macro f() %><< f() >><% endmacro %><< f() >>", "a macro calls itself without end"),
+        ("<% include '../../secret' %>", "includes '../../secret'; a chapter includes no other file"),
+        ("<% include '/etc/passwd' %>", "includes '/etc/passwd'; a chapter includes no other file"),
+        ("<% import 'other.tex.j2' as other %>", "includes 'other.tex.j2'"),
+        ("<% extends 'other.tex.j2' %>", "includes 'other.tex.j2'"),
+    ],
+)
+def test_what_would_fill_memory_or_reach_other_files_is_refused_by_line(body: str, words: str) -> None:
+    told = fault(f"One.\n{body}\n")
+    assert told.startswith(f"{FILE}:2: ")
+    assert words in told
+
+
+def test_a_chapter_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chapter, "SECONDS", 0.3)
+    loops = "<% for i in 'x' * 90000 %><% for j in 'x' * 90000 %><% endfor %><% endfor %>"
+    assert fault(f"One.\n{loops}") == f"{FILE}:2: takes more than 0.3 s; a loop in it has no end, or is much too long"
+    assert render("<< 7 >>") == "7"
+
+
+def test_ordinary_operators_are_right() -> None:
+    assert render("<< 3 * 4 >> << 2**10 >> << 'ab' * 3 >> << '%s: %5.1f' % ('a', 2.5) >> << 7 % 4 >>") == (
+        "12 1,024 ababab a:   2.5 3"
+    )

@@ -127,7 +127,9 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         return (path.name, path.parent.name)
 
     return {
-        "sources": Kind(chance.sample(sources, min(20, len(sources))), exhibit),
+        "sources": Kind(
+            chance.sample(sources, min(20, len(sources))), exhibit, lambda path: (path.name, path.stem, "; it reads ")
+        ),
         "measurements": Kind(measured, exhibit, _measured, sealed=True),
         "manifests": Kind([path.with_suffix(".json") for path in measured], exhibit, _measured),
         "own sources": Kind([own / "sources/bean_heights.csv"], one(CHECK, claims, table, figure)),

@@ -23,6 +23,7 @@ from boundpaper.near import or_known
 from boundpaper.paper.bound import bound, linked, origin, origins_of
 from boundpaper.paper.lookup import number
 from boundpaper.paper.row import Row, handle, row
+from boundpaper.paper.time_limit import time_limit
 from boundpaper.paper.verdict import Claim, Latex
 from boundpaper.store.text_file import text_of
 from boundpaper.typeset import templates
@@ -52,6 +53,7 @@ FORMATS = (  # of boundpaper.typeset.numbers, each a filter here
 _SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
 SMALL = tuple(_SMALL.split())
+SECONDS = 60.0  # of the processor, that the text of a chapter may take
 
 
 def build(job: Job) -> dict[str, str | bytes]:
@@ -109,18 +111,27 @@ def render(
         made = jinja2.Template.from_code(environment, code, dict(environment.globals))
         if printed is not None:
             _link(environment, made, file, printed)
-        text = made.render()
+        with time_limit(SECONDS):
+            text = made.render()
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
     except jinja2.exceptions.SecurityError as error:
         raise SpecError(f"{file}:{_line(error, file)}: a chapter may not do that: {error.message}") from error
+    except jinja2.TemplateNotFound as error:
+        raise SpecError(
+            f"{file}:{_line(error, file)}: includes {error.name!r}; a chapter includes no other file, so write it here"
+        ) from error
     except jinja2.UndefinedError as error:
         name, _, rest = str(error.message).strip("'").partition("'")
         hint = or_known(name, environment.globals) if rest == " is undefined" else ""
         raise SpecError(f"{file}:{_line(error, file)}: {error.message}{hint}") from error
     except ThesisError as error:
         raise SpecError(f"{file}:{_line(error, file)}: {error}") from error
-    except (TypeError, ValueError, AttributeError, KeyError, ZeroDivisionError) as error:
+    except RecursionError as error:
+        raise SpecError(f"{file}:{_line(error, file)}: a macro calls itself without end") from error
+    except MemoryError as error:
+        raise SpecError(f"{file}:{_line(error, file)}: it would fill the memory") from error
+    except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:
         raise SpecError(f"{file}:{_line(error, file)}: {type(error).__name__}: {error}") from error
     silent = [name for name in cited if name not in shown]
     if silent:

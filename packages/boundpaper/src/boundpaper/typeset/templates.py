@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+LONGEST = 1_000_000  # characters or items that a product makes
+LARGEST = 10_000  # bits of a power
+WIDTH = re.compile(r"\d{4,}")  # of a field in a format
 
 
 def environment(*folders: Path, **options: Any) -> Environment:
@@ -14,7 +19,8 @@ def environment(*folders: Path, **options: Any) -> Environment:
 
     Nothing is escaped here: values arrive escaped for their format (`boundpaper.typeset.text`). A template reaches what
     it is given and no further: attributes that begin with an underscore, by which Python's own objects lead to the
-    system, are refused (jinja2's sandbox). It keeps a slip, or a chapter of someone else, from running programs.
+    system, are refused (jinja2's sandbox). It keeps a slip, or a chapter of someone else, from running programs; a
+    product, a power or a format that would fill the memory is refused as well.
 
     Parameters
     ----------
@@ -37,8 +43,17 @@ def environment(*folders: Path, **options: Any) -> Environment:
                 )
             return source, path, current
 
-    return SandboxedEnvironment(
-        loader=Loader(list(map(str, folders))) if folders else None,
+    class Sandbox(SandboxedEnvironment):
+        intercepted_binops = frozenset({"*", "**", "%"})
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            """The outcome of an operator, but of one whose outcome would fill the memory."""
+            if fault := _excess(operator, left, right):
+                raise jinja2.exceptions.SecurityError(fault)
+            return super().call_binop(context, operator, left, right)
+
+    return Sandbox(
+        loader=Loader(list(map(str, folders))) if folders else jinja2.FunctionLoader(lambda name: None),
         variable_start_string="<<",
         variable_end_string=">>",
         block_start_string="<%",
@@ -52,3 +67,15 @@ def environment(*folders: Path, **options: Any) -> Environment:
         autoescape=False,
         **options,
     )
+
+
+def _excess(operator: str, left: Any, right: Any) -> str:
+    """Why the outcome of an operator would fill the memory; empty when it does not."""
+    if operator == "%" and isinstance(left, str) and WIDTH.search(left):
+        return "a format whose width has four digits or more"
+    if operator == "**" and isinstance(left, int) and isinstance(right, int) and right * left.bit_length() > LARGEST:
+        return f"a power of more than {LARGEST:,} bits"
+    for one, other in ((left, right), (right, left)) if operator == "*" else ():
+        if isinstance(one, (str, list, tuple)) and isinstance(other, int) and len(one) * other > LONGEST:
+            return f"a product of more than {LONGEST:,} characters or items"
+    return ""
