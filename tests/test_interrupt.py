@@ -43,6 +43,19 @@ except KeyboardInterrupt:
         print("taken back", flush=True)
     time.sleep(99)
 """
+COMMAND = """
+import click
+from boundpaper.cli import door
+
+@click.command()
+def waits():
+    try:
+        time.sleep(99)
+    except KeyboardInterrupt:
+        {after}
+
+door.Commands(commands={{"waits": waits}})(["waits"])
+"""
 
 
 def interrupted(code):
@@ -78,6 +91,25 @@ def test_what_takes_back_jobs_elsewhere_has_its_time():
     status, seconds, output, _ = interrupted(PATIENT)
     assert (status, output) == (interrupt.CODE, "taken back\n")
     assert seconds >= 3
+
+
+@pytest.mark.parametrize(
+    "after", ["raise", "raise ValueError('a library was interrupted')", "raise OSError('so was this')"]
+)
+def test_what_a_library_raises_after_ctrl_c_is_an_interruption_and_no_thread_is_waited_for(after):
+    status, seconds, _, errors = interrupted(THREAD + COMMAND.format(after=after))
+    assert (status, errors) == (interrupt.CODE, interrupt.WORDS + "\n")
+    assert seconds < 30, "the thread would have gone on for more than a minute"
+
+
+@pytest.mark.parametrize("error", [ValueError("own"), KeyError("own")])
+def test_an_error_of_the_program_keeps_its_traceback(error):
+    @click.command()
+    def wrong():
+        raise error
+
+    done = CliRunner().invoke(door.Commands(commands={"wrong": wrong}), ["wrong"])
+    assert done.exception is error
 
 
 def test_a_second_is_not_exceeded():

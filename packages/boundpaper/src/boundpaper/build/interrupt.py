@@ -7,6 +7,7 @@ What is finished is on the disk, and programs that were started end with this pr
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -14,13 +15,16 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 WORDS = "interrupted; what was finished is kept, and the same command goes on from there"
-SECONDS = 0.8
+SECONDS = 0.6
 CODE = 130
 
 _said = threading.Lock()
 _patient = threading.Event()
+_heard = threading.Event()
+_prompt = threading.Event()
 
 
 def begin() -> None:
@@ -35,15 +39,36 @@ def say() -> None:
         print(WORDS, file=sys.stderr, flush=True)
 
 
+def heard() -> bool:
+    """Whether Ctrl-C was pressed in this program: what a library raises from then on may come of that."""
+    return _heard.is_set()
+
+
+def leave() -> None:
+    """End a program that was interrupted, as it stands; only return where another program runs the command.
+
+    Taking apart the modules of a library such as torch, one by one, would take as long again, and a thread that
+    waits for something would be waited for.
+    """
+    say()
+    if _prompt.is_set():
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(CODE)
+
+
 def end_promptly(seconds: float = SECONDS) -> None:
     """End this process `seconds` after a Ctrl-C, with the exit status 130, where it has not ended by itself.
 
     To be called by the main thread of a program, once.
     """
-    heard, written = os.pipe()
+    read, written = os.pipe()
     os.set_blocking(written, False)
     signal.set_wakeup_fd(written, warn_on_full_buffer=False)
-    threading.Thread(target=_end_after, args=(heard, seconds), name="interrupt", daemon=True).start()
+    threading.Thread(target=_end_after, args=(read, seconds), name="interrupt", daemon=True).start()
+    signal.signal(signal.SIGINT, _interrupt)
+    _prompt.set()
 
 
 @contextmanager
@@ -56,8 +81,13 @@ def patience() -> Iterator[None]:
         _patient.clear()
 
 
-def _end_after(heard: int, seconds: float) -> None:
-    while signal.SIGINT not in os.read(heard, 1):
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _heard.set()
+    raise KeyboardInterrupt
+
+
+def _end_after(read: int, seconds: float) -> None:
+    while signal.SIGINT not in os.read(read, 1):
         pass
     time.sleep(seconds)
     while _patient.is_set():

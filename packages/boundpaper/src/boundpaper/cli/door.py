@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -36,33 +35,38 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; print the project's errors in their own words and exit with 1."""
-        from boundpaper.errors import ThesisError
-
         interrupt.begin()
         try:
             status = super().invoke(ctx)
             sys.stdout.flush()
             return status
-        except (ThesisError, OSError, UnicodeEncodeError) as error:
+        except (click.exceptions.Exit, click.ClickException, click.Abort):
+            raise
+        except KeyboardInterrupt:
+            interrupt.leave()
+            ctx.exit(interrupt.CODE)
+        except Exception as error:
+            if interrupt.heard():  # a library that was interrupted raises what it likes
+                interrupt.leave()
             if ctx.params.get("debug") or getattr(error, "errno", None) == errno.EPIPE:
                 raise
-            click.echo(f"error: {_words(error)}", err=True)
+            words = _words(error)
+            if words is None:
+                raise
+            click.echo(f"error: {words}", err=True)
             ctx.exit(1)
-        except ModuleNotFoundError as error:
-            from boundpaper.errors import MissingDependency
-
-            click.echo(f"error: {MissingDependency.package(error.name)}", err=True)
-            ctx.exit(1)
-        except MemoryError:
-            click.echo("error: out of memory; close other programs or give `--jobs 1`, and run again", err=True)
-            ctx.exit(1)
-        except KeyboardInterrupt:
-            interrupt.say()
-            ctx.exit(interrupt.CODE)
 
 
-def _words(error: Exception) -> str:
-    """An error in the project's words: a file that cannot be used, an output that cannot be written."""
+def _words(error: Exception) -> str | None:
+    """An error in the project's words, such as a file that cannot be used; None of a fault in the program."""
+    from boundpaper.errors import MissingDependency, ThesisError
+
+    if isinstance(error, ThesisError):
+        return str(error)
+    if isinstance(error, ModuleNotFoundError):
+        return str(MissingDependency.package(error.name))
+    if isinstance(error, MemoryError):
+        return "out of memory; close other programs or give `--jobs 1`, and run again"
     if isinstance(error, UnicodeEncodeError):
         sign = error.object[error.start]
         return (
@@ -76,7 +80,7 @@ def _words(error: Exception) -> str:
         if error.errno in FULL:
             return without_room(error)
         return f"{error.filename or 'the output'}: {error.strerror or error}"
-    return str(error)
+    return None
 
 
 def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
@@ -103,7 +107,6 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
 
 def run(line: click.Group, name: str) -> None:
     """Run a command line under a name; it ends within a second of Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     interrupt.end_promptly()
     line(prog_name=name)
 
