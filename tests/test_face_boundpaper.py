@@ -106,6 +106,17 @@ def test_a_paper_is_read_checked_judged_and_traced(tmp_path):
     assert other.check() == []
 
 
+def test_a_check_reads_the_settings_of_a_paper_too(tmp_path):
+    paper = bp.new(tmp_path / "paper", title="Straw")
+    metadata = paper.root / "paper/metadata.yaml"
+    metadata.write_text(metadata.read_text() + "colour: green\n")
+    write(paper.root / "paper/layout.yaml", b"margins: wide\n")
+    told = sorted(map(str, paper.check()))
+    assert len(told) == 2
+    assert told[0].startswith("paper/layout.yaml: ")
+    assert told[1].startswith("paper/metadata.yaml: ")
+
+
 def test_a_step_depends_on_the_homes_of_offered_names(tmp_path):
     texts = {"one": "from boundpaper import fixed\n", "all": "import boundpaper as bp\n", "none": "import pandas\n"}
     texts |= {"test": "from boundpaper.statistics import holm\n", "tests": "from boundpaper import statistics\n"}
