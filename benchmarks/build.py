@@ -227,7 +227,7 @@ def main() -> None:
 
 def told(project: Path) -> dict[str, float]:
     """Seconds of each step of the last whole build, as the state keeps them."""
-    kept = json.loads((project / "out/state/state.json").read_text(encoding="utf-8"))
+    kept = json.loads((project / "out/state/state.json").read_text(encoding="utf-8"))["value"]
     return {key: entry["seconds"] for key, entry in kept["steps"].items()}
 
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from boundpaper.errors import DataError
+from boundpaper.store.kept import sealed
 from keyquery.scores.ruler import needles as ruler_needles
 from keyquery.scores.ruler.needles import NEW_TOKENS
 from keyquery.scores.ruler.scores import MEAN
@@ -194,7 +195,7 @@ def test_runs_are_refused_with_a_reason(lab, tiny):
     (folder / "needles.jsonl").write_text(json.dumps(record) + "\n")
     (folder / "needles.settings.json").unlink(missing_ok=True)
     assert "nobody knows how" in needled(tiny).output
-    (folder / "needles.settings.json").write_text('{"seed": 1}')
+    (folder / "needles.settings.json").write_text(json.dumps(sealed({"seed": 1})))
     assert "other settings" in needled(tiny).output
     assert (folder / "needles.jsonl").read_text() == json.dumps(record) + "\n", "kept as it was"
     (folder / "needles.jsonl").write_text("{\n" + json.dumps(record) + "\n")
@@ -230,13 +231,13 @@ def test_records_twice_or_damaged_are_refused(tmp_path):
         ([without(good, "references")], "no record of a needle"),
         ([], "no answer to noise_single-1k-0000"),
     ):
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        path.write_text("".join(json.dumps(sealed(line)) + "\n" for line in lines))
         with pytest.raises(DataError, match=words):
             ruler_run.cells(path, settings)
-    path.write_text('{"id": 3}\n' + json.dumps(good) + "\n")
+    path.write_text('{"id": 3}\n' + json.dumps(sealed(good)) + "\n")
     with pytest.raises(DataError, match=r"needles\.jsonl:1: no record with an id"):
         ruler_run.cells(path, settings)
-    path.write_text(json.dumps(good) + "\n")
+    path.write_text(json.dumps(sealed(good)) + "\n")
     [cell] = ruler_run.cells(path, settings)
     assert (cell.value, cell.n) == (100, 1)
 

@@ -12,6 +12,7 @@ from boundpaper.build.facts import Reader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.kinds import Kind
 from boundpaper.errors import DataError, ThesisError
+from boundpaper.store.kept import packed
 
 
 class Project:
@@ -172,7 +173,10 @@ def test_a_faulty_step_fails_and_its_builder_does_not_run(project):
     assert project.calls == ["upper:b"]
 
 
-@pytest.mark.parametrize("content", ["", "{", '{"format": 99, "steps": {}}', "[]"])
+OTHER_VERSION = packed({"format": 99, "steps": {}}).decode()
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"format": 1, "steps": {}}', "[]", OTHER_VERSION])
 def test_an_unreadable_state_means_build_all(project, content):
     project.build()
     (project.root / "out/state/state.json").write_text(content)
@@ -226,7 +230,7 @@ def test_parallel_steps_run_side_by_side_and_report_failures(project):
 
 def test_the_state_holds_no_times_of_files(project):
     project.build()
-    entry = json.loads((project.root / "out/state/state.json").read_text())["steps"]["upper:a"]
+    entry = json.loads((project.root / "out/state/state.json").read_text())["value"]["steps"]["upper:a"]
     assert set(entry) == {"inputs", "outputs", "seconds"}
 
 

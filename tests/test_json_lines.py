@@ -151,8 +151,9 @@ def test_a_long_value_is_quoted_in_part(read, row, tmp_path):
 def test_a_record_of_a_needle_has_the_shape_of_one(changed, tmp_path):
     good = {"id": "t-4k-0000", "task": "t", "length": "4k", "prediction": "it is 7314", "references": ["7314"]}
     path, asked = tmp_path / "needles.jsonl", needle_run.Settings(tasks=("t",), lengths=("4k",), samples=1)
-    path.write_text(json.dumps(good) + "\n")
+    records.append(path, [good])
     assert needle_run.cells(path, asked)[0].value == 100
-    path.write_text(json.dumps({**good, **changed}) + "\n")
+    path.unlink()
+    records.append(path, [{**good, **changed}])
     with pytest.raises(DataError, match=r"needles\.jsonl:1: no record of a needle; remove the line"):
         needle_run.cells(path, asked)

@@ -1,6 +1,5 @@
 """What is kept between runs is not trusted, what is odd is told in a line, and nothing is left behind."""
 
-import json
 import os
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from boundpaper.errors import SpecError, ThesisError
 from boundpaper.paper import lint
 from boundpaper.store import files
 from boundpaper.store.json_lines import values
+from boundpaper.store.kept import packed
 from boundpaper.store.text_file import json_of, text_of, yaml_of
 from boundpaper.typeset.templates import environment
 from conftest import ROOT
@@ -26,7 +26,7 @@ ENTRY = {"inputs": {"a": "1"}, "outputs": {"out/b": "2"}, "seconds": 0.5}
 
 def state(tmp_path, content):
     path = tmp_path / "state.json"
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    path.write_bytes(content.encode() if isinstance(content, str) else packed(content))
     return State(path).steps
 
 
@@ -76,7 +76,7 @@ def test_a_state_that_is_odd_or_reaches_outside_is_dropped_whole(tmp_path, conte
 def test_facts_that_are_odd_are_read_again(tmp_path, kept):
     (tmp_path / "a.py").write_text("def f(x): pass\n")
     cache = tmp_path / "facts.json"
-    cache.write_text(kept if isinstance(kept, str) and kept != "x" else json.dumps(kept))
+    cache.write_bytes(kept.encode() if isinstance(kept, str) and kept != "x" else packed(kept))
     assert [each["name"] for each in Reader(tmp_path, cache).python("a.py")["functions"]] == ["f"]
 
 
@@ -206,7 +206,7 @@ def test_output_that_cannot_be_written_is_told_in_a_line(error, words, monkeypat
     def failing(root, *arguments):
         raise error
 
-    monkeypatch.setattr("boundpaper.store.descriptor.package", failing)
+    monkeypatch.setattr("boundpaper.checks.package", failing)
     monkeypatch.setattr(build.sys, "stdout", sys.stdout)
     done = CliRunner().invoke(build.main, ["check"])
     assert done.exit_code == 1

@@ -139,4 +139,4 @@ def test_the_record_of_more_steps_stays(kept):
     other_text(kept / SOURCE)
     time.sleep(0.03)
     assert keep(kept, watch(kept), steps=["source:a"])
-    assert json.loads((kept / FILE).read_text())["steps"] == ["source:a"]
+    assert json.loads((kept / FILE).read_text())["value"]["steps"] == ["source:a"]

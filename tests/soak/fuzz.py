@@ -13,6 +13,7 @@ from boundpaper.build.facts import Reader
 from boundpaper.build.state import State
 from boundpaper.errors import ThesisError
 from boundpaper.store.descriptor import package
+from boundpaper.store.kept import keep, sealed
 from boundpaper.store.manifest import manifest
 from boundpaper.store.reader import read
 from boundpaper.store.schema import check
@@ -205,7 +206,7 @@ def copied(project: Path) -> Path:
         shutil.copytree(project / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__", "models"))
     entry = {"inputs": {"a": "1"}, "outputs": {"out/tables/a.tex": "2", "artifacts/results/a.csv": "3"}, "seconds": 1.0}
     (root / "out/state").mkdir(parents=True)
-    (root / "out/state/state.json").write_text(json.dumps({"format": 1, "steps": {"table:a": entry, "table:b": entry}}))
+    keep(root / "out/state/state.json", {"format": 1, "steps": {"table:a": entry, "table:b": entry}})
     reader = Reader(root, root / "out/state/facts.json")
     for path in ("packages/boundpaper/src/boundpaper/store/files.py", "tables/benchmarks/ap_drop.py"):
         reader.python(path)
@@ -218,9 +219,9 @@ def copied(project: Path) -> Path:
     note = {"format": 1, "complete": True, "settings": settings, "versions": {}, "documents": []}
     (root / "capture/manifest.json").write_text(json.dumps(note, indent=1))
     shutil.copy(project / "tests/ruler_results.json", root)
-    (root / "needles.settings.json").write_text(json.dumps({"seed": 0}))
+    (root / "needles.settings.json").write_text(json.dumps(sealed({"seed": 0})))
     for name, make in ASKED.items():
-        (root / f"{name}.jsonl").write_text("".join(json.dumps(make(number)) + "\n" for number in range(4)))
+        (root / f"{name}.jsonl").write_text("".join(json.dumps(sealed(make(number))) + "\n" for number in range(4)))
     (root / "text.txt").write_text("The lamp is in the hall, and nobody has the key.\n" * 20)
     return root
 

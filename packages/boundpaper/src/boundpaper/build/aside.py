@@ -6,7 +6,6 @@ last time is kept, until the project itself has been built anew; then it begins 
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,6 +15,7 @@ from boundpaper.build.closure import ROOMS
 from boundpaper.build.graph import Graph
 from boundpaper.build.session import Session
 from boundpaper.store.files import digest, write
+from boundpaper.store.kept import keep, kept
 
 ASIDE = "out/aside"
 RESULTS = "artifacts/results"
@@ -93,5 +93,4 @@ def _begin(project: Session, aside: Path, keys: Iterable[str]) -> None:
         with suppress(FileNotFoundError):
             shutil.copy2(project.root / path, aside / path)
     if steps:
-        record = json.loads((project.root / STATE).read_text(encoding="utf-8"))
-        write(aside / STATE, json.dumps({**record, "steps": steps}).encode())
+        keep(aside / STATE, {**kept(project.root / STATE), "steps": steps})

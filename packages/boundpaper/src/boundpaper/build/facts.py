@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -13,7 +12,8 @@ from typing import Any
 
 from boundpaper.build.kinds import KINDS
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.store.files import digest, write
+from boundpaper.store.files import digest
+from boundpaper.store.kept import keep, kept
 
 Facts = dict[str, Any]
 _FORMAT = 4
@@ -135,11 +135,11 @@ class Reader:
         self._changed = False
         self._facts: dict[str, Any] = {}
         try:
-            kept: dict[str, Any] = json.loads(cache.read_text(encoding="utf-8")) if cache else {}
-            if kept.get("format") == _FORMAT and all(_sound(known) for known in kept["facts"].values()):
-                self._facts = kept["facts"]
+            found: dict[str, Any] = kept(cache) if cache else {}
+            if found.get("format") == _FORMAT and all(_sound(known) for known in found["facts"].values()):
+                self._facts = found["facts"]
         except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
-            pass  # unreadable: read every file anew
+            pass  # unreadable, or not what was written: read every file anew
 
     def digest(self, path: str) -> str:
         """Content hash of a file, memoised for this run."""
@@ -198,7 +198,7 @@ class Reader:
         """Write the parsed facts, when any is new; where nothing can be written, they are read again next time."""
         if self._changed and self._cache:
             with suppress(ThesisError):
-                write(self._cache, json.dumps({"format": _FORMAT, "facts": self._facts}).encode())
+                keep(self._cache, {"format": _FORMAT, "facts": self._facts})
             self._changed = False
 
 

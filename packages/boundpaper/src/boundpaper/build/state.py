@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
-from boundpaper.store.files import write
+from boundpaper.store.kept import keep, kept
 
 _FORMAT = 1
 WRITABLE = ("out/", "artifacts/results/")
@@ -20,11 +19,11 @@ class State:
         self.path = path
         self._changed, self._saved = False, 0.0
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            steps = kept["steps"] if kept["format"] == _FORMAT else {}
+            found = kept(path)
+            steps = found["steps"] if found["format"] == _FORMAT else {}
             self.steps: dict[str, Any] = steps if _sound(steps) else {}
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            self.steps = {}  # unreadable: build all
+            self.steps = {}  # unreadable, or not what was written: build all
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
         """Keep (or with None drop) a step's entry, and save at most once a second."""
@@ -39,7 +38,7 @@ class State:
     def save(self) -> None:
         """Write the state atomically, when it changed."""
         if self._changed:
-            write(self.path, json.dumps({"format": _FORMAT, "steps": self.steps}).encode())
+            keep(self.path, {"format": _FORMAT, "steps": self.steps})
             self._changed, self._saved = False, time.monotonic()
 
 

@@ -10,14 +10,14 @@ Anything else, a copy of the project among it, is left to the hashes.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from boundpaper.store.files import digest, write
+from boundpaper.store.files import digest
+from boundpaper.store.kept import keep, kept
 
 FILE = "out/state/unchanged.json"
 STATE = "out/state/state.json"
@@ -75,7 +75,7 @@ class Watch:
             return True
         content = {"format": _FORMAT, "steps": sorted(names), "paths": [*self._before, *others]}
         content["stamps"] = _hash({**self._before, **stamps})
-        write(self.root / FILE, json.dumps(content).encode())
+        keep(self.root / FILE, content)
         return True
 
     def _settled(self, paths: list[str], known: Mapping[str, str]) -> dict[str, Stamp | None] | None:
@@ -132,8 +132,8 @@ def _holds(root: Path, kept: Mapping[str, Any]) -> bool:
 
 def _read(root: Path) -> dict[str, Any] | None:
     try:
-        kept = json.loads((root / FILE).read_text(encoding="utf-8"))
-        sound = kept["format"] == _FORMAT and isinstance(kept["steps"], list) and isinstance(kept["stamps"], str)
-        return kept if sound and all(isinstance(path, str) for path in kept["paths"]) else None
+        found: dict[str, Any] = kept(root / FILE)
+        sound = found["format"] == _FORMAT and isinstance(found["steps"], list) and isinstance(found["stamps"], str)
+        return found if sound and all(isinstance(path, str) for path in found["paths"]) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

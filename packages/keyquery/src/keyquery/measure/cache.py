@@ -7,8 +7,6 @@ docstrings: a file added elsewhere makes nothing old.
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from boundpaper.build.closure import code_of
 from boundpaper.errors import DataError
 from boundpaper.places import project_or_none
-from boundpaper.store.files import write
+from boundpaper.store.kept import keep, kept
 from keyquery.jobs.content import key
 
 T = TypeVar("T")
@@ -43,25 +41,11 @@ class Form(Generic[T]):
     save: Callable[[Path, T], Any]
 
 
-def _load(path: Path) -> Any:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(content, dict) or set(content) != {"hash", "value"}:
-        raise ValueError(f"{path}: of another version")
-    if content["hash"] != _hash(content["value"]):
-        raise ValueError(f"{path}: not what was kept")
-    return content["value"]
-
-
 def _save(path: Path, value: Any) -> None:
-    plain = json.loads(json.dumps(value, allow_nan=False))
-    write(path, json.dumps({"hash": _hash(plain), "value": plain}).encode())
+    keep(path, value)
 
 
-def _hash(value: Any) -> str:
-    return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
-
-
-JSON: Form[Any] = Form(".json", _load, _save)
+JSON: Form[Any] = Form(".json", kept, _save)
 
 
 def code(module: str) -> str:

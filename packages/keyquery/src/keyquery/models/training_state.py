@@ -9,10 +9,11 @@ from typing import Any
 
 from boundpaper.errors import ModelError
 from boundpaper.store.files import write
+from boundpaper.store.kept import hashed
 from keyquery.models.libraries import need
 
 FILE = "checkpoint.pt"
-FORMAT = 1
+FORMAT = 2
 
 
 def store(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None:
@@ -30,7 +31,7 @@ def store(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None
     torch = need("torch")
     content = io.BytesIO()
     torch.save({"format": FORMAT, "made": dict(made), "state": dict(state)}, content)
-    write(work / FILE, content.getvalue())
+    write(work / FILE, hashed(content.getvalue()) + b"\n" + content.getvalue())
 
 
 def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -45,8 +46,11 @@ def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     mend = f"delete it and train from the start: rm {path}"
+    mark, _, content = path.read_bytes().partition(b"\n")
+    if mark != hashed(content):
+        raise ModelError(f"{path}: the checkpoint is damaged, or of another version of this project; {mend}")
     try:
-        saved = torch.load(path, weights_only=True)
+        saved = torch.load(io.BytesIO(content), weights_only=True)
         kind, old, state = saved["format"], saved["made"], saved["state"]
     except Exception as error:  # torch raises whatever the damaged part led to
         raise ModelError(f"{path}: the checkpoint is damaged ({type(error).__name__}); {mend}") from error

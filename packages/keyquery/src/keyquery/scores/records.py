@@ -10,6 +10,7 @@ from typing import Any
 from boundpaper.errors import DataError
 from boundpaper.store.files import write
 from boundpaper.store.json_lines import values
+from boundpaper.store.kept import SEAL, broken, sealed
 from boundpaper.store.text_file import json_of
 
 
@@ -19,7 +20,7 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     Raises
     ------
     DataError
-        When a line other than the last is damaged.
+        When a line other than the last is damaged, or a record is not as it was written.
     """
     if not path.is_file():
         return []
@@ -31,15 +32,17 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     for where, record in records:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
             raise DataError(f"{where}: no record with an id; mend or remove the line")
+        if wrong := broken(record):
+            raise DataError(f"{where}: the record {wrong}; remove the line, and run again to have it answered anew")
     return records
 
 
 def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Put whole lines at the end of a file."""
+    """Put whole lines at the end of a file, each record with a hash of what it says."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as stream:
-            stream.write("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+            stream.write("".join(json.dumps(sealed(record), ensure_ascii=False) + "\n" for record in records))
             stream.flush()
     except OSError as error:
         raise DataError(
@@ -68,7 +71,7 @@ def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> N
     if path.is_file() and not note.is_file():
         raise DataError(f"{path}: {note.name} is missing beside it, so nobody knows how it was made; remove the file")
     if path.is_file():
-        before = json_of(path.parent, note.name)
+        before = settings_beside(path)
         changed = [name for name in plan if name not in free and before.get(name) != plan[name]]
         if changed:
             was = ", ".join(f"{name} {before.get(name)} (now {plan[name]})" for name in changed)
@@ -76,4 +79,21 @@ def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> N
                 f"{path}: holds answers made with other settings: {was}; give another --name, the settings of then, or "
                 "remove the file"
             )
-    write(note, (json.dumps(plan, indent=1, sort_keys=True) + "\n").encode())
+    write(note, (json.dumps(sealed(plan), indent=1, sort_keys=True) + "\n").encode())
+
+
+def settings_beside(path: Path) -> dict[str, Any]:
+    """How records were made, as `agree` has put it down beside them.
+
+    Raises
+    ------
+    DataError
+        When the settings are damaged, or are not what was written.
+    FileNotFoundError
+        When there are none.
+    """
+    note = path.with_suffix(".settings.json")
+    content = json_of(path.parent, note.name)
+    if wrong := broken(content):
+        raise DataError(f"{note}: {wrong}; restore it, or remove it with {path.name}")
+    return {name: value for name, value in content.items() if name != SEAL}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from boundpaper.build.changes import Change, compare
-from boundpaper.store.files import write
+from boundpaper.store.kept import keep, kept
 
 FOLDER = "artifacts/results"
 KEPT = "out/state/history.json"
@@ -50,7 +49,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
             if absent
             else "this folder is no git checkout, so there is no history"
         )
-    kept = _load(root / KEPT)
+    known = _load(root / KEPT)
     by_claim: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}
     edge = _edge(root)
@@ -60,9 +59,9 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
                 continue
             key = f"{name} {old} {new}"
             if key not in fresh:
-                fresh[key] = kept[key] if key in kept else _words(name, blobs.text(old), blobs.text(new))
+                fresh[key] = known[key] if key in known else _words(name, blobs.text(old), blobs.text(new))
             by_claim.setdefault(name, []).append(Revision(commit[:12], date, subject, fresh[key]))
-    write(root / KEPT, json.dumps(fresh, indent=0, sort_keys=True).encode())
+    keep(root / KEPT, fresh)
     return {name: tuple(revisions) for name, revisions in by_claim.items()}
 
 
@@ -166,7 +165,7 @@ def _summary(changes: Sequence[Change]) -> str:
 
 def _load(path: Path) -> dict[str, str]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content = kept(path)
+    except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}

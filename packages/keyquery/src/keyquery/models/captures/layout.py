@@ -55,6 +55,7 @@ def writer(place: Path, dims: int) -> Any:
         use_dictionary=["bucket", "example_id", "sliding_window"],  # vectors never repeat
         # bytes of equal weight side by side: a tenth smaller, and read in three quarters of the time
         use_byte_stream_split=["vector.list.element"],
+        write_page_checksum=True,
     )
 
 

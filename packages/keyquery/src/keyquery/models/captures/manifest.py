@@ -10,6 +10,7 @@ from typing import Any
 from boundpaper.errors import DataError, ModelError
 from boundpaper.store.files import write
 from boundpaper.store.json_text import parsed
+from boundpaper.store.kept import SEAL, broken, sealed
 from keyquery.models.architecture import Layer, QueryScale
 from keyquery.models.captures.sampling import Head
 from keyquery.rotary import NO_ROTATION, Rotary, from_record
@@ -26,7 +27,8 @@ def read(root: Path) -> dict[str, Any] | None:
     Raises
     ------
     DataError
-        When it is not one that this version reads.
+        When it is not one that this version reads, or not what was written; captures of versions before the hash have
+        none.
     """
     path = root / FILE
     try:
@@ -39,9 +41,9 @@ def read(root: Path) -> dict[str, Any] | None:
         raise DataError(
             f"{path}: format {str(held.get('format'))[:20] if isinstance(held, dict) else '?'}, this reads {FORMAT}"
         )
-    if wrong := _wrong(held):
+    if wrong := _wrong(held) or (broken(held) if SEAL in held else ""):
         raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
-    return held
+    return {name: value for name, value in held.items() if name != SEAL}
 
 
 def _wrong(found: Mapping[str, Any]) -> str:
@@ -87,8 +89,9 @@ def _count(value: object, least: int) -> bool:
 
 
 def save(root: Path, content: Mapping[str, Any]) -> None:
-    """Write a manifest atomically."""
-    write(root / FILE, (json.dumps({"format": FORMAT, **content}, indent=1, ensure_ascii=False) + "\n").encode())
+    """Write a manifest atomically, with its hash."""
+    plain = json.loads(json.dumps({"format": FORMAT, **content}))  # as it is read back, whose hash is asked for
+    write(root / FILE, (json.dumps(sealed(plain), indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> None:

@@ -347,7 +347,7 @@ def _download(place: str, branch: str | None) -> Path:
 def _table(path: Path, columns: Sequence[str]) -> Any:
     arrow, parquet = need("pyarrow", "to read captures"), need("pyarrow.parquet", "to read captures")
     try:
-        with parquet.ParquetFile(path, pre_buffer=False) as file:  # nothing is far away
+        with parquet.ParquetFile(path, pre_buffer=False, page_checksum_verification=True) as file:  # nothing is far
             table = file.read(columns=list(columns))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file in this capture") from None

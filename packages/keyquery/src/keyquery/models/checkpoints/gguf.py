@@ -16,6 +16,7 @@ from typing import Any
 
 from boundpaper.errors import ModelError
 from boundpaper.store.json_text import parsed
+from boundpaper.store.kept import broken, sealed
 from keyquery.models.checkpoints import gguf_keys
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.reasons import explained
@@ -69,7 +70,7 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
             "weights": fingerprint(draft),
             "versions": _versions(),
         }
-        (draft / CARD).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        (draft / CARD).write_text(json.dumps(sealed(content), indent=2) + "\n", encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # another process was faster; its folder is as good
             os.rename(draft, folder)
@@ -98,12 +99,12 @@ def _versions() -> dict[str, str | None]:
 
 
 def card(folder: Path) -> dict[str, Any]:
-    """What `dequantise` wrote beside the weights; empty where there is nothing of it."""
+    """What `dequantise` wrote beside the weights; empty where there is nothing of it, or it was changed."""
     try:
         content = parsed((folder / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return content if isinstance(content, dict) and {"file", "weights", "versions"} <= content.keys() else {}
+    return content if isinstance(content, dict) and not broken(content) else {}
 
 
 def origin(folder: Path) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.json_lines import values
+from boundpaper.store.kept import SEAL, broken
 from boundpaper.store.validation import short, short_words
 from keyquery.models.answers.thoughts import split_thoughts
 from keyquery.scores.lbp.data import Sample
@@ -169,6 +170,8 @@ def predicted(row: Any, where: str) -> Prediction:
     for name in ("id", "mode", "prediction", "run"):
         if name in row and row[name] is None:
             raise DataError(f"{where}: {name} is null; {NULL[name]}")
+    if SEAL in row and (wrong := broken(row)):
+        raise DataError(f"{where}: the prediction {wrong}; restore it, or remove the line and run again")
     if row["mode"] not in MODES:
         raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
     run = row.get("run", 1)

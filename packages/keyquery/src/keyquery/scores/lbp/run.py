@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError, ModelError
-from boundpaper.store.text_file import json_of
 from keyquery.measure.bar import Bar
 from keyquery.models.answers import chat
 from keyquery.models.answers.thoughts import split_thoughts
@@ -179,8 +178,7 @@ def _answer(
 
 def settings_of(path: Path) -> dict[str, Any]:
     """How the answers of a prediction file were made, as `answer` has written it beside them."""
-    note = path.with_name(f"{path.stem}.settings.json")
-    return json_of(note.parent, note.name)
+    return records.settings_beside(path)
 
 
 def words_of(settings: Settings) -> list[str]:

@@ -1,0 +1,84 @@
+"""What one run keeps for a later one, with a hash: a file that was changed in between is noticed, whatever it says.
+
+A value lies in a file of its own as JSON, `{"hash": ..., "value": ...}`; a record that people read too, or that lies
+among others, holds the hash of its other keys under the key `SEAL`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from boundpaper.store.files import write
+
+SEAL = "blake2"
+_BEGIN, _MIDDLE, _END = b'{"hash": "', b'", "value": ', b"}\n"
+_HEXADECIMAL = 32  # digits of a hash
+
+
+def packed(value: Any) -> bytes:
+    """The content of a file that keeps a value of JSON.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When the value is none of JSON, as NaN is none.
+    """
+    text = json.dumps(value, allow_nan=False).encode()
+    return _BEGIN + hashed(text) + _MIDDLE + text + _END
+
+
+def unpacked(content: bytes) -> Any:
+    """The value that `packed` kept.
+
+    Raises
+    ------
+    ValueError
+        When the content is not what was kept.
+    RecursionError
+        When it is nested too deeply.
+    """
+    start = len(_BEGIN) + _HEXADECIMAL
+    text = content[start + len(_MIDDLE) : -len(_END)]
+    if content != _BEGIN + hashed(text) + _MIDDLE + text + _END:
+        raise ValueError("not what was kept")
+    return json.loads(text)
+
+
+def keep(path: Path, value: Any) -> bool:
+    """Write a value for a later run; return whether anything changed."""
+    return write(path, packed(value))
+
+
+def kept(path: Path) -> Any:
+    """The value that `keep` wrote.
+
+    Raises
+    ------
+    OSError
+        When there is no such file.
+    ValueError, RecursionError
+        As of `unpacked`.
+    """
+    return unpacked(path.read_bytes())
+
+
+def hashed(content: bytes) -> bytes:
+    """The hash of bytes, 32 hexadecimal digits."""
+    return hashlib.blake2b(content, digest_size=_HEXADECIMAL // 2).hexdigest().encode()
+
+
+def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with the hash of what it says."""
+    plain = {key: value for key, value in record.items() if key != SEAL}
+    return {**plain, SEAL: hashed(json.dumps(plain, sort_keys=True).encode()).decode()}
+
+
+def broken(record: Mapping[str, Any]) -> str:
+    """What is wrong with a record that `sealed` made and JSON kept; empty when it is as it was."""
+    if SEAL not in record:
+        return f"has no hash `{SEAL}` of itself, as what is kept here has"
+    return "" if sealed(record)[SEAL] == record[SEAL] else "was changed since it was written, by its own hash"

@@ -1,0 +1,264 @@
+"""Each kind of file that a command stores and another reads: how it is checked, tried by damage to its content.
+
+`STORED` lists the kinds; a module that writes files and is in no list fails the test at the end.
+"""
+
+import io
+import json
+import re
+import zipfile
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from boundpaper.build.facts import Reader
+from boundpaper.build.state import State
+from boundpaper.build.unchanged import FILE as UNCHANGED
+from boundpaper.build.unchanged import _read as unchanged
+from boundpaper.errors import DataError, ModelError
+from boundpaper.paper.site.history import _load as history
+from boundpaper.store import kept, manifest
+from conftest import ROOT
+from keyquery.measure import cache
+from keyquery.models.captures import manifest as captures
+from keyquery.models.captures import parts
+from keyquery.models.checkpoints import gguf
+from keyquery.scores import records
+from keyquery.scores.lbp import predictions
+
+ENTRY = {"inputs": {"a": "1"}, "outputs": {"out/b": "2"}, "seconds": 0.5}
+
+
+def state(folder):
+    held = State(folder / "state.json")
+    held.record("table:heights", ENTRY)
+    held.save()
+    return folder / "state.json", lambda: State(folder / "state.json").steps
+
+
+def facts(folder):
+    (folder / "heights.py").write_text("def heights(beans): pass\n")
+    reader = Reader(folder, folder / "facts.json")
+    reader.python("heights.py")
+    reader.save()
+    return folder / "facts.json", lambda: Reader(folder, folder / "facts.json")._facts
+
+
+def freshness(folder):
+    path = folder / UNCHANGED
+    kept.keep(path, {"format": 1, "steps": ["table:heights"], "paths": ["a"], "stamps": "0"})
+    return path, lambda: unchanged(folder)
+
+
+def revisions(folder):
+    kept.keep(folder / "history.json", {"heights 1 2": "began"})
+    return folder / "history.json", lambda: history(folder / "history.json")
+
+
+def cached(folder):
+    path = folder / "heights.json"
+    cache.JSON.save(path, {"name": "heights"})
+
+    def read():
+        cache._memory.clear()
+        return cache.cached("heights", lambda: None, folder)[0]
+
+    return path, read
+
+
+def measurement(folder):
+    path = folder / "heights.csv"
+    path.write_text("value\n0.5\n")
+    path.with_suffix(".json").write_bytes(manifest.sealed({"command": "run heights"}, path))
+    return path.with_suffix(".json"), lambda: require(manifest.broken(folder, "heights.csv"))
+
+
+def table(folder):
+    path = folder / "means.csv"
+    path.write_text("name\nheights\n")
+    path.with_suffix(".json").write_bytes(manifest.sealed({}, path))
+    return path, lambda: require(manifest.broken(folder, "means.csv"))
+
+
+def require(fault):
+    if fault:
+        raise DataError(fault)
+    return True
+
+
+def answers(folder):
+    path = folder / "answers.jsonl"
+    records.append(path, [{"id": "1", "prediction": "the heights", "thoughts": "½"}])
+    return path, lambda: records.saved_records(path)
+
+
+def answer_settings(folder):
+    path = folder / "answers.jsonl"
+    records.agree(path, {"model": "heights", "sampling": {"top_p": 0.5}})
+    return folder / "answers.settings.json", lambda: records.settings_beside(path)
+
+
+def scored_answers(folder):
+    path = folder / "thinking.jsonl"
+    records.append(path, [{"id": "1", "mode": "thinking", "prediction": "the heights"}])
+    return path, lambda: predictions.read([path])
+
+
+def capture(folder):
+    settings = {"context": 8, "buckets": 2, "model": "heights", "captured_heads": [[0, 0, 0]]}
+    captures.save(folder, {"complete": True, "settings": settings, "rotations": [], "documents": [{1: "a"}]})
+    return folder / captures.FILE, lambda: captures.read(folder)
+
+
+def captured_part(folder):
+    path = folder / "part.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        stream = io.BytesIO()
+        np.save(stream, np.frombuffer(b"heights.", np.uint8))
+        archive.writestr("q00.npy", stream.getvalue())
+
+    def read():
+        with parts.PartReader(path) as part:
+            return part.array("q00")
+
+    return path, read
+
+
+def captured_vectors(folder):
+    arrow = pytest.importorskip("pyarrow")
+    from keyquery.models.captures.layout import schema, writer
+    from keyquery.models.captures.reading import _table
+
+    vectors = np.random.default_rng(1).normal(size=(500, 8)).astype(np.float32)
+    plain = [arrow.array([0] * 500, schema(8).field(name).type) for name in schema(8).names if name != "vector"]
+    columns = [*plain[:3], arrow.array(list(vectors), schema(8).field("vector").type), *plain[3:]]
+    with writer(folder / "data.parquet", 8) as stream:
+        stream.write_table(arrow.Table.from_arrays(columns, schema=schema(8)))
+    return folder / "data.parquet", lambda: _table(folder / "data.parquet", ["vector"])
+
+
+def training(folder):
+    torch = pytest.importorskip("torch")
+    from keyquery.models import training_state
+
+    training_state.store(folder, {"name": "heights", "weights": torch.zeros(3)}, {"seed": 1})
+    return folder / training_state.FILE, lambda: training_state.fetch(folder, {"seed": 1})
+
+
+def converted(folder):
+    content = {"file": {"name": "heights"}, "weights": "0", "versions": {}}
+    (folder / gguf.CARD).write_text(json.dumps(kept.sealed(content)))
+    return folder / gguf.CARD, lambda: gguf.card(folder)
+
+
+def survey(folder):
+    record = pytest.importorskip("keyquery.models.surveys.record")
+    plain = {"text": "heights", "where": "here", "tokens": 9, "first_is_bos": True}
+    arrays = {field.name: np.random.default_rng(1).normal(size=50) for field in fields(record.TextSurvey)}
+    record.save(folder / "survey.npz", record.TextSurvey(**arrays | plain))
+    return folder / "survey.npz", lambda: record.load(folder / "survey.npz")
+
+
+def job(folder):
+    from keyquery.jobs.folder import JobFolder
+
+    made = JobFolder(folder)
+    made.save({"name": "heights"})
+    return made.result, made.load
+
+
+# Kind of stored file: what makes one, and whether a changed one is refused by name (else it is made anew).
+STORED = {
+    "out/state/state.json": (state, "anew"),
+    "out/state/facts.json": (facts, "anew"),
+    "out/state/unchanged.json": (freshness, "anew"),
+    "out/state/history.json": (revisions, "anew"),
+    "cache of measuring": (cached, "anew"),
+    "model made from a GGUF file": (converted, "anew"),
+    "manifest of a measurement": (measurement, "refused"),
+    "table of a measurement": (table, "refused"),
+    "answers of a benchmark": (answers, "refused"),
+    "answers of a benchmark, scored later": (scored_answers, "refused"),
+    "settings beside answers": (answer_settings, "refused"),
+    "manifest of a capture": (capture, "refused"),
+    "vectors of a capture": (captured_vectors, "refused"),
+    "vectors of a document of a capture": (captured_part, "refused"),
+    "survey of a text": (survey, "refused"),
+    "training that goes on": (training, "refused"),
+    "result of a job": (job, "refused"),
+}
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user"))
+
+
+@pytest.mark.parametrize("kind", STORED)
+@pytest.mark.parametrize("change", ["another word", "a flipped bit", "cut"])
+def test_what_was_changed_since_it_was_stored_is_never_read(kind, change, tmp_path):
+    make, outcome = STORED[kind]
+    path, read = make(tmp_path)
+    assert read() is not None
+    content = path.read_bytes()
+    word = b"heights" if b"heights" in content else content[len(content) // 3 : len(content) // 3 + 1]
+    if change == "another word":
+        changed = content.replace(word, b"weights" if word == b"heights" else bytes([word[0] ^ 255]))
+    elif change == "a flipped bit":
+        place = content.index(word) if word == b"heights" else len(content) // 3
+        changed = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+    else:
+        changed = content[: len(content) // 2] + b"\n" * (path.suffix == ".jsonl")
+    assert changed != content
+    path.write_bytes(changed)
+    if outcome == "anew":
+        assert not read()
+        return
+    with pytest.raises((DataError, ModelError, zipfile.BadZipFile)) as caught:
+        read()
+    assert isinstance(caught.value, zipfile.BadZipFile) or path.stem in str(caught.value)
+
+
+def test_a_record_is_whole_by_what_it_says_and_not_by_how_it_is_laid_out():
+    record = kept.sealed({"id": "½", "score": 0.1, "more": {"b": [1, None], "a": 2}})
+    assert kept.broken(json.loads(json.dumps(record, indent=3, sort_keys=True))) == ""
+    assert kept.broken({**record, "score": 0.2})
+    assert kept.broken({**record, "added": 1})
+    assert "no hash" in kept.broken({"id": "½"})
+    with pytest.raises(ValueError, match="JSON"):
+        kept.packed(float("nan"))
+
+
+# Modules that lay data into files: those whose files are checked above, and those whose files no command reads back, or
+# that are made anew, or held against a hash elsewhere, before they are read.
+CHECKED = {
+    "boundpaper": {"store/manifest"},
+    "keyquery": {
+        *("jobs/folder", "measure/measurements", "models/captures/manifest", "models/checkpoints/gguf"),
+        *("models/surveys/record", "models/training_state", "scores/records"),
+    },
+}
+ELSEWHERE = {
+    "boundpaper": {
+        "adopt/begin",
+        "adopt/generate",
+        "build/new_paper",
+        "paper/crate",
+        "paper/edition",
+        "paper/site/build",
+    },
+    "keyquery": {"scores/lbp/smoke", "scores/ruler/harness", "measure/heads/captured", "models/null_model"},
+}
+LAYING = re.compile(r"json\.dumps\(|pickle\.dumps\(|savez|torch\.save\(")
+WRITING = re.compile(r"(?<![\w.])write\(|files\.write\(|\.write_(?:bytes|text)\(|\.open\(\"[wax]b?\"")
+
+
+@pytest.mark.parametrize("package", ["boundpaper", "keyquery"])
+def test_each_module_that_lays_data_into_files_is_known(package):
+    source = ROOT / f"packages/{package}/src/{package}"
+    texts = {path.relative_to(source).with_suffix("").as_posix(): path.read_text() for path in source.rglob("*.py")}
+    laying = {name for name, text in texts.items() if LAYING.search(text) and WRITING.search(text)} - {"store/kept"}
+    known = CHECKED[package] | ELSEWHERE[package]
+    assert laying <= known, "write such files with boundpaper.store.kept, and list in STORED how they are checked"
+    assert known <= texts.keys()
