@@ -12,8 +12,8 @@ from boundpaper.adopt.folder import BY_ROW, GENERATED, Folder
 from boundpaper.errors import DataError, SpecError
 from boundpaper.places import ADOPTED, MARK
 
-LARGEST = 5_000_000
-"""Bytes of a data file that `init` takes."""
+LARGEST = 1_000_000
+"""Bytes of a data file that `init` takes: larger ones are records of runs, no results."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", GENERATED, "venv", "env", "site-packages", "build", "dist", "out"})
 _NOT_DATA = frozenset({"package.json", "package-lock.json", "tsconfig.json", "lock.json", "composer.json"})
 _CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^]]*\])*\]\s*)?\{([^{}]*)\}")
@@ -66,27 +66,28 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = ()) ->
             macro = "boundval"
             words.append(f"{each.shown} has a \\val of its own: values are named with \\boundval")
     folder = Folder(root, main, found, macro)
-    named, texts, kept = cells.files(folder), {}, list(found)
-    for name, file in named.items():
+    kept = list(found)
+    count, keys = 0, {}
+    for name, file in cells.files(folder).items():
         try:
-            raw = cells.content(root / file, file)
-            cells.gathered({name: (file, raw)}, {})
-            texts[name] = file, raw
+            one = cells.gathered({name: (file, cells.content(root / file, file))}, {})
         except DataError as error:
             kept.append(f"!{file}")
             words.append(f"left out: {error}")
-    if not texts:
+            continue
+        count += len(one.cells)
+        for grid in one.grids.values():
+            keys[name] = grid.key
+            if grid.key == (BY_ROW,):
+                words.append(f"{file}: no columns tell its rows apart; they are addressed by number")
+    if not count:
         raise SpecError("\n".join([f"{root}: no data file that can be read", *words]))
-    all_cells = cells.gathered(texts, {})
     folder = Folder(root, main, tuple(kept), macro)
     first = next(each for each in files if each.path == root / main[0])
     kind = _CLASS.search(first.code)
     words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {len(files)} files of LaTeX")
-    words.append(f"{len(texts)} files with {len(all_cells.cells):,} cells")
-    for grid in all_cells.grids.values():
-        if grid.key == (BY_ROW,):
-            words.append(f"{grid.file}: no columns tell its rows apart; they are addressed by number")
-    toml = _toml(folder, {name: grid.key for name, grid in all_cells.grids.items()})
+    words.insert(1, f"{len(cells.files(folder))} files of data, {count:,} cells")
+    toml = _toml(folder, keys)
     lines = {}
     for name in main:
         each = next(each for each in files if each.path == root / name)
@@ -139,7 +140,11 @@ def _data(root: Path, words: list[str]) -> tuple[str, ...]:
         pattern = (PurePosixPath(name).parent / f"*{path.suffix}").as_posix()
         if path.name in _NOT_DATA or size > LARGEST or not size:
             why = (
-                "empty" if not size else f"{size / 1e6:.0f} MB, too large" if size > LARGEST else "no data by its name"
+                "empty"
+                if not size
+                else f"{size / 1e6:.0f} MB, records rather than results; name it in data to have it"
+                if size > LARGEST
+                else "no data by its name"
             )
             away.append(f"!{name}")
             words.append(f"left out: {name} ({why})")

@@ -94,7 +94,7 @@ _slug = cache(slug)
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """The data files by the name of their table: the stem, with the folder's name before it where two are alike.
+    """The data files by the name of their table: the stem, or as much of the path as tells it apart.
 
     Raises
     ------
@@ -120,11 +120,15 @@ def files(folder: Folder) -> dict[str, str]:
                 found[name] = None
     named: dict[str, str] = {}
     stems = Counter(_slug(PurePosixPath(name).stem) for name in found)
+    whole = [_slug(name.replace("/", "-").replace(".", "-")) for name in found]
     for name in found:
-        path = PurePosixPath(name)
-        table = _slug(path.stem)
-        if stems[table] > 1:
-            table = _slug(f"{path.parent.name}-{path.stem}-{path.suffix[1:]}")
+        *above, last = PurePosixPath(name).parts
+        table, parts = _slug(PurePosixPath(last).stem), [last.replace(".", "-")]
+        while stems[table] > 1 and above:
+            parts.insert(0, above.pop())
+            longer = _slug("-".join(parts))
+            alike = sum(other.endswith(longer) for other in whole)
+            table = longer if alike == 1 or not above else table
         if table in named:
             raise SpecError(f"{ADOPTED}: data: {named[table]} and {name} are both the table {table}; rename one")
         named[table] = name
@@ -285,16 +289,26 @@ def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, 
             words.append(column)
         elif all(texts) and all(re.fullmatch(r"\d{1,6}", text) for text in texts):
             counts.append(column)
-    at = {column: index for index, column in enumerate(header)}
     choices = [*words, *counts]
+    marks = {column: [_slug(_text(row[header.index(column)])) for row in rows] for column in choices}
+    choices = [column for column in choices if len(set(marks[column])) > 1]
     for size in range(1, 5):
         for chosen in islice(combinations(choices, size), 200):
             if chosen[0] in counts and words:
                 continue
-            marks = {tuple(_slug(_text(row[at[column]])) for column in chosen) for row in rows}
-            if len(marks) == len(rows):
+            if _distinct(zip(*(marks[each] for each in chosen), strict=True)):
                 return chosen
     return (BY_ROW,)
+
+
+def _distinct(marks: Iterable[tuple[str, ...]]) -> bool:
+    """Whether no mark comes twice; it is read to the first that does."""
+    seen: set[tuple[str, ...]] = set()
+    for mark in marks:
+        if mark in seen:
+            return False
+        seen.add(mark)
+    return True
 
 
 def _leaves(name: str, file: str, held: Any) -> dict[str, Cell]:

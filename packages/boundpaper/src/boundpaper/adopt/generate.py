@@ -282,3 +282,60 @@ def _lock(folder: Folder, force: bool) -> dict[str, str]:
 def _differing(there: bytes, content: bytes) -> int:
     pairs = zip(there.splitlines(), content.splitlines(), strict=False)
     return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
+
+
+def moved(paper: Paper, before: Mapping[str, Cell]) -> list[str]:
+    """A line for each place of a bound number that printed otherwise with the cells as they were."""
+    lines = []
+    for use in paper.uses:
+        if use.command != "val" or "#" in use.key:
+            continue
+        address, _, form = paper.folder.values.get(use.key, use.key).partition(":")
+        if address not in before:
+            continue
+        now = paper.value(use.key)
+        try:
+            was = shown(before[address], form)
+        except SpecError:
+            was = "empty"
+        if was != now:
+            lines.append(f"{use.place}: {was} -> {now} ({address})")
+    return lines
+
+
+def traced(paper: Paper, what: str) -> list[str]:
+    """Where what is printed comes from: of a place `FILE:LINE`, of an address, or of a printed number.
+
+    Raises
+    ------
+    SpecError
+        Nothing is bound there, or no bound place prints it.
+    """
+    place, _, line = what.rpartition(":")
+    files = {each.shown: each for each in paper.sources}
+    if line.isdigit() and place.endswith((".tex", ".ltx")):
+        if place not in files:
+            raise SpecError(f"{place}: is not read by {paper.folder.mains[0]}{or_known(place, files)}")
+        uses = [use for use in paper.uses if use.place == what]
+    elif what.partition(":")[0] in paper.data.cells:
+        address = what.partition(":")[0]
+        uses = [use for use in paper.uses if paper.folder.values.get(use.key, use.key).partition(":")[0] == address]
+        if not uses:
+            cell = paper.data.cells[address]
+            return [f"{address} = {cell.text} ({cell.file}: {cell.place}); no place of the text prints it"]
+    else:
+        uses = [
+            use for use in paper.uses if use.command == "val" and "#" not in use.key and paper.value(use.key) == what
+        ]
+    if not uses:
+        raise SpecError(
+            f"{what}: no bound value is there; give FILE.tex:LINE, an address, or a number as it is printed"
+        )
+    return [_origin(paper, use) for use in uses]
+
+
+def _origin(paper: Paper, use: Use) -> str:
+    if use.command != "val" or "#" in use.key:
+        return f"{use.place}: \\bound{use.command}{{{use.key}}}"
+    cell = paper.data.cell(paper.folder.values.get(use.key, use.key).partition(":")[0])
+    return f"{use.place}: {paper.value(use.key)} <- {cell.address} = {cell.text} ({cell.file}: {cell.place})"

@@ -19,7 +19,8 @@ from boundpaper.adopt.source import Source
 from boundpaper.typeset.rounding import round_half_up
 
 SAFE_DIGITS = 3
-"""Significant digits from which the only cell with a value is taken without a question."""
+"""Significant digits from which the only cell with a value is taken without a question; a whole number needs one more,
+for 512 and 784 are sizes of anything."""
 SHOWN = 3
 """Cells that a message names."""
 
@@ -34,6 +35,11 @@ class Candidate(NamedTuple):
     form: str
     exact: bool
     plain: bool
+
+    @property
+    def listed(self) -> bool:
+        """Whether the cell is one of a list of JSON, a run's record whose number says nothing."""
+        return self.cell.place.rpartition(".")[2].isdigit()
 
     @property
     def key(self) -> str:
@@ -54,10 +60,11 @@ class Finding:
     @property
     def safe(self) -> bool:
         """Whether the number is bound without a question: one cell, and digits enough."""
-        if self.stale or len(self.candidates) != 1 or self.numeral.significant < SAFE_DIGITS:
+        if self.stale or len(self.candidates) != 1:
             return False
-        only = self.candidates[0]
-        return only.plain and (only.exact or self.numeral.decimals > 0)
+        only, decimals = self.candidates[0], self.numeral.decimals > 0
+        enough = self.numeral.significant >= (SAFE_DIGITS if decimals else SAFE_DIGITS + 1)
+        return enough and only.plain and not only.listed and (only.exact or decimals)
 
     def __str__(self) -> str:
         typed, place = self.numeral.text, self.numeral.place

@@ -28,12 +28,13 @@ END = re.compile(r"\\end\{document\}")
 
 @dataclass(frozen=True)
 class Source:
-    """One LaTeX file: its path, its text with the line ends that it has, and its encoding."""
+    """One LaTeX file: its path, its text with the line ends that it has, its encoding, the number of its first line."""
 
     path: Path
     shown: str
     text: str
     encoding: str
+    first: int = 1
 
     @cached_property
     def code(self) -> str:
@@ -41,8 +42,8 @@ class Source:
         return _HIDDEN.sub(lambda match: blank(match[0]), self.text)
 
     def line(self, offset: int) -> int:
-        """The line of a character, from 1."""
-        return self.text.count("\n", 0, offset) + 1
+        """The line of a character."""
+        return self.text.count("\n", 0, offset) + self.first
 
     def place(self, offset: int) -> str:
         """The file and the line, as messages name them."""

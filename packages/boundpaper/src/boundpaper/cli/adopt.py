@@ -130,7 +130,7 @@ def _asked(finding: Finding) -> Candidate | None:
     if not finding.candidates:
         return None
     numeral = finding.numeral
-    line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - 1].strip()
+    line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - numeral.source.first].strip()
     click.echo(f"\n{numeral.place}: {numeral.text}\n    {line[:200]}")
     for number, each in enumerate(finding.candidates[:9], 1):
         click.echo(
@@ -145,7 +145,86 @@ def _asked(finding: Finding) -> Candidate | None:
     return finding.candidates[int(answer) - 1]
 
 
-OUTSIDE = (init, build, lint, flatten)
+@click.command("zip")
+@click.option("--arxiv", is_flag=True, help="What LaTeX reads, with the .bbl.")
+@click.option("--overleaf-upload", "upload", is_flag=True, help="Only bound/ and what changed since a revision.")
+@click.option("--since", metavar="REV", default="HEAD", show_default=True, help="Of --overleaf-upload.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file.")
+def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
+    """Pack the paper, as it is, for arXiv or for an editor online."""
+    from boundpaper.adopt import export, generate
+    from boundpaper.store import files
+
+    if arxiv is upload:
+        raise click.UsageError("give --arxiv or --overleaf-upload")
+    folder = adopted()
+    generate.build(folder)
+    packed = export.arxiv(folder) if arxiv else export.upload(folder, since)
+    target = output or folder.paper / f"{Path(folder.mains[0]).stem}-{'arxiv' if arxiv else 'upload'}.zip"
+    files.write(target, packed)
+    click.echo(folder.shown(target.absolute()))
+
+
+def _converting(form: str, words: str) -> click.Command:
+    """The command that hands the paper on in a form."""
+
+    @click.command(form, help=words)
+    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file.")
+    def convert(output: Path | None) -> None:
+        from boundpaper.adopt import export
+        from boundpaper.store import files
+
+        folder = adopted()
+        with files.temporary() as scratch:
+            content, lost = export.converted(folder, form, scratch)
+        target = output or folder.paper / f"{Path(folder.mains[0]).stem}.{form}"
+        files.write(target, content)
+        click.echo(folder.shown(target.absolute()))
+        for line in lost:
+            click.echo(line, err=True)
+        if lost:
+            raise SystemExit(1)
+
+    return convert
+
+
+docx = _converting("docx", "Write the paper for Word, through pandoc; exits with 1 when a number or drawing is lost.")
+html = _converting("html", "Write the paper as a page, through LaTeXML or pandoc; exits with 1 when something is lost.")
+
+
+@click.command("diff")
+@click.argument("revision")
+@click.option("--pdf", is_flag=True, help="Mark what moved in the print: NAME-changes.pdf.")
+def diff(revision: str, pdf: bool) -> None:
+    """Name the bound numbers whose print differs from a git REVISION's, and where they stand."""
+    from boundpaper.adopt import export, generate
+    from boundpaper.adopt import revision as git
+    from boundpaper.store import files
+
+    folder = adopted()
+    if pdf:
+        with files.temporary() as scratch:
+            content = export.compared(folder, revision, scratch)
+        target = folder.paper / f"{Path(folder.mains[0]).stem}-changes.pdf"
+        files.write(target, content)
+        click.echo(folder.shown(target))
+        return
+    git.require(folder.root, revision)
+    for line in generate.moved(generate.Paper.read(folder), git.cells_at(folder, revision)):
+        click.echo(line)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("what")
+def trace(what: str) -> None:
+    """Follow WHAT to the data: FILE.tex:LINE, an address, or a printed number."""
+    from boundpaper.adopt import generate
+
+    for line in generate.traced(generate.Paper.read(adopted()), what):
+        click.echo(line)
+
+
+OUTSIDE = (init, build, lint, flatten, zip_up, docx, html)
 """Commands outside of a project that is built from chapters."""
-ADOPTED_COMMANDS = ()
+ADOPTED_COMMANDS = (diff, trace)
 """Commands that stand in the place of those of the same name where the folder is that of an adopted paper."""

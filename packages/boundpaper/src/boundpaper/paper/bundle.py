@@ -63,7 +63,7 @@ def make(out: Path, *, flat: bool = True) -> bytes:
     for name, content in members.items():
         if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
             raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must not")
-    return _tarred(members) if flat else _zipped(members)
+    return _tarred(members) if flat else zipped(members)
 
 
 def _tarred(members: Mapping[str, bytes]) -> bytes:
@@ -80,7 +80,7 @@ def _tarred(members: Mapping[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
-def _zipped(members: Mapping[str, bytes]) -> bytes:
+def zipped(members: Mapping[str, bytes]) -> bytes:
     """A `.zip` of files by path."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

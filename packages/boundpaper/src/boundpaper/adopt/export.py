@@ -1,0 +1,217 @@
+"""Handing on: archives, a marked comparison, Word and HTML, all of the flattened paper by programs of others."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import tarfile
+import zipfile
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from boundpaper.adopt import flatten, revision, source
+from boundpaper.adopt.folder import Folder, read
+from boundpaper.adopt.generate import Paper
+from boundpaper.adopt.numerals import numerals
+from boundpaper.build import process
+from boundpaper.errors import SpecError, ThesisError
+from boundpaper.places import ADOPTED
+
+TIMEOUT = 600.0
+PICTURES = (".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf")
+_INCLUDED = re.compile(r"\\includegraphics\*?\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
+_BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|printbibliography)\b")
+_SEPARATOR = re.compile("(?<=\\d)[,\u2009\u202f\u00a0\\s](?=\\d{3}(?!\\d))")
+_DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
+
+
+def arxiv(folder: Folder) -> bytes:
+    """A zip of what LaTeX reads: main file, what it takes in, `bound/`, pictures that are included, the `.bbl`.
+
+    Raises
+    ------
+    SpecError
+        The paper cites and has no `.bbl`, which arXiv asks for.
+    """
+    paper = Paper.read(folder)
+    code = "\n".join(each.code for each in paper.sources)
+    kept = {each.path for each in paper.sources} | {path for path in folder.generated.rglob("*") if path.is_file()}
+    included = {Path(name.strip()).stem for name in _INCLUDED.findall(code)}
+    for path in flatten.needed(folder):
+        if path.suffix in PICTURES:
+            kept |= {path} if path.stem in included else set()
+        elif path.suffix not in (".tex", ".ltx", ".dat"):
+            kept.add(path)
+    for main in folder.mains:
+        if _BIBLIOGRAPHY.search(code) and not (folder.root / main).with_suffix(".bbl").is_file():
+            stem = Path(main).stem
+            raise SpecError(f"{stem}.bbl: not there, and arXiv wants it; run `latexmk -pdf {stem}` first")
+    return _packed(folder, kept)
+
+
+def upload(folder: Folder, since: str) -> bytes:
+    """A zip of `bound/` and of the paper's files that differ from a git revision's: what an editor online lacks."""
+    revision.require(folder.root, since)
+    changed = revision.git(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
+    new = revision.git(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
+    names = {folder.root / name.decode() for name in (changed + new).split(b"\0") if name}
+    kept = {path for path in flatten.needed(folder) if path in names}
+    return _packed(folder, kept | {path for path in folder.generated.rglob("*") if path.is_file()})
+
+
+def _packed(folder: Folder, paths: set[Path]) -> bytes:
+    from boundpaper.paper.bundle import zipped
+
+    outside = [path for path in paths if not path.is_relative_to(folder.paper)]
+    if outside:
+        raise SpecError(f"{folder.shown(outside[0])}: lies outside of {folder.paper.name}, where LaTeX runs; move it")
+    return zipped({path.relative_to(folder.paper).as_posix(): path.read_bytes() for path in sorted(paths)})
+
+
+def compared(folder: Folder, asked: str, scratch: Path) -> bytes:
+    """The PDF of the paper as it is, marked where its print differs from a git revision's.
+
+    latexdiff compares the flattened files, so that a number that is bound and has not moved is not marked.
+
+    Raises
+    ------
+    ThesisError
+        No such revision, a program that is not installed, or LaTeX refuses the comparison.
+    """
+    process.require("latexdiff")
+    revision.require(folder.root, asked)
+    raw = revision.git(folder.root, "archive", "--format=tar", asked)
+    before = scratch / "before"
+    before.mkdir()
+    with tarfile.open(fileobj=io.BytesIO(raw or b"")) as archive:
+        archive.extractall(before, filter="data")
+    if (before / ADOPTED).is_file():
+        old = read(before)
+        flatten.write(old, scratch / "old")
+    else:
+        shutil.copytree(before / folder.paper.relative_to(folder.root), scratch / "old")
+    flatten.write(folder, scratch / "new")
+    main = Path(folder.mains[0]).name
+    if not (scratch / "old" / main).is_file():
+        raise SpecError(f"{main}: is not there at {asked}; name a revision that has it")
+    struck = process.run(("kpsewhich", "ulem.sty"), scratch, TIMEOUT).output.strip()
+    kind = "UNDERLINE" if struck else "CFONT"
+    argv = ("latexdiff", "--flatten", f"--type={kind}", f"old/{main}", f"new/{main}")
+    done = process.run(argv, scratch, TIMEOUT)
+    begin = done.output.find("\\documentclass")
+    if done.returncode or begin < 0:
+        raise ThesisError(f"latexdiff: {done.output.strip().splitlines()[-1] if done.output else 'failed'}")
+    (scratch / "new/changes.tex").write_text(
+        done.output[max(done.output.rfind("\n%", 0, begin), 0) :], encoding="utf-8"
+    )
+    return compiled(scratch / "new", "changes.tex")
+
+
+def compiled(place: Path, document: str) -> bytes:
+    """The PDF of a document, by latexmk in its folder; a ThesisError with LaTeX's words when there is none."""
+    from boundpaper.paper.tex import latex, log
+
+    process.require("latexmk", "pdflatex")
+    made = dict.fromkeys(("MKTEXPK", "MKTEXTFM", "MKTEXMF"), "1")  # an author's fonts may be made when they are used
+    environment = latex.environment(bibliographies=".") | made
+    argv = ("latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-file-line-error", document)
+    done = process.run(argv, place, TIMEOUT, environment)
+    pdf = place / f"{Path(document).stem}.pdf"
+    if done.returncode or not pdf.is_file():
+        errors = log.read(place, f"{Path(document).stem}.log", "kept.log").errors
+        raise ThesisError(f"{document}: {errors[0].message if errors else 'LaTeX gave no PDF'}")
+    return pdf.read_bytes()
+
+
+def converted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str]]:
+    """The paper as Word (`docx`) or one page of HTML, and what was lost on the way, in words.
+
+    Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures.
+    """
+    place = scratch / "plain"
+    flatten.write(folder, place)
+    main = Path(folder.mains[0]).name
+    plain = Folder(place, (main,), ("*",))
+    _pictures(place, [each.path for each in source.sources(plain)])
+    with_latexml = form == "html" and not process.missing("latexmlc")
+    if with_latexml:
+        argv: tuple[str, ...] = ("latexmlc", "--dest=paper.html", "--format=html5", "--quiet", main)
+    else:
+        process.require("pandoc")
+        cited = ("--citeproc",) if any(place.glob("*.bib")) else ()
+        argv = ("pandoc", "-s", *cited, *(("--mathml", "--self-contained") if form == "html" else ()), main)
+        argv = (*argv, "-o", f"paper.{form}")
+    done = process.run(argv, place, TIMEOUT)
+    made = place / f"paper.{form}"
+    if done.returncode or not made.is_file():
+        last = done.output.strip().splitlines()[-1:] or ["it wrote nothing"]
+        raise ThesisError(f"{argv[0]}: {last[0]}")
+    return made.read_bytes(), lost(plain, made.read_bytes(), form, argv[0])
+
+
+def _pictures(place: Path, texts: list[Path]) -> None:
+    """Give each PDF that the texts include a PNG beside it, and include that."""
+    for text in texts:
+        file = source.read(text, text.name)
+        new = file.text
+        for name in set(_INCLUDED.findall(file.code)):
+            path = place / name if name.endswith(".pdf") else place / f"{name}.pdf"
+            if (
+                path.is_file()
+                and process.run(
+                    ("pdftocairo", "-png", "-singlefile", "-r", "200", str(path), str(path.with_suffix(""))),
+                    place,
+                    TIMEOUT,
+                ).returncode
+                == 0
+            ):
+                new = new.replace(f"{{{name}}}", f"{{{path.with_suffix('.png').relative_to(place).as_posix()}}}")
+        if new != file.text:
+            text.write_bytes(file.encoded(new))
+
+
+def lost(plain: Folder, made: bytes, form: str, program: str) -> list[str]:
+    """Typed numbers of the flattened paper that the converted one has not as often, and drawings: none survives."""
+    texts = [replace(each, first=1 + (each.shown in plain.mains)) for each in source.sources(plain)]  # the line is gone
+    there = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", words(made, form))))
+    wanted: Counter[str] = Counter()
+    places: dict[str, str] = {}
+    for text in texts:
+        for numeral in numerals(text, "boundval"):
+            digits = re.sub(r"[^\d.]", "", numeral.text.replace(r"\,", ""))
+            wanted[digits] += 1
+            places.setdefault(digits, numeral.place)
+    absent = {digits: count - there[digits] for digits, count in wanted.items() if there[digits] < count}
+    found = [
+        f"{places[digits]}: {program} left out {digits} ({count} of {wanted[digits]})"
+        for digits, count in absent.items()
+    ]
+    for text in texts:
+        for match in re.finditer(rf"\\begin\{{({'|'.join(_DRAWN)})\}}", text.code):
+            found.append(
+                f"{text.place(match.start())}: {program} leaves out the drawing ({match[1]}); include it as a PDF"
+            )
+    return found
+
+
+def words(made: bytes, form: str) -> str:
+    """The words of a Word file or a page of HTML."""
+    import html
+
+    if form == "docx":
+        with zipfile.ZipFile(io.BytesIO(made)) as archive:
+            names = [name for name in archive.namelist() if re.fullmatch(r"word/(document|footnotes)\.xml", name)]
+            text = "\n".join(archive.read(name).decode("utf-8") for name in names)
+        text = re.sub(r"</(?:w:p|m:oMath|w:tc)>", " ", text)
+    else:
+        text = re.sub(
+            r"<(?:style|script|annotation|head)\b.*?</(?:style|script|annotation|head)>",
+            " ",
+            made.decode("utf-8"),
+            flags=re.DOTALL,
+        )
+        text = re.sub(r"\s(?:alt|alttext|title)=\"[^\"]*\"", "", text)
+        text = re.sub(r"</?(?:p|td|th|tr|div|li|h\d|math|br|figcaption|caption|section)\b[^<>]*>", " ", text)
+    return html.unescape(re.sub(r"<[^<>]*>", "", text))

@@ -1,0 +1,102 @@
+"""Handing on an adopted paper: archives, a marked comparison, Word, HTML, traces."""
+
+import zipfile
+
+import pytest
+
+from adopt.adopting import MAIN, begun, committed, pdf_text, program, run
+from boundpaper.adopt.export import words
+
+CITED = MAIN.replace("The bean", r"As \cite{bean2020} says, the bean").replace(
+    r"\end{document}", "\\bibliographystyle{plain}\\bibliography{refs}\n\\end{document}"
+)
+BIB = "@article{bean2020, title={On beans}, author={Bean, A.}, journal={J. Beans}, year={2020}}\n"
+BBL = "\\begin{thebibliography}{1}\\bibitem{bean2020} On beans.\\end{thebibliography}\n"
+
+
+def _names(path):
+    return sorted(zipfile.ZipFile(path).namelist())
+
+
+def test_arxiv_gets_what_latex_reads_and_needs_the_bbl(tmp_path):
+    root = begun(tmp_path, main=CITED, refs_dot_bib=BIB, secret_dot_txt="x", figures__unused_dot_pdf="x")
+    assert "main.bbl: not there, and arXiv wants it" in run(root, "zip", "--arxiv", code=1)
+    (root / "main.bbl").write_text(BBL)
+    run(root, "zip", "--arxiv")
+    assert _names(root / "main-arxiv.zip") == ["bound/bound.tex", "bound/lock.json", "main.bbl", "main.tex", "refs.bib"]
+    first = (root / "main-arxiv.zip").read_bytes()
+    run(root, "zip", "--arxiv")
+    assert (root / "main-arxiv.zip").read_bytes() == first
+
+
+@pytest.mark.latex
+def test_what_is_packed_compiles_in_an_empty_folder(tmp_path):
+    root = begun(tmp_path, main=CITED, refs_dot_bib=BIB, main_dot_bbl=BBL)
+    run(root, "lint", "--fix")
+    run(root, "zip", "--arxiv", "-o", "a.zip")
+    zipfile.ZipFile(root / "a.zip").extractall(root / "there")
+    assert "0.831" in pdf_text(root / "there")
+
+
+def test_an_upload_holds_bound_and_what_changed(tmp_path):
+    root = begun(tmp_path, main=CITED, refs_dot_bib=BIB, sections__one_dot_tex="x")
+    committed(root)
+    (root / "sections/one.tex").write_text("y")
+    run(root, "zip", "--overleaf-upload")
+    assert _names(root / "main-upload.zip") == ["bound/bound.tex", "bound/lock.json", "sections/one.tex"]
+    assert "give --arxiv or --overleaf-upload" in run(root, "zip", code=2)
+
+
+def test_diff_and_trace_name_the_places(tmp_path):
+    root = begun(tmp_path)
+    run(root, "lint", "--fix")
+    committed(root)
+    data = root / "results/heights.csv"
+    data.write_text(data.read_text().replace("0.8314", "0.8451"))
+    said = run(root, "diff", "HEAD")
+    assert "main.tex:9: 0.831 -> 0.845 (heights/bean,1/gain)" in said
+    assert "main.tex:9: 83.14 -> 84.51 (heights/bean,1/gain)" in said
+    assert "0.7212" not in said
+    assert "0.845 <- heights/bean,1/gain = 0.8451 (results/heights.csv: row 2, gain)" in run(
+        root, "trace", "main.tex:9"
+    )
+    assert run(root, "trace", "0.845") == run(root, "trace", "0.845")
+    assert "no bound value is there" in run(root, "trace", "main.tex:1", code=1)
+    assert "did you mean 'main.tex'?" in run(root, "trace", "main2.tex:1", code=1)
+
+
+@pytest.mark.latex
+@program("latexdiff")
+def test_only_numbers_that_moved_are_marked(tmp_path):
+    root = begun(tmp_path)
+    committed(root)
+    run(root, "lint", "--fix")  # nothing moves by being bound
+    data = root / "results/heights.csv"
+    data.write_text(data.read_text().replace("0.8314", "0.8451"))
+    run(root, "diff", "HEAD", "--pdf")
+    import subprocess
+
+    text = subprocess.run(["pdftotext", "main-changes.pdf", "-"], cwd=root, capture_output=True, text=True).stdout
+    assert "0.8310.845" in text.replace(" ", "").replace("\n", "")
+    assert text.count("91,270") == 1
+    assert "no revision of git here" in run(root, "diff", "nowhere", "--pdf", code=1)
+
+
+@program("pandoc")
+def test_word_has_every_number_and_a_lost_drawing_is_said(tmp_path):
+    root = begun(tmp_path, main=CITED, refs_dot_bib=BIB)
+    run(root, "lint", "--fix")
+    run(root, "docx")
+    assert words((root / "main.docx").read_bytes(), "docx").count("0.831") == 4  # title, heading, text, 0.8314
+    path = root / "main.tex"
+    drawing = "\\begin{tikzpicture}\\draw (0,0) -- (1,1);\\end{tikzpicture}"
+    path.write_text(path.read_text().replace("\\maketitle", "\\maketitle\n" + drawing))
+    assert "main.tex:8: pandoc leaves out the drawing (tikzpicture)" in run(root, "docx", code=1)
+
+
+@program("latexmlc")
+def test_a_page_by_latexml_has_every_number(tmp_path):
+    root = begun(tmp_path)
+    run(root, "lint", "--fix")
+    run(root, "html", "-o", "page.html")
+    assert (root / "page.html").read_text().count("0.7212") == 2
