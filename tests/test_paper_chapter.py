@@ -261,6 +261,18 @@ def test_a_macro_gives_what_it_set_and_escapes_data_once():
         ("<< (10**9 * [0]) | length >>", "a product of more than 1,000,000 characters or items"),
         ("<< 7**(10**9) >>", "a power of more than 10,000 bits"),
         ("<< '%1000000000d' % 1 >>", "a format whose width has four digits or more"),
+        ("<< 'x'.ljust(10**10) >>", "it would fill the memory"),
+        ("<< '{:>9999999999}'.format(1) >>", "it would fill the memory"),
+        ("<< 'x' | center(10**10) >>", "it would fill the memory"),
+        ("<< ['x'] | batch(10**10, 'x') | list >>", "it would fill the memory"),
+        (
+            "<% macro f(t, n) %><% if n %><< f(t ~ t, n - 1) >><% endif %><% endmacro %><< f('x', 40) >>",
+            "it would fill the memory",
+        ),
+        (
+            "<% macro f(t, n) %><% if n %><< f(t + t, n - 1) >><% endif %><% endmacro %><< f(['x'], 40) >>",
+            "it would fill the memory",
+        ),
         ("<% macro f() %><< f() >><% endmacro %><< f() >>", "a macro calls itself without end"),
         ("<% include '../../secret' %>", "includes '../../secret'; a chapter includes no other file"),
         ("<% include '/etc/passwd' %>", "includes '/etc/passwd'; a chapter includes no other file"),

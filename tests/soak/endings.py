@@ -55,6 +55,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("trace", "18.4"),
     ("annotate", "copies"),
     ("new", "../begun"),
+    ("vendor", "."),
     (*_MADE, "--out", "made"),
     (*_MADE, "--jobs", "2", "--out", "made"),
     (*_HEADS, "-j", "1"),

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.near import or_known
 from boundpaper.paper.bound import bound, linked, origin, origins_of
+from boundpaper.paper.limits import limited
 from boundpaper.paper.lookup import number
 from boundpaper.paper.row import Row, handle, row
-from boundpaper.paper.time_limit import time_limit
 from boundpaper.paper.verdict import Claim, Latex
 from boundpaper.store.text_file import text_of
 from boundpaper.typeset import templates
@@ -54,6 +54,7 @@ _SMALL = """zero one two three four five six seven eight nine ten eleven twelve 
 seventeen eighteen nineteen twenty"""
 SMALL = tuple(_SMALL.split())
 SECONDS = 60.0  # of the processor, that the text of a chapter may take
+MEMORY = 1 << 30  # bytes, likewise
 
 
 def build(job: Job) -> dict[str, str | bytes]:
@@ -111,7 +112,7 @@ def render(
         made = jinja2.Template.from_code(environment, code, dict(environment.globals))
         if printed is not None:
             _link(environment, made, file, printed)
-        with time_limit(SECONDS):
+        with limited(SECONDS, MEMORY):
             text = made.render()
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error

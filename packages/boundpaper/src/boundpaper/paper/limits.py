@@ -1,0 +1,48 @@
+"""Limits to the time and the memory that code of Python may take, where it could go on without end."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from boundpaper.errors import SpecError
+
+_STATUS = Path("/proc/self/statm")  # in pages; a system without it has no limit to the memory
+
+
+@contextmanager
+def limited(seconds: float, memory: int) -> Iterator[None]:
+    """End the block after so many seconds of the processor, or when it takes so many bytes more than before.
+
+    It holds in the main thread only, since none other hears of signals.
+
+    Raises
+    ------
+    SpecError
+        When the block took longer.
+    MemoryError
+        When it took more.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SpecError(f"takes more than {seconds:g} s; a loop in it has no end, or is much too long")
+
+    before, (soft, hard) = signal.signal(signal.SIGVTALRM, end), resource.getrlimit(resource.RLIMIT_AS)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        if _STATUS.exists():
+            most = int(_STATUS.read_text().split()[0]) * resource.getpagesize() + memory
+            resource.setrlimit(resource.RLIMIT_AS, (most if soft < 0 else min(most, soft), hard))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
