@@ -176,6 +176,35 @@ def test_drafts_of_the_dead_are_swept_and_those_of_other_machines_are_not(tmp_pa
     assert files.sweep(tmp_path) == [elsewhere]
 
 
+def test_a_temporary_folder_of_a_killed_process_goes_with_the_next_one_in_its_place(tmp_path):
+    code = (
+        "import os, signal, sys; from pathlib import Path; from boundpaper.store import files\n"
+        "with files.temporary(Path(sys.argv[1])) as folder:\n"
+        "    (folder / 'half').write_text('written')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT).returncode == -9
+    (left,) = tmp_path.iterdir()
+    with files.temporary(tmp_path) as folder:
+        assert list(tmp_path.iterdir()) == [folder]
+        assert folder != left
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_passing_folder_is_one_of_a_process_and_goes_with_it(tmp_path):
+    code = "from boundpaper.store import files; assert files.passing() == files.passing(); print(files.passing())"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert os.path.dirname(done.stdout.strip()) == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("command", [["run", "--help"], ["heads", "nowhere"], ["capture"], ["bench", "lbp"]])
 def test_measuring_begins_by_sweeping(command, lab):
     folder = lab / "out/experiments/answers"

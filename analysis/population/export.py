@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from analysis.population import card, tables
 from analysis.population.recipe import Recipe, Which, architecture
 from analysis.population.work import Made, load_or_train, recipe_digest
 from boundpaper.errors import ModelError
-from boundpaper.store.files import write
+from boundpaper.store.files import temporary, write
 from boundpaper.store.reader import read
 from keyquery.jobs import report
 from keyquery.language.tokenizer import build
@@ -84,10 +83,10 @@ def publish(place: Path, name: str, made: Made, recipe: Recipe, held: dict[str, 
     model.load_state_dict(made.trained.weights)
     facts = _facts(name, made, recipe, sum(part.numel() for part in model.parameters()))
     written = []
-    with tempfile.TemporaryDirectory() as there:
+    with temporary() as there:
         model.save_pretrained(there)
         build().save_pretrained(there)
-        for path in sorted(Path(there).iterdir()):
+        for path in sorted(there.iterdir()):
             written.append(place / path.name)
             write(written[-1], path.read_bytes())
     write(place / CARD, card.text(facts, held["keys"], held["tasks"]).encode())

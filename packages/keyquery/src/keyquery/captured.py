@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.places import project_or_none
+from boundpaper.store.files import temporary
 from keyquery.heads.plasticity import MIN_QUERIES, PlasticityOptions
 
 if TYPE_CHECKING:
@@ -155,8 +155,8 @@ def analyse(
     chosen: Estimator = estimator or ("bucket_full" if capture.rotations is None else "aligned_full")
     options = PlasticityOptions(estimator=chosen, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap)
     root = project_or_none()
-    with tempfile.TemporaryDirectory(prefix="keyquery-") as folder, bar("heads") as progress:
-        kept = root / "out/heads" if root else Path(folder)
+    with temporary() as folder, bar("heads") as progress:
+        kept = root / "out/heads" if root else folder
         findings, _ = analyse_heads(capture, options, kept, jobs, progress)
     refuse_empty(capture, findings, options)
     tables, manifest, name = described(capture, findings, options)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.places import project_or_none
+from boundpaper.store.files import passing
 from keyquery.models.checkpoints.loading import AS_CONFIGURED, ModelSource
 
 if TYPE_CHECKING:
@@ -26,18 +25,12 @@ def working_root() -> Path:
     return project_or_none() or caches / "keyquery"
 
 
-@cache
-def _passing() -> tempfile.TemporaryDirectory[str]:
-    """The folder in which answers lie that go with this process."""
-    return tempfile.TemporaryDirectory(prefix="keyquery-")
-
-
 def kept_answers() -> Path:
     """Where experiments keep answers and captures: in the project as commands do; outside of one, with the process."""
     from keyquery.measure.run import KEPT
 
     root = project_or_none()
-    return root / KEPT / "answers" if root else Path(_passing().name) / "answers"
+    return root / KEPT / "answers" if root else passing() / "answers"
 
 
 @dataclass(frozen=True)

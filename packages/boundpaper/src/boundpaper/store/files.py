@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import hashlib
 import os
@@ -12,7 +13,8 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 from boundpaper.errors import ThesisError
@@ -87,12 +89,12 @@ def draft(path: Path) -> Path:
 
 
 @contextmanager
-def temporary() -> Iterator[Path]:
-    """Give an empty folder among the system's temporary ones for the length of a block.
+def temporary(place: Path | None = None) -> Iterator[Path]:
+    """Give an empty folder in `place`, or among the system's temporary ones, for the length of a block.
 
     Those that killed processes left there are removed first: the system's own never are.
     """
-    place = Path(tempfile.gettempdir())
+    place = place or Path(tempfile.gettempdir())
     for path in place.iterdir():
         if path.is_dir() and abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
@@ -102,6 +104,14 @@ def temporary() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def passing() -> Path:
+    """A temporary folder that goes with this process, the same one at every call."""
+    at_end = ExitStack()
+    atexit.register(at_end.close)
+    return at_end.enter_context(temporary())
 
 
 def sweep(folder: Path) -> list[Path]:

@@ -6,7 +6,6 @@ BibTeX sets it once more, all entries of it, and what it writes is read.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from boundpaper.paper.bibliography.signs import MarkupFault
 from boundpaper.paper.site.page import typeset
 from boundpaper.paper.tex import latex
 from boundpaper.paper.tex.bibtex import failure, style
+from boundpaper.store.files import temporary
 from boundpaper.typeset import addresses
 
 _CITATION = re.compile(
@@ -68,8 +68,7 @@ def works(root: Path) -> dict[str, Work]:
 
 def _set_by_bibtex(held: Bibliography, chosen: str) -> str:
     """The list of works that BibTeX writes of all entries."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
+    with temporary() as place:
         (place / "references.bib").write_text(held.text, encoding="utf-8")
         lines = (r"\relax", r"\citation{*}", rf"\bibstyle{{{chosen}}}", r"\bibdata{references}")
         (place / "works.aux").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,19 +11,13 @@ from boundpaper.errors import SpecError
 from boundpaper.figures.render import assets, tex
 from boundpaper.paper.tex.figure_pdf import compile_figure
 from boundpaper.paper.tex.pictures import convert
-from boundpaper.store.files import write
+from boundpaper.store.files import passing, write
 
 if TYPE_CHECKING:
     from boundpaper.figures.spec import Figure
 
 FORMATS = ("pdf", "png", "svg", "tex")
 _numbers = itertools.count(1)
-
-
-@cache
-def _workplace() -> tempfile.TemporaryDirectory[str]:
-    """The folder in which figures of this process are compiled: they share the preamble, which is set once."""
-    return tempfile.TemporaryDirectory(prefix="boundpaper-")
 
 
 def save(figure: Figure, path: Path) -> Path:
@@ -47,7 +39,8 @@ def content_of(figure: Figure, form: str, name: str = "figure") -> bytes:
     """The bytes of a figure as one of `FORMATS`; `name` names it in messages, and the pictures of a `.tex`."""
     if form == "tex":
         return tex(figure, name).encode()
-    out, job = Path(_workplace().name), f"figure-{next(_numbers)}"
+    # figures of a process share the preamble, which is set once
+    out, job = passing(), f"figure-{next(_numbers)}"
     text, pictures = tex(figure, job), assets(figure, job)
     for file, content in {f"{job}.tex": text.encode(), **pictures}.items():
         write(out / "figures" / file, content)

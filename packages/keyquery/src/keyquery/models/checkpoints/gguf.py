@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 from collections import Counter
 from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ModelError
+from boundpaper.store.files import temporary
 from boundpaper.store.json_text import parsed
 from boundpaper.store.kept import broken, sealed
 from keyquery.models.checkpoints import gguf_keys
@@ -61,8 +61,7 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
     if say:
         print(say, file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-", suffix=".part"))
-    try:
+    with temporary(folder.parent) as draft:
         _convert(file, draft, read)
         content = {
             "file": {"name": file.name, "bytes": file.stat().st_size, "sha256": sha256},
@@ -74,8 +73,6 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # another process was faster; its folder is as good
             os.rename(draft, folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return folder
 
 
