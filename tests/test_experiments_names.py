@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result  # noqa: E402
 
 from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
 from boundpaper.build.closure import code_of  # noqa: E402
-from boundpaper.errors import ModelError  # noqa: E402
+from boundpaper.errors import DataError, ModelError  # noqa: E402
 from boundpaper.store.descriptor import resource  # noqa: E402
 from boundpaper.store.table_file import words  # noqa: E402
 from build import main  # noqa: E402
@@ -226,6 +226,20 @@ def test_only_the_files_that_an_experiment_imports_make_it_stale(tmp_path: Path)
     (here / "shared.py").write_text("def two():\n    return 3\n")
     first, second = state()
     assert (first != before[0], second == before[1]) == (True, True)
+
+
+@pytest.mark.parametrize("content", [b"# caf\xe9\nX = 1\n", "X = 'é'\n".encode("utf-16"), b"X = '\0'\n"])
+@pytest.mark.parametrize("damaged", ["first", "shared"])
+def test_a_file_of_an_experiment_that_is_no_text_is_named(tmp_path: Path, content: bytes, damaged: str) -> None:
+    here = tmp_path / "analysis/experiments"
+    here.mkdir(parents=True)
+    (here / "__init__.py").write_text("")
+    (here / "first.py").write_text("from analysis.experiments.shared import X\n")
+    (here / "shared.py").write_text("X = 1\n")
+    code_of(tmp_path, ["analysis.experiments.first", "analysis.experiments.shared"])
+    (here / f"{damaged}.py").write_bytes(content)
+    with pytest.raises(DataError, match=rf"^analysis/experiments/{damaged}\.py:"):
+        code_of(tmp_path, ["analysis.experiments.first", "analysis.experiments.shared"])
 
 
 def test_the_code_of_an_experiment_is_what_it_imports() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from boundpaper.build.facts import Reader
 from boundpaper.places import package_folders
+from boundpaper.store.text_file import text_of
 
 ROOMS = ("analysis", "tables", "figures")  # of a project, that hold Python
 
@@ -84,12 +85,17 @@ def code_of(root: Path, modules: Iterable[str]) -> str:
         The project.
     modules : iterable of str
         Dotted names.
+
+    Raises
+    ------
+    DataError
+        When a file is no text in UTF-8; names it, with the line.
     """
     closures = Closures(Reader(root))
     files = set().union(*(closures.of_module(name) for name in modules))
     state = hashlib.blake2b(digest_size=16)
     for file in sorted(files):
-        state.update(f"{file}\0{_bare((root / file).read_text(encoding='utf-8-sig'))}\0".encode())
+        state.update(f"{file}\0{_bare(text_of(root, file))}\0".encode())
     return state.hexdigest()
 
 
