@@ -10,6 +10,7 @@ import time
 import pytest
 
 from boundpaper.build.unchanged import FILE, STATE, Watch, unchanged
+from boundpaper.store import kept as store
 from boundpaper.store.files import digest
 
 SOURCE, MADE = "artifacts/sources/a.csv", "out/tables/a.tex"
@@ -94,11 +95,22 @@ def test_a_copy_knows_nothing(kept, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"format": 0}', '{"format": 1, "steps": 3, "stamps": "", "paths": []}', "[" * 100_000]
+    "text",
+    [
+        *("", "[]", "{", '{"format": 0}', '{"format": 1, "steps": 3, "stamps": "", "paths": []}', "[" * 100_000),
+    ],
 )
 def test_a_damaged_record_is_none(kept, text):
     (kept / FILE).write_text(text)
     assert not unchanged(kept, [])
+
+
+@pytest.mark.parametrize("steps", [3, "table:a", [["table:a"]], ["table:a", {}]])
+@pytest.mark.parametrize("paths", ["paper", [["paper"]], ["a\0b"], {"paper": 1}])
+def test_a_record_of_another_shape_is_none(kept, steps, paths):
+    for odd in ({"steps": steps, "paths": []}, {"steps": [], "paths": paths}):
+        store.keep(kept / FILE, {"format": 1, "stamps": "", **odd})
+        assert not unchanged(kept, [])
 
 
 def test_a_source_that_changed_after_the_build_began_is_not_remembered(project):

@@ -116,7 +116,7 @@ def _stamps(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
         try:
             it = stat(join(place, path))
             stamps[path] = (it.st_mtime_ns, it.st_ctime_ns, it.st_size, it.st_ino)
-        except OSError:
+        except (OSError, ValueError):  # ValueError: a path with a NUL
             stamps[path] = None
     return stamps
 
@@ -133,7 +133,8 @@ def _holds(root: Path, kept: Mapping[str, Any]) -> bool:
 def _read(root: Path) -> dict[str, Any] | None:
     try:
         found: dict[str, Any] = kept(root / FILE)
-        sound = found["format"] == _FORMAT and isinstance(found["steps"], list) and isinstance(found["stamps"], str)
-        return found if sound and all(isinstance(path, str) for path in found["paths"]) else None
+        sound = found["format"] == _FORMAT and isinstance(found["stamps"], str)
+        listed = isinstance(found["steps"], list) and isinstance(found["paths"], list)
+        return found if sound and listed and {*map(type, found["steps"]), *map(type, found["paths"])} <= {str} else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -60,7 +60,7 @@ def read(root: Path) -> Edition:
     try:
         kept = json.loads((root / FILE).read_text(encoding="utf-8"))
         return Edition(**{name: type(value)(kept[name]) for name, value in asdict(Edition()).items()})
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Edition()
 
 
