@@ -361,7 +361,7 @@ def judged(path: Path, names: Sequence[str], ended: Ended, odd: bytes = b"") -> 
         return "status", f"exit status {ended.code}: {shown}"
     if ended.orphans:
         return "left", f"{ended.orphans} processes outlive it"
-    if found := WARNING.search(errors):
+    if (found := WARNING.search(errors)) and f"/{path.name}:" not in found[0]:  # Python's own on a damaged Python file
         return "warning", found[0][:300]
     own = CODE.search(errors)
     if own and not own[0].startswith((path.name, *EXHIBITS)):
