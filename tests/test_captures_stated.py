@@ -118,8 +118,8 @@ def test_heads_reads_it(models: dict[str, Any], tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ({"theta": 1e4}, "layout None; give how dimensions are paired: half or interleaved"),
-        ({"theta": 1e4, "layout": "neox"}, "layout 'neox'"),
+        ({"theta": 1e4}, "no layout; give how dimensions are paired: half or interleaved"),
+        ({"theta": 1e4, "layout": "neox"}, "layout: 'neox' is not heeded"),
         ({"layout": "half"}, "give theta or frequencies, one of them"),
         ({"theta": 1e4, "frequencies": [1.0], "layout": "half"}, "give theta or frequencies, one of them"),
         ({"theta": 1e4, "layout": "half", "dimension": 8}, "unknown key 'dimension'; did you mean 'dimensions'"),
@@ -128,14 +128,14 @@ def test_heads_reads_it(models: dict[str, Any], tmp_path: Path, capsys: pytest.C
             {"theta": 1e4, "layout": "half", "dimensions": 10},
             "turns dimensions up to 10 of layer 0, whose vectors have",
         ),
-        ({"theta": -1, "layout": "half"}, "base -1.0 of the rotation"),
-        ({"theta": "big", "layout": "half"}, "could not convert"),
+        ({"theta": -1, "layout": "half"}, "theta: -1 is not above 0"),
+        ({"theta": "big", "layout": "half"}, "theta: 'big' is no number"),
         ({"frequencies": [1.0, 0.1], "layout": "half", "dimensions": 8}, "2 frequencies turn 4 dimensions, not 8"),
         ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "says nothing of layer 2"),
         ([{"theta": 1e4, "layout": "half"}], "entry 1: no layers"),
         ([{"theta": 1e4, "layout": "half", "layers": [0]}] * 2, "entry 2: layer 0 has an entry before"),
         ({"unturned": True, "theta": 1e4}, "unturned, with theta"),
-        (["half"], "entry 1: no mapping"),
+        (["half"], "entry 1: 'half' is no mapping"),
         ({"model_type": "nope"}, "no narrow twin of model type nope"),
     ],
 )
@@ -151,8 +151,8 @@ def test_a_capture_that_says_it_itself(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="says itself how its model turns"):
         with_stated(held, written(tmp_path, STATED[0]))
     path = tmp_path / "no.yaml"
-    path.write_text("theta: [")
-    with pytest.raises(DataError, match="neither JSON nor YAML"):
+    path.write_text("theta: [\n")
+    with pytest.raises(DataError, match=r"no\.yaml:2: did not find"):
         with_stated(without_manifest(held), path)
 
 

@@ -114,7 +114,7 @@ def test_limits_are_data(tmp_path):
     for text, words in (
         ("text_lines: 10\n", "no `fill`, which it needs"),
         (whole.replace("rows: 3", "rwos: 3"), "unknown key 'rwos'; did you mean 'rows'?"),
-        (whole.replace("rows: 3", "rows: three"), "rows: 'three' is no number"),
+        (whole.replace("rows: 3", "rows: three"), "rows: 'three' is no whole number from 0"),
         ("- 1\n", r"\[1\] is no mapping"),
     ):
         (tmp_path / "paper/layout.yaml").write_text(text)

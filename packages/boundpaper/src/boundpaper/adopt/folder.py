@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -11,6 +10,8 @@ from typing import Any
 from boundpaper.errors import SpecError
 from boundpaper.near import or_known
 from boundpaper.places import ADOPTED
+from boundpaper.store.rules import at_least, mapping, one_of, positive, require, text
+from boundpaper.store.text_file import held_in, text_of
 
 GENERATED = "bound"
 """The folder of what is generated, beside the main file."""
@@ -26,9 +27,8 @@ _INNER: Mapping[str, frozenset[str]] = {
     "tables": frozenset({"key"}),
     "rows": frozenset({"table", "columns", "where", "sort"}),
 }
-_PAGE: Mapping[str, tuple[type, ...]] = {
-    "column": (int, float), "text": (int, float), "font": (str,), "size": (int, float), "cite": (str,),
-}  # fmt: skip
+_CITE = one_of("natbib", "biblatex", "cite")
+_PAGE = mapping({"column": positive, "text": positive, "font": text, "size": positive, "cite": _CITE})
 _LINT = frozenset({"names", "ignore"})
 
 
@@ -102,12 +102,7 @@ def read(root: Path) -> Folder:
     SpecError
         No TOML, a word that is not known, or one that means nothing here; the message names it.
     """
-    from boundpaper.store.text_file import text_of
-
-    try:
-        told = tomllib.loads(text_of(root, ADOPTED, SpecError))
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{ADOPTED}: {error}; mend it there") from None
+    told = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _known(told, _TYPES, "")
     for name, kinds in _TYPES.items():
         if name in told and (not isinstance(told[name], kinds) or isinstance(told[name], bool)):
@@ -118,13 +113,9 @@ def read(root: Path) -> Folder:
                 raise SpecError(f"{ADOPTED}: {name}.{each} is {inner!r}; write a table [{name}.{each}]")
             _known(inner, words, f"{name}.{each}: ")
     page, lint = told.get("page", {}), told.get("lint", {})
-    _known(page, _PAGE, "page: ")
+    require(page, _PAGE, f"{ADOPTED}: page", SpecError)
+    require(told.get("cells", MOST_CELLS), at_least(1), f"{ADOPTED}: cells", SpecError)
     _known(lint, _LINT, "lint: ")
-    for name, value in page.items():
-        if not isinstance(value, _PAGE[name]) or isinstance(value, bool):
-            raise SpecError(f"{ADOPTED}: page: {name} is {value!r}; give {_kind(_PAGE[name])}")
-    if page.get("cite", "cite") not in ("natbib", "biblatex", "cite"):
-        raise SpecError(f"{ADOPTED}: page: cite is {page['cite']!r}; it is natbib, biblatex or cite")
     mains = _texts(told.get("main", []), "main")
     if not mains or not _texts(told.get("data", []), "data"):
         raise SpecError(f"{ADOPTED}: main and data are needed: the main file, and patterns of the files with numbers")

@@ -8,11 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 from boundpaper.build.process import TEX_INSTALL
 from boundpaper.errors import install_line
+from boundpaper.store.project_file import described_project
 
 PROGRAMS = ("pdflatex", "latexmk", "bibtex", "pdftoppm", "pdftocairo", "pdftotext", "pdfinfo")
 _PURPOSE = {
@@ -26,7 +26,7 @@ _PURPOSE = {
 
 def report(root: Path) -> tuple[list[str], bool]:
     """Lines that say what is installed, and whether the paper can be built."""
-    described = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    described = described_project(root)
     project = described["project"]
     purposes = {**_PURPOSE, **described.get("tool", {}).get("boundpaper", {}).get("purposes", {})}
     version = ".".join(map(str, sys.version_info[:3]))

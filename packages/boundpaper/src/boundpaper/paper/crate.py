@@ -27,15 +27,27 @@ from boundpaper.paper.tex import latex
 from boundpaper.store.descriptor import files, package, standard
 from boundpaper.store.files import write
 from boundpaper.store.paths import CSV, PARQUET
+from boundpaper.store.project_file import described_project
 from boundpaper.store.rules import anything, by_name, either, listed, mapping, number, require, text
 from boundpaper.store.table_file import words
-from boundpaper.store.text_file import text_of, yaml_of
+from boundpaper.store.text_file import yaml_of
 
 CITATION = "CITATION.cff"
 _TEXTS = listed(text)
+_PERSON = (
+    *("address", "affiliation", "alias", "city", "country", "email", "family-names", "fax", "given-names", "location"),
+    *("name", "name-particle", "name-suffix", "orcid", "region", "tel", "website"),
+)
+_AUTHOR = mapping(  # a person's keys and an entity's
+    {
+        **dict.fromkeys(_PERSON, text),
+        "post-code": either(number, text),
+        **dict.fromkeys(("date-start", "date-end"), anything),  # YAML makes dates of them
+    }
+)
 _CFF = mapping(  # what https://citation-file-format.github.io has, version 1.2.0
     {
-        "authors": listed(by_name(either(text, number))),
+        "authors": listed(_AUTHOR),
         "license": either(text, _TEXTS),
         "version": either(text, number),
         "keywords": _TEXTS,
@@ -227,9 +239,7 @@ def cited_authors(root: Path) -> str:
 
 def version(root: Path) -> str:
     """The project's version, as `pyproject.toml` has it."""
-    import tomllib
-
-    return str(tomllib.loads(text_of(root, "pyproject.toml", SpecError))["project"]["version"])
+    return str(described_project(root)["project"]["version"])
 
 
 def _described(part: Part, content: bytes, found: str) -> dict[str, Any]:

@@ -282,6 +282,8 @@ def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str
     if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
         raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are no mapping")
     require(item, vocabulary.field, f"{where}, {item['name']}")
+    if item["type"] in ("integer", "number"):
+        require(item.get("constraints", {}), vocabulary.LIMITS, f"{where}, {item['name']}")
     return Column(item)
 
 
@@ -298,4 +300,6 @@ def _column(name: str, given: dict[str, Any], mark: str, where: str) -> Column:
     field |= {"constraints": limits} if limits else {}
     field |= {"optional": True} if mark == "~" else {}
     require(field, vocabulary.field, f"{where}, {name}")
+    if field["type"] in ("integer", "number"):
+        require(limits, vocabulary.LIMITS, f"{where}, {name}")
     return Column(field, mark, str(given.get("refers") or ""))

@@ -7,6 +7,7 @@ know: a misspelt key is told with the nearest name, never passed over.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -72,14 +73,40 @@ def flag(value: Any) -> Wrong | None:
 
 def whole(value: Any) -> Wrong | None:
     """Find a value wrong that is no whole number from 0."""
-    good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return None if good else Wrong("", f"{shown(value)} is no whole number from 0")
+    return at_least(0)(value)
+
+
+def at_least(least: int) -> Rule:
+    """Make a rule that takes whole numbers from `least` on."""
+
+    def rule(value: Any) -> Wrong | None:
+        good = isinstance(value, int) and not isinstance(value, bool) and value >= least
+        return None if good else Wrong("", f"{shown(value)} is no whole number from {least}")
+
+    return rule
 
 
 def number(value: Any) -> Wrong | None:
-    """Find a value wrong that is no number."""
+    """Find a value wrong that is no finite number."""
+    if wrong := number_or_infinite(value):
+        return wrong
+    return None if math.isfinite(value) else Wrong("", f"{shown(value)} is no finite number")
+
+
+def number_or_infinite(value: Any) -> Wrong | None:
+    """Find a value wrong that is no number; infinities, which stand for an end that is open, may be."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
     return None if good else Wrong("", f"{shown(value)} is no number")
+
+
+def not_negative(value: Any) -> Wrong | None:
+    """Find a value wrong that is no finite number from 0."""
+    return number(value) or (None if value >= 0 else Wrong("", f"{shown(value)} is below 0"))
+
+
+def positive(value: Any) -> Wrong | None:
+    """Find a value wrong that is no finite number above 0."""
+    return number(value) or (None if value > 0 else Wrong("", f"{shown(value)} is not above 0"))
 
 
 def one_of(*values: Any, mend: str = "") -> Rule:
@@ -152,7 +179,9 @@ def by_name(item: Rule) -> Rule:
     return rule
 
 
-def mapping(keys: Mapping[str, Rule], needed: Sequence[str] = (), *, foreign: bool = False) -> Rule:
+def mapping(
+    keys: Mapping[str, Rule], needed: Sequence[str] = (), *, foreign: bool = False, others: bool = False
+) -> Rule:
     """Make a rule that takes mappings with known keys.
 
     Parameters
@@ -163,6 +192,8 @@ def mapping(keys: Mapping[str, Rule], needed: Sequence[str] = (), *, foreign: bo
         Keys that must be there.
     foreign : bool
         Whether keys with a colon (`dc:subject`), which belong to other vocabularies, may stand.
+    others : bool
+        Whether any other key may stand: the file is read by other programs too.
     """
 
     def rule(value: Any) -> Wrong | None:
@@ -170,7 +201,7 @@ def mapping(keys: Mapping[str, Rule], needed: Sequence[str] = (), *, foreign: bo
             return Wrong("", f"{shown(value)} is no mapping of keys to values")
         for key, given in value.items():
             if key not in keys:
-                if foreign and isinstance(key, str) and ":" in key.strip(":"):
+                if others or (foreign and isinstance(key, str) and ":" in key.strip(":")):
                     continue
                 return Wrong("", f"unknown key {shown(key)}{or_known(str(key), keys)}")
             if wrong := keys[key](given):

@@ -1,4 +1,4 @@
-"""A text file: its words, or its YAML or JSON; every fault names the file, and the line where there is one.
+"""A text file: its words, or its YAML, JSON or TOML; every fault names the file, and the line or key if there is one.
 
 A byte order mark at its beginning, as programs for Windows write it, is no part of the text, in no file of any sort.
 What is no text at all is told by how it begins, whatever its name ends with.
@@ -7,6 +7,8 @@ What is no text at all is told by how it begins, whatever its name ends with.
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,10 @@ from boundpaper.store.rules import shown
 MARK = "\ufeff"  # the byte order mark
 PAGES = (".html", ".j2")  # endings of files that may be HTML
 MOST_NODES = 300_000  # of a YAML file with its aliases written out; the data package has some 20,000
+MOST_DEEP = 60  # mappings and lists in each other, more than which nobody writes
+MOST_DIGITS = 19  # of a whole number; 64 bits hold fewer
+_DEEP = f"lists and mappings more than {MOST_DEEP} deep in each other; write it flatter"
+_SAFE = 1_000  # levels that the loader, which calls itself for each, reads without filling the stack
 
 
 def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
@@ -53,18 +59,37 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
 
 
 def json_of(root: Path, file: str) -> dict[str, Any]:
-    """The object that a JSON file holds; DataError when it holds none."""
-    text = text_of(root, file)
-    try:
-        content = parsed(text)
-    except DoubledKeyError as caught:
-        raise DataError(f"{file}: {caught}; keep one of them") from None
-    except json.JSONDecodeError as caught:
-        raise DataError(f"{file}:{caught.lineno}: no JSON ({caught.msg}); restore the file") from None
-    except (ValueError, RecursionError):
-        raise DataError(f"{file}: no JSON that can be read; restore the file") from None
+    """The object that a JSON file holds; DataError when it holds none, or what `held_in` refuses."""
+    content = held_in(text_of(root, file), file)
     if not isinstance(content, dict):
         raise DataError(f"{file}: holds no JSON object; restore the file")
+    return content
+
+
+def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
+    """What a text of JSON, TOML or YAML holds, by the ending of its file's name: YAML where that is another.
+
+    Raises
+    ------
+    ThesisError
+        Of the kind given: none of that format, a key that is there twice, NaN, a whole number of more digits than
+        `MOST_DIGITS`, or lists and mappings deeper in each other than `MOST_DEEP`; with the line, or the key.
+    """
+    ending = Path(file).suffix
+    if ending not in (".json", ".toml"):
+        return yaml_in(text, file, error)
+    kind = ending[1:].upper()
+    try:
+        content = parsed(text) if ending == ".json" else tomllib.loads(text)
+    except DoubledKeyError as caught:
+        raise error(f"{file}: {caught}; keep one of them") from None
+    except json.JSONDecodeError as caught:
+        raise error(f"{file}:{caught.lineno}: no JSON ({caught.msg}); restore the file") from None
+    except tomllib.TOMLDecodeError as caught:
+        raise error(f"{file}: no TOML: {caught}; mend it there") from None
+    except (ValueError, RecursionError):
+        raise error(f"{file}: no {kind} that can be read (a number of too many digits, or lists too deep)") from None
+    _plain(content, file, error)
     return content
 
 
@@ -87,26 +112,65 @@ def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     Raises
     ------
     ThesisError
-        Of the kind given: no YAML, or a key that is there twice, with the line; aliases of aliases that would fill the
-        memory when written out.
+        Of the kind given: no YAML, or a key that is there twice, with the line; what `held_in` refuses, with the key;
+        aliases of aliases that would fill the memory when written out.
     """
     import yaml
 
     try:
+        if _may_be_deep(text) and (line := _too_deep(text)):
+            raise error(f"{file}:{line}: {_DEEP}")
         content = yaml.load(text, Loader=_loader())
     except (yaml.YAMLError, ValueError, RecursionError) as caught:
         raise error(f"{file}{_broken_yaml(caught, text)}") from None
-    left, stack = MOST_NODES, [content]
+    _plain(content, file, error)
+    return content
+
+
+def _plain(content: Any, file: str, error: type[ThesisError]) -> None:
+    """Refuse values that no file of a person holds on purpose: NaN, endless whole numbers, endless depth or size."""
+    left = MOST_NODES
+    stack: list[tuple[Any, tuple[str, ...]]] = [(content, ())]
     while stack:
-        node = stack.pop()
+        node, path = stack.pop()
         left -= 1
+        where = f"{file}: {'.'.join(path[:4])}"
         if isinstance(node, dict):
-            stack += [*node.keys(), *node.values()]
+            stack += [(key, path) for key in node] + [(value, (*path, str(key)[:40])) for key, value in node.items()]
         elif isinstance(node, (list, set, tuple)):
-            stack += node
+            stack += [(value, (*path, str(place))) for place, value in enumerate(node)]
+        elif isinstance(node, float) and node != node:
+            raise error(f"{where} is NaN, which is no number; leave the key out where there is none")
+        elif isinstance(node, int) and abs(node) >= 10**MOST_DIGITS:
+            raise error(f"{where} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or mend it")
+        if len(path) > MOST_DEEP:
+            raise error(f"{where}: {_DEEP}")
         if left < len(stack):
             raise error(f"{file}: more than {MOST_NODES} values once its aliases are written out; write fewer of them")
-    return content
+
+
+def _may_be_deep(text: str) -> bool:
+    """Whether a text of YAML has enough brackets, or dashes and blanks before a line, for more than `_SAFE` levels."""
+    if text.count("[") + text.count("{") > _SAFE:
+        depth = deepest = 0
+        for bracket in re.findall(r"[\[\]{}]", text):
+            depth = max(0, depth + (1 if bracket in "[{" else -1))
+            deepest = max(deepest, depth)
+        if deepest > _SAFE:
+            return True
+    return re.search(rf"^[ ?:-]{{{_SAFE}}}", text, re.MULTILINE) is not None
+
+
+def _too_deep(text: str) -> int:
+    """The line at which a YAML text is deeper than `MOST_DEEP`, by its events, which need no recursion; or 0."""
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MOST_DEEP:
+            return int(getattr(event.start_mark, "line", 0)) + 1
+    return 0
 
 
 @cache

@@ -22,8 +22,10 @@ from boundpaper.store.rules import (
     mapping,
     matching,
     number,
+    number_or_infinite,
     one_of,
     refused,
+    shown,
     text,
     whole,
 )
@@ -52,6 +54,7 @@ _ABOUT: Mapping[str, Rule] = {"name": text, "title": text, "description": text}
 _VALUES = listed(either(text, mapping({"value": text, "label": text}, ("value",))))
 _WHOLE_NAMES = either(text, listed(text))
 
+_ENDS = dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), either(text, number))
 CONSTRAINTS: Mapping[str, Rule] = {
     "required": flag,
     "unique": flag,
@@ -59,7 +62,7 @@ CONSTRAINTS: Mapping[str, Rule] = {
     "pattern": text,
     "minLength": whole,
     "maxLength": whole,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), anything),
+    **_ENDS,
     "jsonSchema": refused("it is of JSON in cells; give each of its values a column"),
 }
 
@@ -211,13 +214,15 @@ PACKAGE: Mapping[str, Rule] = {
     ),
     "shared": by_name(anything),
 }
-RANGE = by_name(lambda ends: None if _pair(ends) else Wrong("", "is no [low, high]"))
-
 field = mapping(FIELD, ("name",), foreign=True)
+RANGE = by_name(lambda ends: None if _pair(ends) else Wrong("", f"{shown(ends)} is no [low, high]"))
+LIMITS = mapping(dict.fromkeys(_ENDS, number), others=True)
+"""Constraints of a column of numbers."""
+
 schema = mapping(SCHEMA, foreign=True)
 resource = mapping(RESOURCE, ("name",), foreign=True)
 package = mapping(PACKAGE, ("resources",), foreign=True)
 
 
 def _pair(ends: Any) -> bool:
-    return isinstance(ends, list) and len(ends) == 2 and not any(number(end) for end in ends)
+    return isinstance(ends, list) and len(ends) == 2 and not any(map(number_or_infinite, ends)) and ends[0] <= ends[1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,20 @@ from typing import Any
 
 from boundpaper.errors import DataError, ModelError, ThesisError, about
 from boundpaper.near import nearest
-from boundpaper.store.rules import mapping, require
+from boundpaper.store.rules import (
+    Rule,
+    anything,
+    at_least,
+    by_name,
+    either,
+    flag,
+    listed,
+    mapping,
+    positive,
+    require,
+    text,
+    whole,
+)
 from boundpaper.store.table_file import rows
 from boundpaper.store.text_file import yaml_of
 from keyquery.measure.choices import every_experiment, for_all, settings_of
@@ -23,56 +35,44 @@ from keyquery.models.checkpoints.shapes import Shape
 FOLDER = "artifacts/recipes"
 SUBJECTS = "artifacts/sources/subjects.csv"  # of a paper: the models that it is about
 ALL = "all"
-LOADING = {  # keys of a model that are `ModelSource`'s; dtype, quantize and double can stand for all models
-    "revision": str,
-    "dtype": str,
-    "quantize": str,
-    "double": bool,
-    "position": str,
-    "load_as": str,
-    "scaling": float,
-    "bos": bool,
-    "trust_remote_code": bool,
+_count = at_least(1)
+LOADING: Mapping[str, Rule] = {  # keys of a model that are `ModelSource`'s; SHARED ones can stand for all models
+    **dict.fromkeys(("revision", "dtype", "quantize", "position", "load_as"), text),
+    **dict.fromkeys(("double", "bos", "trust_remote_code"), flag),
+    "scaling": positive,
 }
 SHARED = ("dtype", "quantize", "double")
-SHAPE = {
-    "type": str,
-    "layers": int,
-    "width": int,
-    "inner": int,
-    "heads": int,
-    "key_heads": int,
-    "head_dim": int,
-    "vocabulary": int,
-    "positions": int,
-    "rope_theta": float,
-    "rope": dict,
-    "tied": bool,
-    "cross_layers": list,
-    "besides": int,
-}
-TOP = {
-    "title": str,
-    "experiments": (str, list),
-    "models": list,
-    "context": int,
-    "memory": float,
-    "texts": str,
-    "documents": int,
-    "tokens": int,
-    "items": int,
-    "seeds": list,
-    "settings": dict,
-    **{name: LOADING[name] for name in SHARED},
-}
-WORDS = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "a mapping",
-}
+_WIDTHS = ("layers", "width", "inner", "heads", "key_heads", "head_dim", "vocabulary", "positions")
+SHAPE = mapping(
+    {
+        "type": text,
+        **dict.fromkeys(_WIDTHS, _count),
+        "rope_theta": positive,
+        "rope": by_name(anything),  # what transformers knows of the kind of rotation
+        "tied": flag,
+        "cross_layers": listed(whole),
+        "besides": whole,
+    },
+    ("type", *_WIDTHS, "rope_theta"),
+)
+MODEL = mapping({"name": text, "id": text, "shape": SHAPE, **LOADING}, ("name", "id"))
+TOP = mapping(
+    {
+        "title": text,
+        "experiments": either(text, listed(text)),
+        "models": listed(MODEL),
+        **dict.fromkeys(("context", "documents"), _count),
+        "memory": positive,
+        "texts": text,
+        "tokens": at_least(8),
+        "items": whole,
+        "seeds": listed(whole),
+        "settings": by_name(by_name(anything)),  # each held against its experiment
+        **{name: LOADING[name] for name in SHARED},
+    },
+    ("title", "models", "experiments"),
+)
+"""What the file may hold."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,8 @@ def load_recipe(path: Path) -> Recipe:
         content = yaml_of(Path(), str(path))
     except FileNotFoundError:
         raise DataError(f"{path}: cannot be read (no such file)") from None
-    top = _checked(content, TOP, str(path), "", ("title", "models", "experiments"))
+    require(content, TOP, str(path))
+    top: dict[str, Any] = content
     shared = {key: top[key] for key in SHARED if key in top}
     entries = tuple(_entry(each, shared, str(path), f"models[{place}]") for place, each in enumerate(top["models"]))
     if not entries:
@@ -150,15 +151,6 @@ def load_recipe(path: Path) -> Recipe:
     if twice is not None:
         raise DataError(f"{path}: two models are called {twice}; the second's measurements would replace the first's")
     seeds = top.get("seeds", [0])
-    if any(not _is(seed, int) or seed < 0 for seed in seeds):
-        raise DataError(f"{path}: seeds = {reprlib.repr(seeds)} is not a list of whole numbers, such as [0, 1, 2]")
-    for key in ("context", "memory", "documents"):
-        if key in top and top[key] <= 0:
-            raise DataError(f"{path}: {key} = {top[key]} is not above 0")
-    if top.get("items", 0) < 0:
-        raise DataError(f"{path}: items = {top['items']} is below 0")
-    if top.get("tokens", 8) < 8:
-        raise DataError(f"{path}: tokens = {top['tokens']} is below 8, too short a text")
     experiments = _experiments(top["experiments"], str(path))
     return Recipe(
         file=str(path),
@@ -341,45 +333,15 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
     return min(longest, round(float(max(asked["ratios"])) * trained))
 
 
-def _checked(content: Any, known: Mapping[str, Any], file: str, where: str, needed: Sequence[str]) -> dict[str, Any]:
-    """A mapping with known keys of the right types; numbers for `float` may be whole."""
-    place = f"{file}: {where}" if where else file
-    if not isinstance(content, dict):
-        raise DataError(f"{place} is not a mapping of keys to values")
-    label = f"{where}." if where else ""
-    for key, value in content.items():
-        if key not in known:
-            hint = nearest(str(key), known).rstrip() or f"keys are {', '.join(known)}"
-            raise DataError(f"{file}: {label}{key} is no key of a recipe; {hint}")
-        kinds = known[key] if isinstance(known[key], tuple) else (known[key],)
-        if not any(_is(value, kind) for kind in kinds):
-            raise DataError(
-                f"{file}: {label}{key} = {reprlib.repr(value)} is not {' or '.join(WORDS[kind] for kind in kinds)}"
-            )
-    absent = [key for key in needed if key not in content]
-    if absent:
-        raise DataError(f"{place} lacks {', '.join(absent)}")
-    return {key: float(value) if known[key] is float else value for key, value in content.items()}
-
-
-def _is(value: Any, kind: type) -> bool:
-    if isinstance(value, bool):
-        return kind is bool
-    return isinstance(value, (int, float) if kind is float else kind)
-
-
-def _entry(content: Any, shared: Mapping[str, Any], file: str, where: str) -> Entry:
-    made = _checked(content, {"name": str, "id": str, "shape": dict, **LOADING}, file, where, ("name", "id"))
+def _entry(made: Mapping[str, Any], shared: Mapping[str, Any], file: str, where: str) -> Entry:
     asked = {**shared, **{key: made[key] for key in LOADING if key in made}}
+    if "scaling" in asked:
+        asked["scaling"] = float(asked["scaling"])
     shape = None
     if "shape" in made:
-        absent = dataclasses.MISSING
-        needed = [
-            each.name for each in dataclasses.fields(Shape) if each.default is absent and each.default_factory is absent
-        ]
-        facts = _checked(made["shape"], SHAPE, file, f"{where}.shape", needed)
-        facts["cross_layers"] = tuple(facts.get("cross_layers", ()))
-        shape = Shape(**facts)
+        facts = made["shape"]
+        numbers = {"rope_theta": float(facts["rope_theta"]), "cross_layers": tuple(facts.get("cross_layers", ()))}
+        shape = Shape(**{**facts, **numbers})
     try:
         return Entry(checked_name(made["name"]), ModelSource(made["id"], **asked), shape)
     except ThesisError as error:
@@ -411,7 +373,5 @@ def _settings(asked: Mapping[str, Any], experiments: Sequence[str], file: str) -
     for name, more in asked.items():
         if name not in experiments:
             raise DataError(f"{file}: settings.{name} is of no experiment that the recipe runs")
-        if not isinstance(more, dict):
-            raise DataError(f"{file}: settings.{name} = {reprlib.repr(more)} is not a mapping")
         require(more, mapping(settings_of(name)), f"{file}: settings.{name}")
     return dict(asked)

@@ -93,7 +93,7 @@ def limits(root: Path) -> Limits:
         The file is no mapping of exactly these fields to numbers.
     """
     content = yaml_of(root, FILE, SpecError)
-    known = {each.name: rules.number for each in fields(Limits)}
+    known = {each.name: rules.whole if each.type == "int" else rules.not_negative for each in fields(Limits)}
     rules.require(content, rules.mapping(known, tuple(known)), FILE, SpecError)
     return Limits(**content)
 

@@ -6,22 +6,33 @@ folder), of which a narrow twin with random weights is built and looked at as a 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from boundpaper.errors import DataError, ModelError
-from boundpaper.near import or_known
+from boundpaper.store.rules import at_least, flag, listed, mapping, number, one_of, positive, require, whole
+from boundpaper.store.text_file import held_in, text_of
 from keyquery.models.captures.reading import Capture
 from keyquery.rotary import LAYOUTS, NO_ROTATION, Layout, Rotary, from_theta
 
-KEYS = ("theta", "frequencies", "layout", "dimensions", "start", "factor", "layers", "unturned")
+RULE = mapping(
+    {
+        "theta": positive,
+        "frequencies": listed(number),
+        "layout": one_of(*LAYOUTS, mend=f"give how dimensions are paired: {' or '.join(LAYOUTS)}"),
+        "dimensions": at_least(2),
+        "start": whole,
+        "factor": positive,
+        "layers": listed(whole),
+        "unturned": flag,
+    }
+)
+"""What a statement, or an entry of one, may hold."""
 LOOKED_AT = 8  # heads whose queries a statement is held against
 BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agree, so that the stated one is refused
 
@@ -75,14 +86,11 @@ def with_stated(capture: Capture, place: Path) -> Capture:
 def _held(place: Path) -> Any:
     path = place / "config.json" if place.is_dir() else place
     try:
-        content = path.read_text(encoding="utf-8")
-        return json.loads(content) if path.suffix == ".json" else yaml.safe_load(content)
+        return held_in(text_of(Path(), str(path)), str(path))
     except FileNotFoundError:
         raise DataError(
             f"{path}: no such file; --rotation takes a statement, a config.json or a folder with one"
         ) from None
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise DataError(f"{path}: neither JSON nor YAML ({str(error).splitlines()[0]})") from None
 
 
 def _width(capture: Capture, layer: int) -> int:
@@ -93,18 +101,12 @@ def _of_statement(place: Path, held: Any, widths: Mapping[int, int]) -> tuple[di
     """What a statement says of each layer, and the layers that it leaves out."""
     rows = held if isinstance(held, list) else [held]
     turning: dict[int, Rotary | str] = {}
-    for number, row in enumerate(rows):
-        where = f"{place}: entry {number + 1}" if isinstance(held, list) else str(place)
-        if not isinstance(row, Mapping):
-            raise DataError(f"{where}: no mapping; give theta or frequencies, and layout")
-        unknown = [key for key in row if key not in KEYS]
-        if unknown:
-            raise DataError(f"{where}: unknown key {unknown[0]!r}{or_known(unknown[0], KEYS)}")
+    for place_in_list, row in enumerate(rows):
+        where = f"{place}: entry {place_in_list + 1}" if isinstance(held, list) else str(place)
+        require(row, RULE, where)
         if isinstance(held, list) and "layers" not in row:
             raise DataError(f"{where}: no layers; of several entries each says of which layers it is")
         named = row.get("layers", list(widths))
-        if not isinstance(named, list) or not all(isinstance(each, int) for each in named):
-            raise DataError(f"{where}: layers are no list of whole numbers")
         for layer in named:
             if layer in turning:
                 raise DataError(f"{where}: layer {layer} has an entry before")
@@ -120,9 +122,9 @@ def _of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
         return NO_ROTATION
     if ("theta" in row) == ("frequencies" in row):
         raise DataError(f"{where}: give theta or frequencies, one of them")
-    layout = row.get("layout")
-    if layout not in LAYOUTS:
-        raise DataError(f"{where}: layout {layout!r}; give how dimensions are paired: {' or '.join(LAYOUTS)}")
+    if "layout" not in row:
+        raise DataError(f"{where}: no layout; give how dimensions are paired: {' or '.join(LAYOUTS)}")
+    layout: Layout = row["layout"]
     start, factor = row.get("start", 0), row.get("factor", 1.0)
     try:
         if "frequencies" in row:

@@ -1,0 +1,40 @@
+"""`pyproject.toml` of a paper: what the engine reads of it, which is its requirements and `[tool.boundpaper]`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import SpecError
+from boundpaper.store.rules import by_name, listed, mapping, require, text
+from boundpaper.store.text_file import held_in, text_of
+
+FILE = "pyproject.toml"
+_PROJECT = mapping(
+    {
+        "version": text,
+        "requires-python": text,
+        "dependencies": listed(text),
+        "optional-dependencies": by_name(listed(text)),
+    },
+    ("version", "requires-python", "dependencies"),
+    others=True,
+)
+_TOOL = mapping({"boundpaper": mapping({"purposes": by_name(text)})}, others=True)
+_RULE = mapping({"project": _PROJECT, "tool": _TOOL}, ("project",), others=True)
+
+
+def described_project(root: Path) -> dict[str, Any]:
+    """What the file says; tables of other tools are theirs.
+
+    Raises
+    ------
+    SpecError
+        It is missing or no TOML, lacks what the engine reads, or has a key below `[tool.boundpaper]` that nobody reads.
+    """
+    try:
+        content: dict[str, Any] = held_in(text_of(root, FILE, SpecError), FILE, SpecError)
+    except FileNotFoundError:
+        raise SpecError(f"{FILE}: not there; it says what the paper needs (`new` writes one)") from None
+    require(content, _RULE, FILE, SpecError)
+    return content

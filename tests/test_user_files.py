@@ -1,0 +1,305 @@
+"""Each YAML, JSON and TOML file that a person writes: a fault in any place of it is refused with file and key.
+
+`FILES` lists the files, each with something good in it. Every test damages every key of each of them in one way.
+"""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from boundpaper.adopt import folder as adopted
+from boundpaper.errors import ThesisError
+from boundpaper.paper import crate, metadata
+from boundpaper.paper.tex import pages
+from boundpaper.store import descriptor, paper_vocabulary
+from boundpaper.store.manifest import manifest
+from boundpaper.store.project_file import described_project
+from conftest import ROOT
+from keyquery.measure.recipes import load_recipe
+
+PACKAGE = {
+    "name": "beans",
+    "columns": {"height": {"type": "number", "unit": "cm", "minimum": 0}},
+    "resources": [
+        {
+            "name": "plants",
+            "title": "Plants",
+            "origin": [{"document": "001", "section": "2"}],
+            "fields": [{"plant*": "Key"}, "height", {"name": "note", "type": "string"}],
+            "range": {"height": [0, 90]},
+        }
+    ],
+}
+RECIPE = {
+    "title": "Beans",
+    "experiments": ["sinks"],
+    "context": 128,
+    "memory": 2.5,
+    "documents": 2,
+    "tokens": 64,
+    "items": 3,
+    "seeds": [0, 1],
+    "texts": "beans.txt",
+    "settings": {"sinks": {"taus": [0.5]}},
+    "models": [
+        {
+            "name": "bean",
+            "id": "garden/bean",
+            "dtype": "bf16",
+            "double": False,
+            "shape": {
+                **{"type": "llama", "layers": 2, "width": 64, "inner": 128, "heads": 4, "key_heads": 2, "head_dim": 16},
+                **{"vocabulary": 100, "positions": 64, "rope_theta": 10000, "tied": True, "cross_layers": [1]},
+            },
+        }
+    ],
+}
+METADATA = {
+    "title": "Beans",
+    "date": "2026",
+    "author": [{"name": "A. Gardener", "email": "a@garden.example"}],
+    "keywords": ["beans"],
+    "chapters": ["introduction"],
+    "names": [r"B\d"],
+    "predicates": 3,
+}
+VOCABULARY = {
+    "words": {"metric": {"height_cm": "height"}},
+    "numbers": {"dozen": 12},
+    "stated_of": {"plant": "phrase"},
+    "headlines": ["Harvest"],
+    "ledger": [{"find": "a", "show": "b"}],
+    "entities": {"bean": {"color": "okgreen", "mark": "square"}},
+    "named": {"plants": {"key": "plant", "name": "label"}},
+}
+LAYOUT = yaml.safe_load((ROOT / "paper/layout.yaml").read_text())
+CITATION = {
+    "cff-version": "1.2.0",
+    "title": "Beans",
+    "message": "Cite it.",
+    "authors": [{"name": "A. Gardener"}],
+    "keywords": ["beans"],
+}
+PROJECT = {
+    "project": {"version": "1", "requires-python": ">=3.11", "dependencies": ["boundpaper"]},
+    "tool": {"boundpaper": {"purposes": {"garden": "pictures"}}},
+}
+ADOPTED = {
+    "main": "main.tex",
+    "data": ["data/*.csv"],
+    "cells": 100,
+    "tables": {"beans": {"key": ["plant"]}},
+    "rows": {"tall": {"table": "beans", "columns": ["height"]}},
+    "page": {"column": 300.5, "cite": "natbib"},
+    "lint": {"names": ["B1"]},
+}
+MANIFEST = {
+    "command": "run beans",
+    "versions": {"torch": "2"},
+    "seconds": 1.5,
+    "table": {"blake2": "0", "rows": 3},
+}
+ROTATION = {"frequencies": [1.0, 0.5], "layout": "half", "dimensions": 4, "start": 0, "factor": 1.5, "layers": [0, 1]}
+
+
+def rotation(root):
+    from keyquery.models.captures.stated import _held, _of_statement
+
+    place = root / "rotation.json"
+    return _of_statement(place, _held(place), {0: 8, 1: 8})
+
+
+def vocabulary(root):
+    return paper_vocabulary._of_text((root / paper_vocabulary.VOCABULARY).read_text())
+
+
+MEASURED = "artifacts/measurements/beans/one.csv"
+FILES = {
+    "paper/metadata.yaml": (METADATA, metadata.read),
+    "paper/vocabulary.yaml": (VOCABULARY, vocabulary),
+    "paper/layout.yaml": (LAYOUT, pages.limits),
+    "artifacts/datapackage.yaml": (PACKAGE, descriptor.package),
+    "packages/garden/src/boundpaper/tables.yaml": (PACKAGE, descriptor.package),
+    "artifacts/recipes/beans.yaml": (RECIPE, lambda root: load_recipe(root / "artifacts/recipes/beans.yaml")),
+    "artifacts/measurements/beans/one.json": (MANIFEST, lambda root: manifest(root, MEASURED)),
+    "CITATION.cff": (CITATION, crate.citation),
+    "pyproject.toml": (PROJECT, described_project),
+    "boundpaper.toml": (ADOPTED, adopted.read),
+    "rotation.json": (ROTATION, rotation),
+}  # fmt: skip
+PACKAGES = ("artifacts/datapackage.yaml", "packages/garden/src/boundpaper/tables.yaml")
+OPEN = {  # what may be of several kinds: one text or a list, any number, a limit below 0, an end that is open
+    ("paper/metadata.yaml", "author", "text for a list"),
+    *(("boundpaper.toml", key, "text for a list") for key in ("data", "key", "columns", "names")),
+    ("paper/vocabulary.yaml", "dozen", "a negative number"),
+    *((file, key, "a negative number") for file in PACKAGES for key in ("minimum", 0)),
+    *((file, key, "an infinity") for file in PACKAGES for key in (1,)),
+    *((file, key, "null") for file in PACKAGES for key in ("plant*", "resources")),
+    ("pyproject.toml", "tool", "a mapping"),
+}
+
+
+def spelt(file, content):
+    if file.endswith(".json"):
+        return json.dumps(content, indent=1)
+    if file.endswith(".toml"):
+        return "".join(_toml((), content))
+    return yaml.safe_dump(content, sort_keys=False)
+
+
+def _toml(path, content):
+    yield f"[{'.'.join(path)}]\n" if path else ""
+    yield from (f"{key} = {_value(value)}\n" for key, value in content.items() if not isinstance(value, dict))
+    for key, value in content.items():
+        if isinstance(value, dict):
+            yield from _toml((*path, key), value)
+
+
+def _value(value):
+    if isinstance(value, float) and (value != value or abs(value) == float("inf")):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_value(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value)
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write a file into a folder that has what the others need, and read it as the project does."""
+    for name in ("paper/chapters", "artifacts/sources"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "paper/chapters/introduction.tex.j2").write_text("Beans.")
+    (tmp_path / "artifacts/datapackage.yaml").write_text("name: a\nresources: []\n")
+    (tmp_path / "main.tex").write_text("")
+
+    def reading(file, text):
+        path = tmp_path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        descriptor._descriptor.cache_clear()
+        return FILES[file][1](tmp_path)
+
+    return reading
+
+
+def places(content, path=()):
+    """Paths to every value of a content, itself left out."""
+    items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in items:
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+def at(content, path):
+    for key in path:
+        content = content[key]
+    return content
+
+
+def changed(content, path, value):
+    made = copy.deepcopy(content)
+    at(made, path[:-1])[path[-1]] = value
+    return made
+
+
+def refused(read, file, text):
+    """The refusal of a file: one of the project's errors, short, that names the file."""
+    with pytest.raises(ThesisError) as caught:
+        read(file, text)
+    words = str(caught.value)
+    assert Path(file).name in words, words
+    assert len(words) < 500, words
+    assert words.count("\n") < 2
+    return words
+
+
+WRONG = {
+    "null": lambda value: None,
+    "a mapping": lambda value: {"beans": {"of": 1}},
+    "NaN": lambda value: float("nan"),
+    "an infinity": lambda value: float("inf"),
+    "an endless number": lambda value: 10**60,
+    "a number for a text": lambda value: 3.25 if isinstance(value, str) else None,
+    "text for a list": lambda value: "beans" if isinstance(value, list) else None,
+    "list for a text": lambda value: [value, [value]] if isinstance(value, str) else None,
+    "a text for a number": lambda value: "beans" if isinstance(value, int | float) else None,
+    "a truth for a number": lambda value: True if isinstance(value, int | float) and value is not False else None,
+    "a negative number": lambda value: -5 if isinstance(value, int) else None,
+}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_what_is_good_is_read(read, file):
+    assert read(file, spelt(file, FILES[file][0])) is not None
+
+
+@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize("file", FILES)
+def test_a_wrong_value_is_refused_with_its_key(read, file, kind):
+    content = FILES[file][0]
+    passed = []
+    for path in places(content):
+        value = WRONG[kind](at(content, path))
+        if (value is None and (kind != "null" or file.endswith(".toml"))) or value == at(content, path):
+            continue
+        try:
+            words = refused(read, file, spelt(file, changed(content, path, value)))
+        except pytest.fail.Exception:
+            passed.append(path)
+            continue
+        key = next(str(part) for part in reversed(path) if isinstance(part, str))
+        assert (
+            key.rstrip("*s") in words
+            or "is no text; say what the column" in words
+            or any(str(part) in words for part in path)
+        ), words
+    assert passed == [path for path in passed if (file, path[-1], kind) in OPEN]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_an_unknown_key_is_refused_by_name(read, file):
+    content = FILES[file][0]
+    free = {"words", "metric", "numbers", "stated_of", "entities", "named", "columns", "range", "versions", "settings"}
+    free |= {"tables", "rows", "purposes", "project", "tool"}
+    if file != "pyproject.toml":
+        assert "harvestt" in refused(read, file, spelt(file, {**content, "harvestt": 1}))
+    for path in places(content):
+        if isinstance(at(content, path), dict) and path[-1] not in free:
+            more = {**at(content, path), "harvestt": 1}
+            assert "harvestt" in refused(read, file, spelt(file, changed(content, path, more)))
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_key_twice_is_refused(read, file):
+    text = spelt(file, FILES[file][0])
+    key = next(iter(FILES[file][0]))
+    if file.endswith(".json"):
+        text = text.replace("{", f'{{"{key}": 1, ', 1)
+    elif file.endswith(".toml"):
+        key = text.partition(" = ")[0].rpartition("\n")[2]
+        text = text.replace(f"{key} = ", f'{key} = "a"\n{key} = ', 1)
+    else:
+        text += text[: text.index("\n")] + "\n" if not text.splitlines()[1].startswith(" ") else f"{key}: 1\n"
+    words = refused(read, file, text)
+    assert key in words or "overwrite" in words
+
+
+@pytest.mark.parametrize("depth", [100, 2_000, 100_000])
+@pytest.mark.parametrize("file", FILES)
+def test_endless_depth_is_refused(read, file, depth):
+    key = next(iter(FILES[file][0]))
+    lists = "[" * depth + "]" * depth
+    text = {"n": f'{{"{key}": {lists}}}', "l": f"{key} = {lists}\n"}.get(file[-1], f"{key}: {lists}\n")
+    refused(read, file, text)
+
+
+@pytest.mark.parametrize("digits", [30, 5_000])
+@pytest.mark.parametrize("file", FILES)
+def test_an_endless_number_is_refused_wherever_it_stands(read, file, digits):
+    text = {"n": '{{"a": {}}}', "l": "a = {}\n"}.get(file[-1], "a: {}\n").format("1" * digits)
+    refused(read, file, text)
