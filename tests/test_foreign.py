@@ -181,3 +181,20 @@ def test_an_empty_frame_is_checked_and_compiles_at_once(tmp_path):
     told = run(root, "claims")
     assert told.returncode == 1
     assert "analysis/claims holds no claim; write one function with its statement as docstring" in told.stderr
+
+
+@pytest.mark.latex
+@pytest.mark.skipif(shutil.which("pandoc") is None, reason="no pandoc")
+def test_the_words_of_adopted_papers_do_there_what_fits(foreign, tmp_path):
+    assert run(foreign, "lint").returncode == 0
+    done = run(foreign, "docx", "-o", str(tmp_path / "paper.docx"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    from boundpaper.adopt.export import words
+
+    text = words((tmp_path / "paper.docx").read_bytes(), "docx")
+    assert "39.5" in text
+    assert "sign@" not in text
+    done = run(foreign, "flatten", "-o", str(tmp_path / "plain"))
+    assert done.returncode == 0, done.stderr
+    assert "\\begin{document}" in (tmp_path / "plain/thesis.tex").read_text()
+    assert "give --arxiv or --overleaf-upload" in run(foreign, "zip").stderr

@@ -126,13 +126,30 @@ def compiled(place: Path, document: str) -> bytes:
 
 
 def converted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str]]:
-    """The paper as Word (`docx`) or one page of HTML, and what was lost on the way, in words.
+    """An adopted paper in a form, see `convert`."""
+    flatten.write(folder, scratch / "plain")
+    return convert(scratch / "plain", Path(folder.mains[0]).name, form, first=2)  # the line of `bound/` is gone
+
+
+def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, list[str]]:
+    """A flattened paper as Word (`docx`) or one page of HTML, and what was lost on the way, in words.
 
     Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures.
+
+    Parameters
+    ----------
+    place : Path
+        The folder, in which files are written.
+    main, form : str
+        Its main file, and `docx` or `html`.
+    first : int
+        The number of the main file's first line in messages.
+
+    Raises
+    ------
+    ThesisError
+        The program is not installed, or makes nothing of the paper.
     """
-    place = scratch / "plain"
-    flatten.write(folder, place)
-    main = Path(folder.mains[0]).name
     plain = Folder(place, (main,), ("*",))
     _pictures(place, [each.path for each in source.sources(plain)])
     with_latexml = form == "html" and not process.missing("latexmlc")
@@ -148,7 +165,7 @@ def converted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str
     if done.returncode or not made.is_file():
         last = done.output.strip().splitlines()[-1:] or ["it wrote nothing"]
         raise ThesisError(f"{argv[0]}: {last[0]}")
-    return made.read_bytes(), lost(plain, made.read_bytes(), form, argv[0])
+    return made.read_bytes(), lost(plain, made.read_bytes(), form, argv[0], first)
 
 
 def _pictures(place: Path, texts: list[Path]) -> None:
@@ -172,9 +189,9 @@ def _pictures(place: Path, texts: list[Path]) -> None:
             text.write_bytes(file.encoded(new))
 
 
-def lost(plain: Folder, made: bytes, form: str, program: str) -> list[str]:
+def lost(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:
     """Typed numbers of the flattened paper that the converted one has not as often, and drawings: none survives."""
-    texts = [replace(each, first=1 + (each.shown in plain.mains)) for each in source.sources(plain)]  # the line is gone
+    texts = [replace(each, first=first if each.shown in plain.mains else 1) for each in source.sources(plain)]
     there = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", words(made, form))))
     wanted: Counter[str] = Counter()
     places: dict[str, str] = {}

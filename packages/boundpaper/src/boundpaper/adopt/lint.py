@@ -146,6 +146,8 @@ def candidates(numeral: Numeral, index: Index) -> list[Candidate]:
 
 def ranked(numeral: Numeral, found: list[Candidate]) -> list[Candidate]:
     """Candidates, those first whose address has words that stand near the number."""
+    if len(found) < 2 or len(found) > 200:
+        return found
     text = numeral.source.text
     nearby = set(re.findall(r"[a-z]{3,}|\d[\w.]+", text[max(0, numeral.start - 400) : numeral.end + 200].lower()))
 
@@ -153,7 +155,7 @@ def ranked(numeral: Numeral, found: list[Candidate]) -> list[Candidate]:
         words = set(re.findall(r"[a-z]{3,}|\d[\w.]+", candidate.cell.address.lower()))
         return -len(words & nearby), not candidate.exact, len(candidate.cell.address)
 
-    return sorted(found, key=likeness) if len(found) < 200 else found
+    return sorted(found, key=likeness)
 
 
 def lint(paper: Paper, before: Mapping[str, Cell] | None = None, revision: str = "") -> list[Finding]:

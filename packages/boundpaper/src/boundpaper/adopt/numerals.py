@@ -46,17 +46,19 @@ _LENGTH = re.compile(
     r"|(?:pt|em|ex|cm|mm|in|bp|pc|sp|mu|true\w+|fil+)\b)"
 )
 _POWER = re.compile(
-    r"(?:[-+]?\d[\d.]*\s*(?:\\times|\\cdot)\s*)?(?<![\d.])10\s*\^\s*(?:\{[^{}]*\}|\d)|\d[\d.]*\s*\^\s*(?:\{[^{}]*\}|\d)"
+    r"(?:[-+]?\d[\d.]*\s*(?:\\times|\\cdot)\s*)?(?<![\d.])10\s*\^\s*(?:\{[^{}]*\}|\d)|\d[\d.]*\s*\^\s*(?:\{\s*[-+]?\w[^{}]*\}|\d)"
 )
 _RAISED = re.compile(r"[\^_]\s*(?:\{(?:(?!\\pm)[^{}])*\}|-?\d+|\\[A-Za-z]+)")
-_ASSIGNED = re.compile(r"\\(?:vskip|hskip|kern|penalty|looseness|tolerance|hyphenpenalty|clubpenalty|widowpenalty|"
-                       r"arraystretch|tabcolsep|parskip|parindent|hsize)\s*\}?\s*=?\s*\{?\s*-?\d*\.?\d+")  # fmt: skip
+_ASSIGNED = re.compile(
+    r"\\(?:vskip|hskip|kern|penalty|looseness|tolerance|hyphenpenalty|clubpenalty|widowpenalty|arraystretch|tabcolsep"
+    r"|parskip|parindent|hsize|\w*fraction|baselinestretch)\s*\}?\s*=?\s*\{?\s*-?\d*\.?\d+"
+)
 _DOI = re.compile(r"10\.\d{4,}/\S+|\b\w+://\S+|\barXiv:\s*\d+\.\d+\S*", re.IGNORECASE)
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d\b|\b\d+(?:\.\d+){2,}\b")
 _NUMBER = re.compile(
-    r"(?<![\w.\\@#'])(?<![A-Za-z]-)(?<![A-Za-z]\.)(?<!\d,)(?<!\{,\})"
+    r"(?<![\w.\\@#'])(?<![A-Za-z]-)(?<![A-Za-z]\.)(?<!\d\{,\})"
     r"(?P<number>(?:(?P<whole>\d{1,3}(?:(?P<parted>,|\{,\}|\\,)\d{3}(?:(?P=parted)\d{3})*)(?!\d)|\d+)(?:\.(?P<fraction>\d+))?)"
-    r"|\.(?P<bare>\d+))(?![\w@]|\.\d|,\d|\{,\}\d|-[A-Za-z]|\s*\^)"
+    r"|\.(?P<bare>\d+))(?![A-Za-z\d@]|\.\d|\{,\}\d|-[A-Za-z]|\s*\^\s*(?:\{\s*[-+]?\w|\w))"
 )
 _REFERRED = re.compile(
     r"(?:\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eq(?:uation)?s?|chapters?|append(?:ix|ices)|theorems?|lemmas?|"
@@ -171,10 +173,10 @@ def visible(file: Source, macro: str, names: Iterable[str] = ()) -> str:
     """The text of a file in which everything but words and values is blank, every character where it was."""
     text = file.code
     text = _DRAWN.sub(lambda match: blank(match[0]), text)
-    text = _body(text)
-    text = CITE.sub(lambda match: blank(match[0]), text)
     for pattern in (_ASSIGNED, _LENGTH):
         text = pattern.sub(lambda match: blank(match[0]), text)
+    text = _body(text)
+    text = CITE.sub(lambda match: blank(match[0]), text)
     text = _without_commands(text, {macro, *(f"bound{each}" for each in ("val", "rows", "claim", "table", "figure"))})
     for pattern in (_DOI, _DATE, _POWER, _RAISED):
         text = pattern.sub(lambda match: blank(match[0]), text)

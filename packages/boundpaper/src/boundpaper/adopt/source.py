@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,7 +44,11 @@ class Source:
 
     def line(self, offset: int) -> int:
         """The line of a character."""
-        return self.text.count("\n", 0, offset) + self.first
+        return bisect_left(self._ends, offset) + self.first
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [match.start() for match in re.finditer("\n", self.text)]
 
     def place(self, offset: int) -> str:
         """The file and the line, as messages name them."""

@@ -139,6 +139,24 @@ def _inlined(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str
     return _INPUT.sub(put, texts[name])
 
 
+_LEADING = re.compile(r"\\(?:numberof|verdictof|siterow)\{[^{}]*\}(?=\{)")
+_UNSEEN = re.compile(r"\\(?:pressentry|verdictpage)\{[^{}]*\}")
+_VERDICT = re.compile(r"\\verdict(?P<kind>mark\{[^{}]*\}|sign)\{(?P<word>\w+)\}")
+_SIGN = re.compile(r"\\@namedef\{sign@(\w+)\}\{([^{}]*)\}")
+
+
+def converters_text(text: str) -> str:
+    """A flattened thesis for converters, which know no command of ours: numbers without links, verdicts as signs."""
+    head, begin, body = text.partition("\\begin{document}")
+    signs = dict(_SIGN.findall(head))
+
+    def sign(match: re.Match[str]) -> str:
+        shown = f"${signs.get(match['word'], '?')}$"
+        return shown if match["kind"] == "sign" else f"\\textsuperscript{{{shown}}}"
+
+    return head + begin + _VERDICT.sub(sign, _UNSEEN.sub("", _LEADING.sub("", body)))
+
+
 def dry_run(bundle: bytes, folder: Path) -> bytes:
     """Compile a bundle in an empty folder, as arXiv does: pdflatex alone, no bibtex.
 

@@ -1,0 +1,100 @@
+"""The words of adopted papers in a project that is built from chapters: each does there what fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from boundpaper.cli.project import jobs_option, root
+from boundpaper.cli.thesis import bundle, paper
+
+
+@click.command()
+@jobs_option
+@click.pass_context
+def build(ctx: click.Context, jobs: int | None) -> None:
+    """Build the whole thesis, as `paper` does."""
+    ctx.invoke(paper, jobs=jobs, site="", keep_going=False)
+
+
+@click.command()
+def lint() -> None:
+    """Find numbers typed into chapters, citations and references that lead nowhere, without building."""
+    from boundpaper.paper import bibliography, metadata
+    from boundpaper.paper import lint as rules
+
+    held, described = bibliography.read(root()), metadata.read(root())
+    found = rules.check(metadata.chapters(root()), held.lines, described.names, described.terms)
+    for finding in found:
+        click.echo(str(finding))
+    if found:
+        raise SystemExit(1)
+
+
+@click.command()
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), required=True, help="A new folder.")
+@jobs_option
+@click.pass_context
+def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
+    """Write the thesis as one LaTeX file with its pictures and bibliography, into a new folder."""
+    from boundpaper.errors import SpecError
+
+    if output.exists() and any(output.iterdir()):
+        raise SpecError(f"{output}: is not empty; name a new folder")
+    _flattened(ctx, output, jobs)
+    click.echo(str(output / "thesis.tex"))
+
+
+@click.command("zip")
+@click.option("--arxiv", is_flag=True, help="As `bundle`.")
+@click.option("--overleaf-upload", "upload", is_flag=True, help="As `bundle --overleaf`.")
+@jobs_option
+@click.pass_context
+def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> None:
+    """Pack the thesis for arXiv or for an editor online, tried out first."""
+    if arxiv is upload:
+        raise click.UsageError("give --arxiv or --overleaf-upload")
+    ctx.invoke(bundle, jobs=jobs, overleaf=upload, site="")
+
+
+def _converting(form: str, words: str) -> click.Command:
+    @click.command(form, help=words)
+    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file.")
+    @jobs_option
+    @click.pass_context
+    def convert(ctx: click.Context, output: Path | None, jobs: int | None) -> None:
+        from boundpaper.adopt import export
+        from boundpaper.paper.bundle import converters_text
+        from boundpaper.store import files
+
+        with files.temporary() as scratch:
+            _flattened(ctx, scratch / "plain", jobs)
+            text = scratch / "plain/thesis.tex"
+            text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
+            content, lost = export.convert(scratch / "plain", "thesis.tex", form)
+        target = output or root() / f"out/thesis.{form}"
+        files.write(target, content)
+        click.echo(str(target))
+        for line in lost:
+            click.echo(line, err=True)
+        if lost:
+            raise SystemExit(1)
+
+    return convert
+
+
+def _flattened(ctx: click.Context, folder: Path, jobs: int | None) -> None:
+    from boundpaper.paper.bundle import make, unpack
+
+    ctx.invoke(paper, jobs=jobs, site="", keep_going=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    unpack(make(root() / "out"), folder)
+
+
+docx = _converting("docx", "Write the thesis for Word, through pandoc; exits with 1 when a number or drawing is lost.")
+html = _converting(
+    "html", "Write the thesis as one page, through LaTeXML or pandoc; `site` writes all there is to see."
+)
+
+COMMANDS = (build, lint, flatten, zip_up, docx, html)
