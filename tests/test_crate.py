@@ -35,7 +35,8 @@ licence: CC-BY-4.0
 identifier: 10.5281/zenodo.1
 publisher: Garden
 author:
-- {name: Ada Alder, orcid: 0000-0002-1825-0097, affiliation: Garden, ror: "https://ror.org/02mhbdp94"}
+- {name: Ada Alder, orcid: 0000-0002-1825-0097, affiliation: Garden, ror: "https://ror.org/02mhbdp94",
+  email: a@garden.org}
 - Bo
 """
 CITATION = """
@@ -126,6 +127,11 @@ def test_creator_licence_publisher_and_identifier_are_the_paper_s(root, tmp_path
     assert about[data["license"]["@id"]]["name"] == "CC-BY-4.0"
     assert data["license"]["@id"] == "https://spdx.org/licenses/CC-BY-4.0"
     assert about[data["publisher"]["@id"]]["name"] == "Garden"
+    assert data["publisher"]["@id"] == "https://ror.org/02mhbdp94", "the organisation of an author, not a second one"
+    assert len([each for each in about.values() if each["@type"] == "Organization"]) == 1
+    contact = about[about[data["creator"][0]["@id"]]["contactPoint"]["@id"]]
+    assert (contact["@type"], contact["email"]) == ("ContactPoint", "a@garden.org")
+    assert all(each.get("name") for each in about.values() if each["@id"] != "ro-crate-metadata.json")
     identifier = about[data["identifier"]["@id"]]
     assert (identifier["@type"], identifier["url"]) == ("PropertyValue", "https://doi.org/10.5281/zenodo.1")
 

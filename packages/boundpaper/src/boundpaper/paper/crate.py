@@ -191,10 +191,12 @@ def lay_out(root: Path, folder: Path) -> int:
     crate.datePublished = datetime.fromisoformat(when)
     crate.keywords = list(described.keywords)
     crate.license = _licence(crate, described.licence, _one(cited.get("license", "")))
-    creators = [_author(crate, number, each) for number, each in enumerate(authors(root, described), 1)]
+    written_by = authors(root, described)
+    creators = [_author(crate, number, each) for number, each in enumerate(written_by, 1)]
     crate.creator = creators[0] if len(creators) == 1 else creators
-    about = {"@type": "Organization", "name": described.publisher}
-    published = described.publisher and crate.add(ContextEntity(crate, "#publisher", properties=about))
+    known = next((each.ror for each in written_by if each.ror and each.affiliation == described.publisher), None)
+    about = {"@type": "Organization", "name": described.publisher, **({"url": known} if known else {})}
+    published = described.publisher and crate.add(ContextEntity(crate, known or "#publisher", properties=about))
     crate.publisher = published or creators[0]
     version = described.version or str(cited.get("version", ""))
     if version:
@@ -300,6 +302,11 @@ def _author(crate: Any, number: int, told: metadata.Author) -> Any:
         organisation = {"@type": "Organization", "name": told.affiliation, **({"url": told.ror} if told.ror else {})}
         about["affiliation"] = {"@id": crate.add(ContextEntity(crate, where, properties=organisation)).id}
     about |= {key: value for key, value in (("email", told.email), ("url", told.url)) if value}
+    if told.email:
+        reached = {"@type": "ContactPoint", "name": f"Contact of {told.name}", "email": told.email}
+        reached["contactType"] = "author"
+        contact = crate.add(ContextEntity(crate, f"mailto:{told.email}", properties=reached))
+        about["contactPoint"] = {"@id": contact.id}
     return crate.add(ContextEntity(crate, told.orcid or f"#author-{number}", properties=about))
 
 
@@ -317,7 +324,9 @@ def _identifier(crate: Any, address: str, edition: str) -> Any:
         about = {"propertyID": "commit", "value": f"artifacts at {edition}"}
     else:
         return None
-    return crate.add(ContextEntity(crate, "#identifier", properties={"@type": "PropertyValue", **about}))
+    return crate.add(
+        ContextEntity(crate, "#identifier", properties={"@type": "PropertyValue", "name": about["value"], **about})
+    )
 
 
 def _canonical(found: dict[str, Any], when: str) -> dict[str, Any]:
