@@ -112,6 +112,35 @@ def test_an_error_of_the_program_keeps_its_traceback(error):
     assert done.exception is error
 
 
+IMPORTS = """
+import os, runpy, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["boundpaper", "list"]
+{run}
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "boundpaper.cli.door", "boundpaper.cli"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        "runpy.run_path('build.py', run_name='__main__')",
+        "runpy.run_module('boundpaper', run_name='__main__')",
+        "from boundpaper.__main__ import main; main()",
+    ],
+)
+def test_while_commands_are_imported_ctrl_c_ends_without_a_word(module, run):
+    code = IMPORTS.format(module=module, run=run)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
 def test_a_second_is_not_exceeded():
     assert interrupt.SECONDS < 1
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 WORDS = "interrupted; what was finished is kept, and the same command goes on from there"
-SECONDS = 0.6
+SECONDS = 0.4
 CODE = 130
 
 _said = threading.Lock()
