@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -108,7 +109,10 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
 def run(line: click.Group, name: str) -> None:
     """Run a command line under a name; it ends within a second of Ctrl-C."""
     interrupt.end_promptly()
-    line(prog_name=name)
+    try:
+        line(prog_name=name)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # what libraries do at the end has no ear for Ctrl-C
 
 
 def main() -> None:

@@ -1,6 +1,10 @@
 """The door of the command line: `python build.py paper`, and `python build.py --help` for the rest."""
 
+import signal
 from pathlib import Path
+
+if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this process without a word
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from boundpaper.cli.door import command_line, run
 
