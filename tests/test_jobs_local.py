@@ -62,20 +62,31 @@ def test_an_error_in_the_block_ends_what_runs_and_its_children(tmp_path: Path) -
     until(lambda: gone(int(beat.read_text())) and gone(int(child.read_text())))
 
 
-def test_jobs_die_with_a_killed_command(tmp_path: Path) -> None:
-    beat, child = tmp_path / "beat", tmp_path / "beat.grandchild"
+def kill_command(task: str, beat: Path, *others: Path) -> None:
+    """Kill a command whose one job runs `task`, once the job and what it begins have left their files."""
     program = (
         "import jobs_work; from pathlib import Path; from keyquery.jobs.local import LocalExecutor\n"
-        f"with LocalExecutor() as executor: executor.submit(jobs_work.beating, Path({str(beat)!r})).result()"
+        f"with LocalExecutor() as executor: executor.submit(jobs_work.{task}, Path({str(beat)!r})).result()"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = subprocess.Popen([sys.executable, "-c", program], env=environment)
     try:
-        until(lambda: beat.exists() and child.exists())
+        until(lambda: all(file.exists() for file in (beat, *others)))
     finally:
         os.kill(command.pid, signal.SIGKILL)
         command.wait()
+
+
+def test_jobs_die_with_a_killed_command(tmp_path: Path) -> None:
+    beat, child = tmp_path / "beat", tmp_path / "beat.grandchild"
+    kill_command("beating", beat, child)
     until(lambda: gone(int(beat.read_text())) and gone(int(child.read_text())))
+
+
+def test_a_job_that_hears_of_nothing_dies_with_a_killed_command(tmp_path: Path) -> None:
+    beat = tmp_path / "beat"
+    kill_command("deaf", beat)
+    until(lambda: gone(int(beat.read_text())))
 
 
 def fake_gpus(folder: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Literal, ParamSpec, TypeVar
 
+from boundpaper.build import watchman
 from boundpaper.errors import ThesisError
 from keyquery.jobs.child import LENGTH
 from keyquery.jobs.executors import JobExecutor
@@ -124,6 +125,7 @@ class LocalExecutor(JobExecutor):
                 self._live.add(process)
             assert process.stdin is not None
             try:
+                watchman.watch(process.pid)  # a job that is importing a library hears late that its parent is gone
                 with suppress(BrokenPipeError):  # a child that died at once: its exit status tells
                     _send(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
                     _send(process.stdin, call)
@@ -133,6 +135,7 @@ class LocalExecutor(JobExecutor):
                 _signal([process], signal.SIGKILL)  # whatever its group still holds goes with it
                 with suppress(BrokenPipeError):
                     process.stdin.close()
+                watchman.forget(process.pid)
                 with self._lock:
                     self._live.discard(process)
             return self._answer(status, outcome, output)
