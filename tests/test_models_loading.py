@@ -178,6 +178,14 @@ def test_a_key_that_a_file_has_twice(copy: Path, name: str, key: str) -> None:
         load(ModelSource(str(copy)))
 
 
+@pytest.mark.parametrize("odd", [{"model_max_length": "nope"}, {"model_max_length": [8]}, {"padding_side": 7}])
+def test_a_tokenizer_that_loads_and_cannot_read_a_text(copy: Path, odd: dict[str, object]) -> None:
+    path = copy / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **odd}))
+    with pytest.raises(ModelError, match=r"okenizer"):
+        load(ModelSource(str(copy)))
+
+
 def test_norms_that_the_architecture_would_ignore(tmp_path: Path) -> None:
     """A Qwen3 checkpoint labelled Llama would run without its q/k norms."""
     saved("qwen3", tmp_path)

@@ -178,6 +178,14 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
         )
         if source.bos:
             begin(words, source.name)
+    try:
+        words("a", verbose=False)
+    except Exception as error:  # a setting that the class keeps as it is, and meets with the first text
+        told = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        raise ModelError(
+            f"{source.name}: its tokenizer cannot read a text ({told}); "
+            "a setting of tokenizer_config.json is of another kind than the class takes, such as a text for a number"
+        ) from error
     return words
 
 
