@@ -260,6 +260,8 @@ def test_component_weights_are_shares_of_r_squared() -> None:
         ({"keys": np.zeros((60, 5))}, "queries have 6 dimensions, keys 5"),
         ({"keys": np.zeros((60, 6), dtype=int)}, "give floats"),
         ({"keys": np.full((60, 6), np.inf)}, "360 values are not finite"),
+        ({"keys": np.full((60, 6), 3e15)}, "a value of 3e\\+15 is none of a model's"),
+        ({"queries": np.full((240, 6), -1e38, np.float32)}, "a value of 1e\\+38 is none of a model's"),
         ({"buckets": 801}, "801 buckets of a context of 800 tokens"),
         ({"keys": np.zeros((2, 6)), "key_positions": np.arange(2), "key_documents": np.arange(2)}, "at least three"),
     ],

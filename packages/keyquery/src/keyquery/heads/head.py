@@ -17,6 +17,8 @@ Float64Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
+LARGEST = 1e12  # of a vector; sums of products of larger ones leave float32
+
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
@@ -131,7 +133,10 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
             f"{name}: positions {positions.min()} to {positions.max()}, context {context}; give the capture's context"
         )
     # the extremes of an array with NaN are NaN, and it takes no array of truths to find them
-    if not (np.isfinite(vectors.min()) and np.isfinite(vectors.max())):
+    least, most = vectors.min(), vectors.max()
+    if not (np.isfinite(least) and np.isfinite(most)):
         raise ValueError(
             f"{name}: {np.count_nonzero(~np.isfinite(vectors))} values are not finite; capture in a wider dtype"
         )
+    if max(-least, most) > LARGEST:
+        raise ValueError(f"{name}: a value of {max(-least, most):.3g} is none of a model's; what holds it is damaged")
