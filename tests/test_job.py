@@ -62,6 +62,26 @@ def test_any_other_error_names_what_the_function_reads() -> None:
     assert told(lambda **frames: [][0], many) == "; it reads t0, t1, t2, t3, t4 and 3 more"
 
 
+@pytest.mark.parametrize(
+    ("message", "held"),
+    [
+        ("Line 'sun': unknown entity 'sun'", " ('sun' is in beans, column lamp)"),
+        ("Line 'nan': unknown entity 'nan'", " ('nan' is in beans, column lamp)"),
+        ("unknown entity 'moon'", ""),
+        ("beans: unknown entity 'sun'", ""),
+    ],
+)
+def test_a_text_that_an_error_quotes_is_told_with_its_table(tmp_path: Path, message: str, held: str) -> None:
+    (tmp_path / "artifacts/sources").mkdir(parents=True)
+    (tmp_path / "artifacts/sources/beans.csv").write_text("lamp,day\nsun,1\nnan,2\n")
+    (tmp_path / "artifacts/datapackage.yaml").write_text(
+        "resources:\n- {name: beans, path: sources/beans.csv, origin: [{document: d, section: s}],"
+        " fields: ['lamp*': which, 'day!': when]}\n"
+    )
+    job = Job(tmp_path, "figure", "a", "figures/a.py", "figure", {"beans": "artifacts/sources/beans.csv"})
+    assert job.holding(message) == held
+
+
 def test_an_error_of_the_project_says_all_itself() -> None:
     def refuse(engel, firms):
         raise DataError("engel: no row of 1857")

@@ -162,7 +162,11 @@ class Engine:
             line=step.line,
             note=lambda text: self.report("note", step.key, text),
         )
-        contents: Contents = resolve(step.kind.builder)(job)
+        try:
+            contents: Contents = resolve(step.kind.builder)(job)
+        except ThesisError as error:
+            error.args = (f"{error}{job.holding(str(error))}",)
+            raise
         missing = [path for path in step.targets if path not in contents]
         astray = [path for path in contents if not writable(path)]
         if missing or astray:

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,6 +116,21 @@ class Job:
         except Exception as error:
             error.add_note(_artifacts(frames))
             raise
+
+    def holding(self, message: str) -> str:
+        """Which artifact holds a text that a message quotes, where it names none; empty where none does."""
+        from boundpaper.store.reader import read
+
+        if not self.function or any(name in message for name in self.artifacts):
+            return ""
+        quoted = set(re.findall(r"'([^']+)'", message))
+        for name in self.artifacts:
+            with suppress(ThesisError):
+                frame = read(self.root, name)
+                for column in frame.select_dtypes(exclude="number"):
+                    if held := quoted & set(map(str, frame[column].unique())):
+                        return f" ({min(held)!r} is in {name}, column {column})"
+        return ""
 
 
 def _artifacts(frames: Mapping[str, pd.DataFrame]) -> str:
