@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -289,7 +290,8 @@ class Soak:
         try:
             ended = self.forks[root].run(*command)
         finally:
-            path.write_bytes(content)
+            with suppress(FileNotFoundError):  # of a stopped capture that was read to its end, whose parts are gone
+                path.write_bytes(content)
         outcome, why = judged(path, kind.named(path), ended, odd)
         if outcome == "accepted" and odd != content:
             if kind.sealed and _differs(path, content, odd):
