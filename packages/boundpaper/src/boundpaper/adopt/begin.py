@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from boundpaper.adopt import cells, flatten, generate, source
-from boundpaper.adopt.folder import BY_ROW, GENERATED, Folder
+from boundpaper.adopt.folder import BY_ROW, GENERATED, Folder, Page
 from boundpaper.errors import DataError, SpecError
 from boundpaper.places import ADOPTED, MARK
 
@@ -29,7 +29,7 @@ class Plan:
     words: tuple[str, ...]
 
 
-def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = ()) -> Plan:
+def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> Plan:
     """Find main file, class, data and keys.
 
     Parameters
@@ -38,6 +38,8 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = ()) ->
         The folder.
     mains, data : tuples of str
         What the caller names; found when empty.
+    probe : bool
+        Whether LaTeX is asked for the page.
 
     Raises
     ------
@@ -88,12 +90,31 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = ()) ->
     words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {len(files)} files of LaTeX")
     words.insert(1, f"{len(cells.files(folder))} files of data, {count:,} cells")
     toml = _toml(folder, keys)
+    page = _measured(first) if probe else None
+    if page is None:
+        words.append("the page was not measured (no pdflatex, or it refuses the preamble); [page] may say it")
+    else:
+        words.append(
+            f"columns of {page.column:g} pt, text of {page.text:g} pt, {page.font} at {page.size:g} pt, {page.cite}"
+        )
+        toml += (
+            f'\n[page]\ncolumn = {page.column:g}\ntext = {page.text:g}\nfont = "{page.font}"\nsize = {page.size:g}\n'
+            f'cite = "{page.cite}"\n'
+        )
     lines = {}
     for name in main:
         each = next(each for each in files if each.path == root / name)
         if source.LINE not in each.code:
             lines[each.path] = each.encoded(flatten.with_line(each.text, each.code))
     return Plan(folder, toml, lines, tuple(words))
+
+
+def _measured(main: source.Source) -> Page | None:
+    from boundpaper.adopt.probe import measured
+    from boundpaper.store import files
+
+    with files.temporary() as scratch:
+        return measured(main, scratch)
 
 
 def _main(root: Path) -> tuple[str, ...]:

@@ -41,7 +41,12 @@ def _plain(paper: Paper, file: Source, faults: list[str]) -> str:
             faults.append(f"{use.place}: {error}")
         position = use.end
     text = "".join([*pieces, text[position:]])
+    if any(use.command in ("table", "tabular") for use in paper.uses) and "booktabs" not in file.code:
+        text = text.replace(source.LINE, PACKAGES, 1)  # what `bound/` asked for stays asked for
     return without_line(text)
+
+
+PACKAGES = r"\usepackage{booktabs,array}"
 
 
 def _written(paper: Paper, use: Use) -> str:

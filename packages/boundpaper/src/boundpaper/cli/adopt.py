@@ -95,7 +95,7 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
     from boundpaper.typeset.plural import counted
 
     begun = nearest_adopted() is not None
-    folder = adopted() if begun or fix or interactive else begin.plan(Path.cwd()).folder
+    folder = adopted() if begun or fix or interactive else begin.plan(Path.cwd(), probe=False).folder
     if against:
         revision.require(folder.root, against)
     asked = against or "HEAD"

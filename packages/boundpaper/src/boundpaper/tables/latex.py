@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from boundpaper.errors import SpecError
 from boundpaper.tables.cells import Grid, is_number
@@ -20,7 +21,7 @@ from boundpaper.tables.layout import (
 )
 from boundpaper.tables.notes import Notes, gather
 from boundpaper.tables.template import PLACE, fill
-from boundpaper.tables.width import NARROW, ROOMY, Fit, fit
+from boundpaper.tables.width import HOUSE, ROOMY, Fit, Page, fit
 from boundpaper.typeset.armour import guarded, plain
 from boundpaper.typeset.text import citations, escape, prose, without_citations
 
@@ -40,29 +41,47 @@ class Line:
     group: str = ""
 
 
-def latex(grid: Grid) -> str:
+@dataclass(frozen=True)
+class Setting:
+    """How a table is set: on which page, over both columns, with notes of its own, as a float, a tabular or its rows.
+
+    Notes of their own stand in a minipage, without the package threeparttable.
+    """
+
+    page: Page = HOUSE
+    both: bool = False
+    own_notes: bool = False
+    part: Literal["float", "tabular", "rows"] = "float"
+
+
+def latex(grid: Grid, setting: Setting | None = None) -> str:
     """Write a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
+    setting = setting or Setting()
     table, notes = grid.table, gather(grid)
-    chosen = fit(grid)
+    chosen = fit(grid, setting.page)
     count = len(grid.columns)
     paragraphs = any(column.width is not None for column in grid.columns)
-    stretched = not (table.long or paragraphs) and chosen.width < NARROW
+    stretched = not (table.long or paragraphs) and chosen.width < setting.page.narrow
     template = "longtable.tex.j2" if table.long else "table.tex.j2"
     text = fill(
         template,
         grid.name,
         source=f"table:{grid.name}",
         place=f"{PLACE}/{template}",
-        packages=_packages(grid),
+        packages=_packages(grid, setting),
         entries=table.entry is not None,
         landscape=table.landscape,
         short=_short(table.caption, table.short),
         caption=prose(table.caption, "latex"),
         size=chosen.size,
         space=f"{chosen.space:g}",
-        width=f"{NARROW:g}pt" if stretched else "",
+        width=f"{setting.page.narrow:g}pt" if stretched else "",
         columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid, chosen) + "@{}",
         count=count,
+        both=setting.both,
+        own_notes=setting.own_notes,
+        part=setting.part,
+        taken=f"{max(chosen.width, setting.page.narrow):.1f}pt",
         apart="[10pt]" if airy(grid) else "",
         spanners=spanners(grid, "latex"),
         heads=_heads(grid, notes),
@@ -72,16 +91,16 @@ def latex(grid: Grid) -> str:
     return guarded(text, f"table {grid.name}")
 
 
-def _packages(grid: Grid) -> str:
+def _packages(grid: Grid, setting: Setting) -> str:
     table = grid.table
-    needed = ["booktabs", "array", "threeparttable"]
+    needed = ["booktabs", "array"] + ["threeparttable"] * (not setting.own_notes)
     if table.long:
         needed += ["longtable", "threeparttablex"] + (["pdflscape"] if table.landscape else [])
     elif table.landscape:
         needed.append("rotating")
     words = [table.caption, *table.notes, *table.marks.values()]
     words += [cell.words for row in grid.rows for cell in row if cell.words]
-    if any("[@" in each for each in words):
+    if any("[@" in each for each in words) and not setting.own_notes:
         needed.append("natbib")
     return ", ".join(needed)
 

@@ -36,6 +36,18 @@ def text_width(text: str) -> float:
 
 
 @dataclass(frozen=True)
+class Page:
+    """Widths in pt: of a line, of a landscape page's, and to which narrower tables are stretched."""
+
+    line: float = LINE
+    turned: float = TURNED
+    narrow: float = NARROW
+
+
+HOUSE = Page()
+
+
+@dataclass(frozen=True)
 class Fit:
     """How a table is set.
 
@@ -56,7 +68,7 @@ class Fit:
     paragraphs: Mapping[int, float]
 
 
-def fit(grid: Grid) -> Fit:
+def fit(grid: Grid, page: Page = HOUSE) -> Fit:
     """Choose the size and column space that the table asks for, or the largest with which it fits its line.
 
     Paragraph columns give way to the others: all of them shrink by one factor until the table fits. A smaller size is
@@ -68,15 +80,15 @@ def fit(grid: Grid) -> Fit:
     if paragraphs and table.size is None:
         choices = [choice for choice in choices if choice[0] != "small"]
     for size, space in choices:
-        tried, shrunk = _try(grid, size, table.column_space if table.column_space is not None else space)
-        if tried.width <= _line(grid) and shrunk >= 7 / 8:
+        tried, shrunk = _try(grid, size, table.column_space if table.column_space is not None else space, page)
+        if tried.width <= _line(grid, page) and shrunk >= 7 / 8:
             return tried
-    return _broken(grid, tried)
+    return _broken(grid, tried, page)
 
 
-def _broken(grid: Grid, chosen: Fit) -> Fit:
+def _broken(grid: Grid, chosen: Fit, page: Page) -> Fit:
     """The same fit, where the widest column of text breaks its lines as far as the table is wider than its line."""
-    lacking = chosen.width - _line(grid)
+    lacking = chosen.width - _line(grid, page)
     texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
     if lacking <= OVER or not texts:
         return chosen
@@ -86,14 +98,14 @@ def _broken(grid: Grid, chosen: Fit) -> Fit:
     left = widths[widest] - lacking
     if left < BROKEN * point:
         return chosen
-    return replace(chosen, width=_line(grid), paragraphs={**chosen.paragraphs, widest: left})
+    return replace(chosen, width=_line(grid, page), paragraphs={**chosen.paragraphs, widest: left})
 
 
-def _line(grid: Grid) -> float:
-    return TURNED if grid.table.landscape else LINE
+def _line(grid: Grid, page: Page) -> float:
+    return page.turned if grid.table.landscape else page.line
 
 
-def _try(grid: Grid, size: Size, space: float) -> tuple[Fit, float]:
+def _try(grid: Grid, size: Size, space: float, page: Page) -> tuple[Fit, float]:
     """Estimate a table's width at one size, and the factor by which its paragraph columns shrink."""
     point, heads = _POINTS[size], titles(grid, "html")
     widths = [
@@ -107,20 +119,20 @@ def _try(grid: Grid, size: Size, space: float) -> tuple[Fit, float]:
             widths[each.last - 1] += max(0.0, lacking - 2 * space * (each.span - 1))
     taken = sum(widths) + 2 * space * (len(widths) - 1)
     asked = {
-        index: _paragraph_width(column.width, grid, point, space)
+        index: _paragraph_width(column.width, _line(grid, page), point, space)
         for index, column in enumerate(grid.columns)
         if column.width
     }
     wanted = sum(asked.values())
-    shrunk = min(1.0, max(0.25, (_line(grid) - taken) / wanted)) if wanted else 1.0
+    shrunk = min(1.0, max(0.25, (_line(grid, page) - taken) / wanted)) if wanted else 1.0
     final = {index: width * shrunk for index, width in asked.items()}
     return Fit(size, space, taken + sum(final.values()), final), shrunk
 
 
-def _paragraph_width(width: str | float, grid: Grid, point: float, space: float) -> float:
+def _paragraph_width(width: str | float, line: float, point: float, space: float) -> float:
     """Return the width in pt that a paragraph column asks for."""
     if not isinstance(width, str):
-        return max(10.0, width * _line(grid) - 2 * space)
+        return max(10.0, width * line - 2 * space)
     number, unit = width[:-2], width[-2:]
     return float(number) * {"mm": 2.845, "cm": 28.45, "in": 72.27, "pt": 1.0, "em": point}[unit]
 

@@ -1,0 +1,51 @@
+"""A probe of the author's preamble: LaTeX itself says how wide a column is, in which font, and how works are cited."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from boundpaper.adopt.folder import Page
+from boundpaper.adopt.source import Source
+
+TIMEOUT = 120.0
+_TOLD = re.compile(r"^bound-page:(\w+)=(.+)$", re.MULTILINE)
+_ASKED = r"""\makeatletter
+\begin{document}
+\typeout{bound-page:column=\strip@pt\columnwidth}
+\typeout{bound-page:text=\strip@pt\textwidth}
+\typeout{bound-page:size=\f@size}
+\typeout{bound-page:font=\f@family}
+\typeout{bound-page:cite=\ifdefined\parencite biblatex\else\ifdefined\citep natbib\else cite\fi\fi}
+\makeatother
+\end{document}
+"""
+
+
+def measured(main: Source, scratch: Path) -> Page | None:
+    """What the preamble of a main file makes of the page; None where there is no LaTeX, or it refuses the preamble.
+
+    Parameters
+    ----------
+    main : Source
+    scratch : Path
+        An empty folder, in which LaTeX writes.
+    """
+    from boundpaper.build import process
+    from boundpaper.paper.tex import latex
+
+    if process.missing("pdflatex"):
+        return None
+    head = main.text[: main.code.find(r"\begin{document}")]
+    (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _ASKED))
+    environment = latex.environment()
+    own = os.environ.get("TEXINPUTS", "").strip(":")  # where an author keeps classes
+    environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([own] if own else []), ""))
+    argv = ("pdflatex", "-draftmode", "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
+    done = process.run(argv, scratch, TIMEOUT, environment)
+    told = dict(_TOLD.findall(done.output))
+    try:
+        return Page(float(told["column"]), float(told["text"]), told["font"], float(told["size"]), told["cite"])
+    except (KeyError, ValueError):
+        return None
