@@ -102,7 +102,7 @@ def test_a_table_that_cannot_be_made_is_told_by_its_file_and_line(tmp_path):
     (root / "main.tex").write_text(main.replace("{article}\n", "{article}\n\\input{bound/bound}\n"))
     for old, new, words in (
         ("WIDE", "14", "pt wide, the text 469: take size="),
-        ("heights)", "hights)", "no table of rows called hights; did you mean 'heights'?"),
+        ("heights)", "hights)", "no data called hights; did you mean 'heights'?"),
         ('["gain", "loss"] * WIDE', '["gane"]', "tables/one.py:8: KeyError"),
         ("    return Table", "    Table", "table() returned NoneType"),
         ("def table", "def table(", "tables/one.py:6: SyntaxError"),

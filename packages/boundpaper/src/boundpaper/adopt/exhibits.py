@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from boundpaper.adopt.cells import Data, Grid
+from boundpaper.adopt.cells import Data
 from boundpaper.adopt.folder import Folder
-from boundpaper.errors import SpecError, ThesisError
+from boundpaper.adopt.functions import called, loaded
+from boundpaper.errors import SpecError
 from boundpaper.near import or_known
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from boundpaper.tables.cells import Grid as Cells
 
 CITED = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
@@ -54,61 +53,18 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
 
 
 def _spec(folder: Folder, data: Data, name: str) -> Any:
-    """What the function `table` of a file returns, given the tables that its parameters name."""
-    import importlib.util
-    import inspect
-    import sys
-
+    """What the function `table` of a file returns."""
     from boundpaper.tables.spec import Table
 
     path = folder.root / "tables" / f"{name}.py"
     if not path.is_file():
         known = [each.stem for each in sorted(path.parent.glob("*.py"))]
         raise SpecError(f"no tables/{name}.py{or_known(name, known)}")
-    described = importlib.util.spec_from_file_location(f"adopted_tables_{name}", path)
-    assert described is not None
-    assert described.loader is not None
-    module = importlib.util.module_from_spec(described)
-    sys.dont_write_bytecode = True
-    try:
-        described.loader.exec_module(module)
-        function = module.table
-        wanted = [each.name for each in inspect.signature(function).parameters.values() if each.default is each.empty]
-        grids = {each.replace("-", "_").replace(".", "_"): grid for each, grid in data.grids.items()}
-        for each in wanted:
-            if each not in grids:
-                raise SpecError(f"tables/{name}.py: no table of rows called {each}{or_known(each, grids)}")
-        made = function(**{each: frame(grids[each]) for each in wanted})
-    except ThesisError:
-        raise
-    except Exception as error:  # the author's own code may raise anything
-        line = _line(error, str(path))
-        raise SpecError(f"tables/{name}.py{line}: {type(error).__name__}: {error}") from None
+    file = f"tables/{name}.py"
+    functions = loaded(path, file)
+    if "table" not in functions:
+        raise SpecError(f"{file}: no function table; write `def table(NAME_OF_DATA): return Table(...)`")
+    made = called(functions["table"], file, path, data)
     if not isinstance(made, Table):
-        raise SpecError(f"tables/{name}.py: table() returned {type(made).__name__}; end it with `return Table(...)`")
+        raise SpecError(f"{file}: table() returned {type(made).__name__}; end it with `return Table(...)`")
     return made
-
-
-def _line(error: BaseException, path: str) -> str:
-    import traceback
-
-    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
-    if isinstance(error, SyntaxError):
-        lines.append(error.lineno)
-    return f":{lines[-1]}" if lines else ""
-
-
-def frame(grid: Grid) -> pd.DataFrame:
-    """A table of rows as a frame: a column is one of numbers where all that it holds are."""
-    import pandas as pd
-
-    columns = {}
-    for column in grid.columns:
-        cells = [row[column] for row in grid.rows.values()]
-        held = [cell for cell in cells if cell.text]
-        if held and all(cell.number is not None for cell in held):
-            whole = all(re.fullmatch(r"[-+]?\d+", cell.text) for cell in cells)
-            columns[column] = [int(cell.text) if whole else float(cell.text or "nan") for cell in cells]
-        else:
-            columns[column] = [cell.text for cell in cells]  # type: ignore[misc]
-    return pd.DataFrame(columns)

@@ -79,7 +79,11 @@ class Paper:
             return self.rows(use.key)
         if use.command in ("table", "tabular"):
             return self.table(use.key, "float" if use.command == "table" else "tabular").rstrip("\n")
-        raise SpecError(f"\\bound{use.command} is not known; known: \\boundrows, \\boundtable, \\boundtabular")
+        if use.command == "claim":
+            from boundpaper.adopt.judged import word
+
+            return word(self.folder, self.data, use.key)
+        raise SpecError(f"\\bound{use.command} is not known; known: \\boundrows, \\boundtable, \\boundclaim")
 
     def table(self, name: str, part: str) -> str:
         """The LaTeX of `tables/NAME.py`: float, tabular or rows."""
@@ -186,6 +190,7 @@ def bound_tex(paper: Paper) -> tuple[str, list[str]]:
     """The text of `bound.tex`, and the faults of what the paper's files ask for, each with its place."""
     wanted: dict[str, str] = {}
     rows: dict[str, str] = {}
+    claims: dict[str, str] = {}
     faults = []
     for use in paper.uses:
         try:
@@ -196,6 +201,8 @@ def bound_tex(paper: Paper) -> tuple[str, list[str]]:
                         wanted[key] = paper.value(key)
             elif use.command == "rows" and use.key not in rows:
                 rows[use.key] = paper.rows(use.key)
+            elif use.command == "claim" and use.key not in claims:
+                claims[use.key] = paper.printed(use)
         except ThesisError as error:
             faults.append(f"{use.place}: {error}")
     for name in paper.folder.values:
@@ -211,6 +218,8 @@ def bound_tex(paper: Paper) -> tuple[str, list[str]]:
     lines += [f"\\bound@set{{{key}}}{{{text}}}\n" for key, text in sorted(wanted.items())]
     for name, text in sorted(rows.items()):
         lines.append(f"\\expandafter\\def\\csname bound rows:\\detokenize{{{name}}}\\endcsname{{%\n{text}}}\n")
+    for name, text in sorted(claims.items()):
+        lines.append(f"\\expandafter\\def\\csname bound claim:\\detokenize{{{name}}}\\endcsname{{{text}}}\n")
     lines += _whole(paper, wanted)
     return "".join([*lines, TAIL]), faults
 

@@ -134,7 +134,7 @@ def uses(source: Source, macro: str) -> list[Use]:
     SpecError
         A command without its braces.
     """
-    commands = {macro: "val", "boundval": "val", "boundrows": "rows", "boundclaim": "claim", "claim": "claim"}
+    commands = {macro: "val", "boundval": "val", "boundrows": "rows", "boundclaim": "claim"}
     commands |= {f"bound{each}": each for each in ("table", "tabular", "figure")}
     pattern = re.compile(rf"\\({'|'.join(commands)})(?![A-Za-z@])(?:\s*\{{([^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*)\}})?")
     found = []
@@ -143,9 +143,7 @@ def uses(source: Source, macro: str) -> list[Use]:
         if re.search(r"\\(?:re|provide)?(?:new)?command\*?\s*\{?$|\\(?:g|e|x)?def$|\\let$", before):
             continue  # the author's own command of this name
         if match[2] is None:
-            if match[1] != "claim":
-                raise SpecError(f"{source.place(match.start())}: \\{match[1]} without {{...}} after it")
-            continue
+            raise SpecError(f"{source.place(match.start())}: \\{match[1]} without {{...}} after it")
         key = re.sub(r"\s+", " ", match[2]).strip()
         found.append(Use(source, match.start(), match.end(), commands[match[1]], key))
     return found

@@ -224,7 +224,21 @@ def trace(what: str) -> None:
         click.echo(line)
 
 
+@click.command("claims")
+@click.option("--check", is_flag=True, help="Exit with 1 when a claim is contradicted or not supported.")
+def claims(check: bool) -> None:
+    """Judge the claims of claims.py by the data as they are."""
+    from boundpaper.adopt import cells, judged
+
+    folder = adopted()
+    found = judged.judged(folder, cells.load(folder))
+    for each in found.values():
+        click.echo(str(each))
+    if check and any(each.verdict in judged.FALSE for each in found.values()):
+        raise SystemExit(1)
+
+
 OUTSIDE = (init, build, lint, flatten, zip_up, docx, html)
 """Commands outside of a project that is built from chapters."""
-ADOPTED_COMMANDS = (diff, trace)
+ADOPTED_COMMANDS = (diff, trace, claims)
 """Commands that stand in the place of those of the same name where the folder is that of an adopted paper."""

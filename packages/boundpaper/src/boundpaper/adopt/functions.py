@@ -1,0 +1,97 @@
+"""The author's own functions: loaded from a file, called with the data that their parameters name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.adopt.cells import Data, Grid
+from boundpaper.errors import SpecError, ThesisError
+from boundpaper.near import or_known
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Function = Callable[..., Any]
+
+
+def loaded(path: Path, file: str) -> dict[str, Function]:
+    """The public functions that a file defines, by name, in its order; SpecError with the line when it fails."""
+    import importlib.util
+    import inspect
+    import sys
+
+    described = importlib.util.spec_from_file_location(re.sub(r"\W", "_", f"adopted_{file}"), path)
+    assert described is not None
+    assert described.loader is not None
+    module = importlib.util.module_from_spec(described)
+    sys.dont_write_bytecode = True
+    try:
+        described.loader.exec_module(module)
+    except ThesisError:
+        raise
+    except Exception as error:  # the author's own code may raise anything
+        raise _told(error, file, path) from None
+    found = inspect.getmembers(module, inspect.isfunction)
+    own = [(name, each) for name, each in found if each.__module__ == module.__name__ and not name.startswith("_")]
+    return dict(sorted(own, key=lambda pair: pair[1].__code__.co_firstlineno))
+
+
+def called(function: Function, file: str, path: Path, data: Data) -> Any:
+    """What a function returns of the data that its parameters name: a frame of a table, a dict of JSON's leaves.
+
+    Raises
+    ------
+    SpecError
+        A parameter names no data, or the function raises; with the file and the line.
+    """
+    import inspect
+
+    given = {}
+    known = {re.sub(r"\W", "_", name): name for name in data.tables}
+    for each in inspect.signature(function).parameters.values():
+        if each.default is not each.empty:
+            continue
+        if each.name not in known:
+            raise SpecError(f"{file}: {function.__name__}: no data called {each.name}{or_known(each.name, known)}")
+        name = known[each.name]
+        given[each.name] = frame(data.grids[name]) if name in data.grids else leaves(data, name)
+    try:
+        return function(**given)
+    except ThesisError as error:
+        raise type(error)(f"{file}: {function.__name__}: {error}") from None
+    except Exception as error:  # the author's own code may raise anything
+        raise _told(error, file, path) from None
+
+
+def _told(error: Exception, file: str, path: Path) -> SpecError:
+    import traceback
+
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == str(path)]
+    if isinstance(error, SyntaxError):
+        lines.append(error.lineno)
+    return SpecError(f"{file}{f':{lines[-1]}' if lines else ''}: {type(error).__name__}: {error}")
+
+
+def leaves(data: Data, name: str) -> dict[str, float | str]:
+    """The leaves of a JSON file by their paths, numbers as numbers."""
+    cells = (data.cells[address] for address in data.tables[name])
+    return {cell.address.partition("/")[2]: cell.text if cell.number is None else float(cell.number) for cell in cells}
+
+
+def frame(grid: Grid) -> pd.DataFrame:
+    """A table of rows as a frame: a column is one of numbers where all that it holds are."""
+    import pandas as pd
+
+    columns: dict[str, list[Any]] = {}
+    for column in grid.columns:
+        cells = [row[column] for row in grid.rows.values()]
+        held = [cell for cell in cells if cell.text]
+        if held and all(cell.number is not None for cell in held):
+            whole = all(re.fullmatch(r"[-+]?\d+", cell.text) for cell in cells)
+            columns[column] = [int(cell.text) if whole else float(cell.text or "nan") for cell in cells]
+        else:
+            columns[column] = [cell.text for cell in cells]
+    return pd.DataFrame(columns)

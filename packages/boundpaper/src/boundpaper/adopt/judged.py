@@ -1,0 +1,60 @@
+"""Claims of an adopted paper: functions of `claims.py`, whose verdicts the text may print."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+
+from boundpaper.adopt.cells import Data
+from boundpaper.adopt.folder import Folder
+from boundpaper.adopt.functions import called, loaded
+from boundpaper.errors import SpecError
+from boundpaper.near import or_known
+
+FILE = "claims.py"
+FALSE = frozenset({"contradicted", "not supported"})
+"""Verdicts with which a paper should not be sent."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim: its name, what it states, its verdict and the reason."""
+
+    name: str
+    statement: str
+    verdict: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.verdict}: {self.statement} {self.reason}"
+
+
+def judged(folder: Folder, data: Data) -> dict[str, Judged]:
+    """The verdicts of all claims by name; none where there is no `claims.py`.
+
+    Raises
+    ------
+    SpecError
+        A function fails, returns no verdict, or says in no docstring what it states.
+    """
+    from boundpaper.claims.verdict import Verdict
+
+    path = folder.root / FILE
+    found = {}
+    for name, function in loaded(path, FILE).items() if path.is_file() else ():
+        statement = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
+        if not statement:
+            raise SpecError(f"{FILE}: {name}: no docstring; its first paragraph is what the paper states")
+        verdict = called(function, FILE, path, data)
+        if not isinstance(verdict, Verdict):
+            raise SpecError(f"{FILE}: {name}: returned {type(verdict).__name__}; end it with `return judge(...)`")
+        found[name] = Judged(name, statement, verdict.verdict, verdict.reason)
+    return found
+
+
+def word(folder: Folder, data: Data, name: str) -> str:
+    """The verdict of one claim; SpecError that names the nearest when there is none."""
+    found = judged(folder, data)
+    if name not in found:
+        raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, found)}")
+    return found[name].verdict

@@ -1,0 +1,64 @@
+"""Claims of an adopted paper: a sentence that became false turns red; faults are told by file and line."""
+
+import pytest
+
+from adopt.adopting import begun, run
+
+CLAIMS = '''"""What the paper states."""
+
+from boundpaper.claims import judge
+
+
+def late(trial):
+    """The trial fails the gate of 2000 ms."""
+    found = trial["trial/sun/late-ms"]
+    return judge(found > 2000, f"It took {found:.0f} ms.")
+
+
+def bean_gains_most(heights):
+    """The bean gains most."""
+    best = heights.loc[heights["gain"].idxmax(), "plant"]
+    return judge(best == "bean", f"{best} gains most.")
+'''
+
+
+@pytest.fixture
+def root(tmp_path):
+    root = begun(tmp_path)
+    (root / "claims.py").write_text(CLAIMS)
+    text = (root / "main.tex").read_text()
+    (root / "main.tex").write_text(text.replace("The bean", r"The bean (\boundclaim{bean_gains_most})"))
+    return root
+
+
+def test_a_sentence_that_became_false_turns_red(root):
+    said = run(root, "claims", "--check")
+    assert "late: holds: The trial fails the gate of 2000 ms. It took 2295 ms." in said
+    data = root / "results/trial.json"
+    data.write_text(data.read_text().replace("2295", "1995"))
+    assert "late: contradicted" in run(root, "claims")
+    assert "late: contradicted" in run(root, "claims", "--check", code=1)
+
+
+def test_a_verdict_is_printed_and_flattened(root):
+    run(root, "build")
+    assert r"\detokenize{bean_gains_most}\endcsname{holds}" in (root / "bound/bound.tex").read_text()
+    run(root, "flatten", "-o", "plain")
+    assert "The bean (holds)" in (root / "plain/main.tex").read_text()
+
+
+def test_what_is_wrong_is_told_by_its_place(root):
+    for old, new, words in (
+        (
+            "bean_gains_most(",
+            "bean_gains(",
+            "main.tex:9: no claim 'bean_gains_most' in claims.py; did you mean 'bean_gains'?",
+        ),
+        ("(trial)", "(trail)", "claims.py: late: no data called trail; did you mean 'trial'?"),
+        ("late-ms", "late", "claims.py:8: KeyError"),
+        ("    return judge(found", "    judge(found", "claims.py: late: returned NoneType"),
+        ('    """The bean gains most."""\n', "", "claims.py: bean_gains_most: no docstring"),
+        ("import judge", "import judging", "claims.py:3: ImportError"),
+    ):
+        (root / "claims.py").write_text(CLAIMS.replace(old, new))
+        assert words in run(root, "build", code=1)
