@@ -267,3 +267,31 @@ def test_the_group_of_a_whole_capture_divides_its_heads(queries: int, keys: int,
         files["q"].discard((0, 0))
         with pytest.raises(DataError, match="cannot be told"):
             captures._group(Path("x"), files)
+
+
+DAMAGES = {
+    "cut": lambda content: content[:-40],
+    "emptied": lambda content: b"",
+    "a page of HTML": lambda content: b"<html>" + content[6:],
+    "a bit of an array": lambda content: content.replace(np.float32(7).tobytes(), np.float32(8).tobytes()),
+    "a lying directory": lambda content: content[:-6] + b"\xff\xff\xff\xff\0\0",
+    "a name": lambda content: content.replace(b"document.json", b"document.jsom"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_part_is_named_with_the_way_to_make_it_anew(tmp_path, damage):
+    with parts.Part(tmp_path, 3) as part:
+        part.add("q00", np.full((4, 2), 7, np.float32))
+        part.describe({"digest": "ab"})
+    place = parts.path(tmp_path, 3)
+    with parts.PartReader(place) as whole:
+        assert whole.document() == {"digest": "ab"}
+        assert whole.array("q00").tolist() == [[7, 7]] * 4
+    content = place.read_bytes()
+    place.write_bytes(DAMAGES[damage](content))
+    assert place.read_bytes() != content
+    told = r"000003\.npz: damaged \(.*\); remove it, and run the same command again"
+    with pytest.raises(DataError, match=told), parts.PartReader(place) as damaged:  # noqa: PT012
+        damaged.document()
+        damaged.array("q00")

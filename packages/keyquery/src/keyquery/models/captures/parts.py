@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundpaper.errors import ThesisError
+from boundpaper.errors import DataError, ThesisError
 
 FOLDER = "parts"
 
@@ -90,10 +90,18 @@ class Part:
 
 
 class PartReader:
-    """A part that is read array by array."""
+    """A part that is read array by array.
+
+    Raises
+    ------
+    DataError
+        When it is not as it was written, here and in each of the methods; names the file.
+    """
 
     def __init__(self, place: Path) -> None:
-        self._zip = zipfile.ZipFile(place)
+        self._place = place
+        with self._sound():
+            self._zip = zipfile.ZipFile(place)
 
     def __enter__(self) -> PartReader:
         return self
@@ -101,11 +109,25 @@ class PartReader:
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
+        try:
+            yield
+        except MemoryError:
+            raise
+        except Exception as error:  # zipfile has a dozen kinds of them for a damaged file
+            raise DataError(
+                f"{self._place}: damaged ({error}); remove it, and run the same command again: "
+                "it captures this document anew"
+            ) from error
+
     def array(self, name: str) -> NDArray[Any]:
         """An array by its name."""
-        return np.asarray(np.lib.format.read_array(io.BytesIO(self._zip.read(f"{name}.npy")), allow_pickle=False))
+        with self._sound():
+            return np.asarray(np.lib.format.read_array(io.BytesIO(self._zip.read(f"{name}.npy")), allow_pickle=False))
 
     def document(self) -> dict[str, Any]:
         """The document's own facts."""
-        facts: dict[str, Any] = json.loads(self._zip.read("document.json"))
-        return facts
+        with self._sound():
+            facts: dict[str, Any] = json.loads(self._zip.read("document.json"))
+            return facts
