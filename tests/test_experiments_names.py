@@ -242,6 +242,15 @@ def test_a_file_of_an_experiment_that_is_no_text_is_named(tmp_path: Path, conten
         code_of(tmp_path, ["analysis.experiments.first", "analysis.experiments.shared"])
 
 
+@pytest.mark.parametrize("content", [b"# caf\xe9\nX = 1\n", "X = 'é'\n".encode("utf-16"), b"X = '\0'\n"])
+def test_a_folder_of_experiments_with_one_that_is_no_text_names_it(tmp_path: Path, content: bytes) -> None:
+    here = tmp_path / "analysis/experiments"
+    here.mkdir(parents=True)
+    (here / "first.py").write_bytes(content)
+    with pytest.raises(DataError, match=r"^analysis/experiments/first\.py:"):
+        experiments(here)
+
+
 def test_the_code_of_an_experiment_is_what_it_imports() -> None:
     names = [module.__name__ for module in (massive_values, crosslayer_balance, layer_content)]
     assert len({code(name) for name in names}) == 3

@@ -12,6 +12,7 @@ from pathlib import Path
 from boundpaper.errors import DataError
 from boundpaper.places import project, project_or_none
 from boundpaper.store.rules import Rule, anything, either, flag, listed, number, one_of, text, whole
+from boundpaper.store.text_file import text_of
 
 ESTIMATORS = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
 PAIRS = ("earlier", "earlier_bucket", "same_bucket")
@@ -31,11 +32,16 @@ def experiments(folder: Path, *, named: bool = False) -> tuple[str, ...]:
     """Names of the experiments in a folder: those of `--all`, or where `named` those that run by name only."""
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
         by_name = re.search(r"^BY_NAME = True\b", text, re.MULTILINE) is not None
         if _MEASURES.search(text) and re.search(r"^SETTINGS\b", text, re.MULTILINE) and by_name == named:
             names.append(path.stem)
     return tuple(names)
+
+
+def _text(path: Path) -> str:
+    """The text of an experiment's file; DataError with its path where it is none."""
+    return text_of(path.parents[2], "/".join(path.parts[-3:]))
 
 
 FOLDER = Path(__file__).parents[1] / "experiments"
@@ -67,7 +73,7 @@ def _about(doc: str) -> str:
 
 def _tree(name: str) -> ast.Module:
     folder = FOLDER if name in (*EXPERIMENTS, *BY_NAME) else project() / OF_THE_PAPER
-    return ast.parse((folder / f"{name}.py").read_text(encoding="utf-8-sig"))
+    return ast.parse(_text(folder / f"{name}.py"))
 
 
 def module_of(name: str) -> str:
