@@ -234,9 +234,8 @@ def outliving(leader: int, root: Path, since: int) -> int:
     return len(orphans)
 
 
-def _wait(child: int, root: Path) -> dict[str, Any]:
-    """How a child ended, and how many processes outlive it."""
-    since = began(child)
+def _wait(child: int, root: Path, since: int) -> dict[str, Any]:
+    """How a child that began then ended, and how many processes outlive it."""
     _, status, used = os.wait4(child, 0)
     seconds = used.ru_utime + used.ru_stime
     orphans = outliving(child, root, since)
@@ -246,6 +245,7 @@ def _wait(child: int, root: Path) -> dict[str, Any]:
 def main(root: str) -> None:
     """Answer requests until there are no more."""
     sys.path[0:0] = [root]
+    since = 0
     for line in sys.stdin:
         request = json.loads(line)
         if "modules" in request:
@@ -254,13 +254,13 @@ def main(root: str) -> None:
             gc.freeze()
             told: Any = True
         elif "wait" in request:
-            told = _wait(request["wait"], Path(root))
+            told = _wait(request["wait"], Path(root), since)
         else:
             child = os.fork()
             if not child:
                 os.chdir(root)
                 _child(request)
-            told = {"pid": child}
+            since, told = began(child), {"pid": child}
         print(json.dumps(told), flush=True)
 
 
