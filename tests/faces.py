@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -22,6 +24,49 @@ def run_examples(package: ModuleType, name: str) -> int:
         runner.run(test, out=said.append)
     assert not said, "".join(said)
     return len(examples)
+
+
+SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
+
+
+def described(found: object) -> set[str]:
+    """Names that the sections Parameters and Attributes of a docstring explain, those of a class's bases included."""
+    names: set[str] = set()
+    texts = [vars(each).get("__doc__") for each in found.__mro__] if isinstance(found, type) else [found.__doc__]
+    for text in texts:
+        _, *parts = SECTION.split(inspect.cleandoc(text or ""))
+        for heading, entries in zip(parts[::2], parts[1::2], strict=True):
+            if heading in ("Parameters", "Attributes"):
+                lines = [line for line in entries.splitlines() if line and not line[0].isspace()]
+                names |= {name.strip(" *") for line in lines for name in line.partition(" : ")[0].split(",")}
+    return names
+
+
+def explains_itself(found: object) -> bool:
+    """Whether it is a class or a function, which have docstrings of their own, unlike constants and names of types."""
+    return inspect.isclass(found) or inspect.isfunction(inspect.unwrap(found))  # a kept function is wrapped
+
+
+def undescribed(name: str, found: object) -> list[str]:
+    """Parameters of a function, or of a class and its public methods, that its docstring does not explain."""
+    if not explains_itself(found):
+        return []
+    known = described(found)
+    lacking = [f"{name}({each})" for each in inspect.signature(found).parameters if each not in known]
+    for method, function in vars(found).items() if isinstance(found, type) else ():
+        if inspect.isfunction(function) and not method.startswith("_") and method not in known:
+            lacking += undescribed(f"{name}.{method}", function)
+    return [each for each in lacking if not each.endswith("(self)")]
+
+
+def public(package: str) -> list[tuple[str, str]]:
+    """Module and name of all that `docs/extending.md` imports of a package, and what these modules list beside it."""
+    text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+    named = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
+    modules = dict.fromkeys(module for module, _ in named)
+    found = [(module, name) for module, names in named for name in names.split(", ")]
+    found += [(module, name) for module in modules for name in getattr(importlib.import_module(module), "__all__", ())]
+    return sorted(set(found))
 
 
 def quick_start(package: str) -> str:

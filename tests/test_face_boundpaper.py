@@ -1,5 +1,7 @@
 """The face of boundpaper: `import boundpaper as bp`."""
 
+import importlib
+
 import pandas as pd
 import pytest
 
@@ -7,7 +9,7 @@ import boundpaper as bp
 from boundpaper.build.closure import Closures
 from boundpaper.build.facts import Reader
 from boundpaper.store.files import write
-from faces import loaded_by, quick_start, run_examples
+from faces import described, explains_itself, loaded_by, public, quick_start, run_examples, undescribed
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +21,36 @@ def empty_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", bp.__all__)
 def test_every_name_has_an_example_that_runs(name):
     assert run_examples(bp, name)
+    assert undescribed(name, getattr(bp, name)) == []
+
+
+@pytest.mark.parametrize(("module", "name"), public("boundpaper"))
+def test_every_name_of_a_public_module_explains_its_parameters_in_words_and_by_an_example(module, name):
+    found = getattr(importlib.import_module(module), name)
+    assert undescribed(name, found) == []
+    if name not in bp.__all__ and explains_itself(found):
+        assert run_examples(importlib.import_module(module), name)
+
+
+def test_a_docstring_that_leaves_a_parameter_out_is_found():
+    class Bean:
+        """A bean.
+
+        Attributes
+        ----------
+        lamp, day : str
+            Where it grew, and until when.
+        """
+
+        def __init__(self, lamp, day, height):
+            pass
+
+        def turn(self, angle):
+            """Turn it by an angle."""
+
+    assert undescribed("Bean", Bean) == ["Bean(height)", "Bean.turn(angle)"]
+    assert undescribed("len", [].append) == []
+    assert described(bp.Line) >= {"x", "low", "entity"}, "what the class of all series explains counts"
 
 
 def test_importing_loads_nothing_heavy(tmp_path):
@@ -28,7 +60,7 @@ def test_importing_loads_nothing_heavy(tmp_path):
 
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(AttributeError, match=r"'Tabel'; did you mean Table"):
-        bp.Tabel  # noqa: B018
+        getattr(bp, "Tabel")  # noqa: B009
     assert not hasattr(bp, "__wrapped__")
     assert {"Table", "open", "statistics"} <= set(dir(bp))
 

@@ -1,12 +1,14 @@
 """The face of keyquery: `import keyquery as kq`."""
 
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import boundpaper as bp
 import keyquery as kq
-from faces import loaded_by, quick_start, run_examples
+from faces import explains_itself, loaded_by, public, quick_start, run_examples, undescribed
 
 ARRAYS = {"Head", "plasticity", "Plasticity", "PlasticityOptions", "Intervention", "experiments"}
 
@@ -28,6 +30,16 @@ def model():
 )
 def test_every_name_has_an_example_that_runs(name):
     assert run_examples(kq, name)
+    assert undescribed(name, getattr(kq, name)) == []
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(("module", "name"), public("keyquery"))
+def test_every_name_of_a_public_module_explains_its_parameters_in_words_and_by_an_example(module, name):
+    found = getattr(importlib.import_module(module), name)
+    assert undescribed(name, found) == []
+    if explains_itself(found):
+        assert run_examples(importlib.import_module(module), name)
 
 
 def test_arrays_need_neither_torch_nor_a_project(tmp_path):
@@ -131,4 +143,4 @@ def test_an_experiment_of_the_folder_is_listed_and_the_folder_stays_importable()
     assert kq.experiments() is not None
     assert set(kq.experiments()) >= {"sinks", "geometry", "anchoring"}
     assert all(kq.experiments().values())
-    assert sinks.measure is kq.experiments.sinks.measure
+    assert sinks.measure is vars(kq.experiments)["sinks"].measure

@@ -47,6 +47,11 @@ class Paper:
 
         A column `printed` gains `value`, `decimals`, `low` and `high`: the number, and the range that its digits leave.
 
+        Parameters
+        ----------
+        name : str
+            Of the artifact.
+
         Raises
         ------
         DataError
@@ -137,6 +142,11 @@ class Paper:
 def open(folder: str | Path = ".") -> Paper:
     """Open the paper in a folder, or the nearest one above it.
 
+    Parameters
+    ----------
+    folder : str or Path
+        The paper's folder, or one in it.
+
     Raises
     ------
     DataError
@@ -159,6 +169,13 @@ def open(folder: str | Path = ".") -> Paper:
 
 def new(folder: str | Path, title: str = "A New Paper") -> Paper:
     """Write the empty frame of a paper into a folder and open it, as `boundpaper new` does.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Made if it is not there.
+    title : str
+        Of the paper.
 
     Raises
     ------

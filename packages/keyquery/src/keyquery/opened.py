@@ -83,6 +83,11 @@ class Model:
     def perplexity(self, text: str) -> float:
         """Return the perplexity of a text: the exponential of the mean loss of every token but the first.
 
+        Parameters
+        ----------
+        text : str
+            In a language that the model reads.
+
         Raises
         ------
         DataError
@@ -118,6 +123,29 @@ def load(
     """Load a model by a shipped name, a folder, a GGUF file or a Hub id.
 
     The further options are those of the command line; see `keyquery.models.checkpoints.loading.ModelSource`.
+
+    Parameters
+    ----------
+    name : str
+        A shipped name (`tiny-rope`), a folder, a GGUF file, or a Hub id.
+    revision : str or None
+        A branch, tag or commit of a Hub id.
+    dtype : {"auto", "bf16", "fp16", "fp32"}
+        Of weights and activations; "auto" is the checkpoint's own.
+    quantize : {"nf4", "fp4", "int8"} or None
+        Weights through bitsandbytes.
+    device : str
+        "auto" (the GPUs, else the CPU), "cpu", "cuda", "cuda:1", "mps".
+    position : {"as configured", "rope", "drope"}
+        How positions are encoded, whatever the checkpoint says.
+    load_as : str or None
+        A model type of transformers for weights that a class of their own was saved with.
+    scaling : float or None
+        The factor on q.k in place of the class's own.
+    bos : bool
+        Put the beginning token in front of every text.
+    trust_remote_code : bool
+        Run code that comes with the checkpoint.
 
     Raises
     ------

@@ -31,6 +31,17 @@ class Repeats(Part):
         By statement, the cell it should round from; one of an artifact without a label is called by its section.
     words : bool
         Whether the values are given in words (`zero`).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from boundpaper.claims import Artifact, Repeats
+    >>> from boundpaper.store.frames import parsed
+    >>> stated = pd.DataFrame({"statement": ["tallest"], "quantity": ["height"], "section": ["2"], "printed": ["18"]})
+    >>> heights = parsed(pd.DataFrame({"day": [7, 14], "printed": ["8.1", "18.4"]}))
+    >>> repeats = Repeats(Artifact("stated"), {"tallest": Artifact("heights", "the table of heights")(day=14)})
+    >>> [verdict.verdict for verdict in repeats.verdicts({"stated": parsed(stated), "heights": heights})]
+    ['holds']
     """
 
     of: Artifact
@@ -43,7 +54,13 @@ class Repeats(Part):
         yield from (cell.artifact for cell in self.origins.values())
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """One for each statement."""
+        """One for each statement.
+
+        Parameters
+        ----------
+        frames : mapping of str to DataFrame
+            Artifacts by name.
+        """
         return [self._verdict(frames, key, cell) for key, cell in self.origins.items()]
 
     def _verdict(self, frames: Frames, key: str, cell: Cell) -> Verdict:
@@ -122,6 +139,17 @@ class Copies(Part):
         Put before each key, where a claim compares with several originals.
     judged : mapping of str to str
         By key, the ledger rows (put apart by blanks) that judge the original's number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from boundpaper.claims import Artifact, Copies
+    >>> from boundpaper.store.frames import parsed
+    >>> printed = {"a": "8.1", "b": "8.10"}
+    >>> frames = {name: parsed(pd.DataFrame({"day": [7], "printed": [text]})) for name, text in printed.items()}
+    >>> copies = Copies(Artifact("a"), Artifact("b", "the table of heights"), ("day",))
+    >>> [verdict.verdict for verdict in copies.verdicts(frames)]
+    ['holds']
     """
 
     of: Artifact
@@ -139,7 +167,13 @@ class Copies(Part):
         yield from (self.of, *self._originals)
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """One for each cell of both, in the order of the copy."""
+        """One for each cell of both, in the order of the copy.
+
+        Parameters
+        ----------
+        frames : mapping of str to DataFrame
+            Artifacts by name.
+        """
         copy = self.of.frame(frames)
         original = pd.concat([table.frame(frames) for table in self._originals])
         pairs = copy[copy["low"].notna()].merge(original[original["low"].notna()], on=list(self.on))

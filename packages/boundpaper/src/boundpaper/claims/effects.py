@@ -43,6 +43,22 @@ def directed(
         No effect.
     p_value, p_adjusted : float or None
         p of the test by itself, and corrected for its family.
+    failure : str
+        Which of `FAILURES` it is when the statement does not hold.
+    reported, recomputed : str
+        What the source prints, and what the artifacts give; a number is given four decimals.
+    n : int or None
+        Units behind the estimate.
+    key, statement : str
+        Of the row of the ledger, where a claim gives several.
+
+    Examples
+    --------
+    >>> from boundpaper.claims import directed
+    >>> directed(2.1, (0.4, 3.8), 1, "Beans in the sun grow faster.", p_value=0.02).verdict
+    'holds'
+    >>> directed(0.3, (-0.4, 1.0), 1, "Beans in the sun grow faster.").verdict
+    'not significant'
     """
     low, high = ci
     side = sign or (1 if estimate >= null else -1)
@@ -109,6 +125,22 @@ def equivalent(
         The largest difference that counts as none, in the unit of the interval.
     reason : str
         What was computed; the margin is added.
+    null : float
+        No difference.
+    p_value, p_adjusted : float or None
+        p of a test by itself, and corrected for its family.
+    reported, recomputed : str
+        What the source prints, and what the artifacts give; a number is given four decimals.
+    n : int or None
+        Units behind the estimate.
+    key, statement : str
+        Of the row of the ledger, where a claim gives several.
+
+    Examples
+    --------
+    >>> from boundpaper.claims import equivalent
+    >>> equivalent((-0.2, 0.3), 0.5, "Both lamps give beans of one height.").verdict
+    'holds'
     """
     low, high = ci
     inside = max(abs(low - null), abs(high - null)) <= margin

@@ -19,6 +19,17 @@ APPROXIMATE = 0.15  # the largest share that an approximate number may be off
 class Quoted:
     """A printed cell: its text, its number (None for words and ranges), decimals, and rounding interval.
 
+    Attributes
+    ----------
+    printed : str
+        The text.
+    value : float or None
+        Its number.
+    decimals : int or None
+        Digits after its point.
+    interval : Interval
+        What its rounding leaves open, in its unit.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -111,6 +122,18 @@ def compare(
         How it was recomputed; the verdict's reason.
     places : int or None
         Decimals of the recomputed number in the ledger; one more than printed by default.
+    n : int or None
+        Units behind the number.
+    key : str
+        Of the row of the ledger, where a claim gives several.
+    statement : str
+        What this row states; by default the claim's sentence.
+    kind : {"statement", "cell"}
+        Whether the number stands in prose or in a cell.
+    ci : pair of float or None
+        Interval of the recomputed number.
+    p_value, p_adjusted : float or None
+        p of a test by itself, and corrected for its family.
 
     Examples
     --------
@@ -192,6 +215,19 @@ def about(
         What the rounding of its inputs leaves open; None when they are exact.
     reason : str
         How it was recomputed; what the number stands for is added.
+    n : int or None
+        Units behind the number.
+    key : str
+        Of the row of the ledger, where a claim gives several.
+    statement : str
+        What this row states; by default the claim's sentence.
+    kind : {"statement", "cell"}
+        Whether the number stands in prose or in a cell.
+
+    Raises
+    ------
+    DataError
+        When the source prints a word or a range.
 
     Examples
     --------
@@ -247,6 +283,29 @@ def judge(
         contradicts nothing: `judge(p < ALPHA, ...)` without it is refused (`by_p.py`).
     failure : str
         Which of `FAILURES` it is when it is not true; by default the one that `otherwise` suggests.
+    reported, recomputed : str
+        What the source prints, and what the artifacts give; a number is given four decimals.
+    p_value, p_adjusted : float or None
+        p of a test by itself, and corrected for its family.
+    ci : pair of float or None
+        Interval of the recomputed number.
+    n : int or None
+        Units behind the number.
+    key : str
+        Of the row of the ledger, where a claim gives several.
+    statement : str
+        What this row states; by default the claim's sentence.
+
+    Raises
+    ------
+    ValueError
+        When `otherwise` or `failure` is no such word, or a number is no possible one.
+
+    Examples
+    --------
+    >>> from boundpaper.claims import judge
+    >>> judge(18.4 > 3.1, "The bean in the sun is the taller one.").verdict
+    'holds'
     """
     words = reason if isinstance(reason, str) else reason[0 if true else 1]
     return Verdict(
@@ -266,7 +325,23 @@ def judge(
 
 
 def untestable(reason: str, reported: str = "", key: str = "", statement: str = "") -> Verdict:
-    """The verdict `not testable`; the reason names what would decide the claim."""
+    """The verdict `not testable`; the reason names what would decide the claim.
+
+    Parameters
+    ----------
+    reason : str
+        What would decide the claim.
+    reported : str
+        What the source prints.
+    key, statement : str
+        Of the row of the ledger, where a claim gives several.
+
+    Examples
+    --------
+    >>> from boundpaper.claims import untestable
+    >>> untestable("The heights of the second year were not published.").verdict
+    'not testable'
+    """
     return Verdict(verdict="not testable", reason=reason, reported=reported, key=key, statement=statement)
 
 
@@ -282,6 +357,16 @@ def candidate(excluded: bool, reason: tuple[str, str], *, recomputed: str = "", 
         What the artifacts say.
     reason : pair of str
         What to say where it is excluded; and where it is not, with what would decide it.
+    recomputed : str
+        What the artifacts give.
+    n : int or None
+        Units behind it.
+
+    Examples
+    --------
+    >>> from boundpaper.claims import candidate
+    >>> candidate(False, ("All lamps were alike.", "A lamp of another colour would decide it.")).verdict
+    'not testable'
     """
     if not excluded:
         return untestable(reason[1])

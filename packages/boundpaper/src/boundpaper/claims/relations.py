@@ -61,6 +61,17 @@ class Cells:
     ----------
     artifacts : tuple of str
         Names of what it reads, in the order in which the parts name it; called with their frames it gives the verdicts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from boundpaper.claims import Artifact, Cells, Relation
+    >>> from boundpaper.store.frames import parsed
+    >>> heights = parsed(pd.DataFrame({"day": [7, 8], "printed": ["18.4", "18.4"]}))
+    >>> H = Artifact("heights")
+    >>> still = Cells("Nothing grows.", "beans, T1", Relation(cell=H(day=8), follows=H(day=7), because="It was {0}."))
+    >>> [verdict.verdict for verdict in still(heights)]
+    ['holds']
     """
 
     def __init__(self, statement: str, source: str, *parts: Part) -> None:
@@ -112,6 +123,18 @@ class Relation(Part):
     judged : mapping of str to str
         By key, the ledger rows (put apart by blanks) that judge the number where it first stands; a copied cell that
         says `by` itself needs none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from boundpaper.claims import Artifact, Relation
+    >>> from boundpaper.store.frames import parsed
+    >>> heights = parsed(pd.DataFrame({"lamp": ["sun", "shade", "both"], "printed": ["18.4", "3.1", "21.5"]}))
+    >>> H = Artifact("heights")
+    >>> both = H(lamp="sun") + H(lamp="shade")
+    >>> summed = Relation(cell=H(lamp="both"), follows=both, because="{0} and {1} are {value:.1f}.")
+    >>> [(verdict.verdict, verdict.reason) for verdict in summed.verdicts({"heights": heights})]
+    [('holds', '18.4 and 3.1 are 21.5.')]
     """
 
     cell: Cell
@@ -131,7 +154,13 @@ class Relation(Part):
         yield from (rows.artifact for rows in _given(self.each))
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """One for each set of keys."""
+        """One for each set of keys.
+
+        Parameters
+        ----------
+        frames : mapping of str to DataFrame
+            Artifacts by name.
+        """
         return [self._verdict(frames, keys) for keys in _sets(self.each, frames)]
 
     def _verdict(self, frames: Frames, keys: Keys) -> Verdict:

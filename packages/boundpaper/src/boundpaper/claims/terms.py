@@ -201,6 +201,24 @@ class Artifact:
     """An artifact by name, how its exhibit is called in reasons, the rows of it that are meant, and added columns.
 
     The build reads the name from the source text: write it out, in the file of the claim.
+
+    Attributes
+    ----------
+    name : str
+        Of the table.
+    label : str
+        How reasons call it; by default the cell's section.
+    only : tuple of pairs
+        Columns and the values that are meant, which `where` and `printed` add.
+    added : tuple of pairs
+        Columns of text and what fills them, which `assign` adds.
+
+    Examples
+    --------
+    >>> from boundpaper.claims import Artifact
+    >>> HEIGHTS = Artifact("bean_heights", "the table of heights")
+    >>> dict(HEIGHTS(day=14, lamp="sun").where)
+    {'day': 14, 'lamp': 'sun'}
     """
 
     name: str
@@ -213,15 +231,37 @@ class Artifact:
         return Cell(self, where)
 
     def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: Any) -> Cell:
-        """The number in `column` of that row, with the columns of the ends of its range, if it has one."""
+        """The number in `column` of that row, with the columns of the ends of its range, if it has one.
+
+        Parameters
+        ----------
+        column : str
+            A column of numbers, with keys in braces.
+        ends : pair of str
+            Columns of the ends of its range; none where the number is exact.
+        where
+            Columns and the values that they have in the row.
+        """
         return Cell(self, where, column, ends)
 
     def where(self, **columns: Any) -> Artifact:
-        """The rows in which the columns have these values, or one of them where a tuple is given."""
+        """The rows in which the columns have these values, or one of them where a tuple is given.
+
+        Parameters
+        ----------
+        columns
+            Columns with their values.
+        """
         return replace(self, only=(*self.only, *columns.items()))
 
     def assign(self, **columns: str) -> Artifact:
-        """With further columns of text, in which what stands in braces is filled in with the row."""
+        """With further columns of text, in which what stands in braces is filled in with the row.
+
+        Parameters
+        ----------
+        columns
+            New columns with the texts that fill them.
+        """
         return replace(self, added=(*self.added, *columns.items()))
 
     def printed(self) -> Artifact:
@@ -229,11 +269,23 @@ class Artifact:
         return replace(self, only=(*self.only, ("low", _PRINTED)))
 
     def rows(self, *columns: str) -> Rows:
-        """What a relation runs over: the different values of these columns, in their order; of all if none is named."""
+        """What a relation runs over: the different values of these columns, in their order; of all if none is named.
+
+        Parameters
+        ----------
+        columns : str
+            Columns of the artifact.
+        """
         return Rows(self, columns)
 
     def frame(self, frames: Frames) -> pd.DataFrame:
-        """The rows that are meant."""
+        """The rows that are meant.
+
+        Parameters
+        ----------
+        frames : mapping of str to DataFrame
+            Artifacts by name.
+        """
         rows = frames[self.name]
         for name, value in self.only:
             if value is _PRINTED:

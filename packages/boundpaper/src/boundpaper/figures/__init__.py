@@ -44,6 +44,18 @@ __all__ = [
 def from_matplotlib(drawing: MatplotlibFigure, **fields: Any) -> Figure:
     """Take over a figure drawn in matplotlib: see `boundpaper.figures.matplotlib.from_matplotlib`.
 
+    Parameters
+    ----------
+    drawing : matplotlib.figure.Figure
+        Left as it is.
+    **fields
+        `width` of the whole figure and `height` of each panel's axes in mm; `caption`, `short`, `note` of the Figure.
+
+    Raises
+    ------
+    SpecError
+        When a field is none of these.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -59,7 +71,24 @@ def from_matplotlib(drawing: MatplotlibFigure, **fields: Any) -> Figure:
 
 
 def matplotlib_style(entity: str) -> dict[str, Any]:
-    """Colour, marker and line style of an entity for `ax.plot`: see `boundpaper.figures.matplotlib`."""
+    """Colour, marker and line style of an entity for `ax.plot`: see `boundpaper.figures.matplotlib`.
+
+    Parameters
+    ----------
+    entity : str
+        What the paper's vocabulary gives a look.
+
+    Returns
+    -------
+    dict
+        Keywords of `ax.plot`: `color` as three shares of 1, `marker`, `linestyle`.
+
+    Examples
+    --------
+    >>> from boundpaper.figures import matplotlib_style
+    >>> sorted(matplotlib_style("neutral"))
+    ['color', 'linestyle', 'marker']
+    """
     from boundpaper.figures.matplotlib import matplotlib_style as convert
 
     return convert(entity)

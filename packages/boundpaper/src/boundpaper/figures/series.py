@@ -47,6 +47,13 @@ class Series:
         False keeps the series out of the legend.
     origin : {"reported", "recomputed", "measured"}, optional
         Where the values come from. Reported ones get hollow marks, so that they never pass for measured ones.
+
+    Examples
+    --------
+    >>> import boundpaper as bp
+    >>> from boundpaper.figures import Series
+    >>> isinstance(bp.Line(x=[1, 7], y=[0.5, 8.1]), Series)
+    True
     """
 
     entity: str = ""
@@ -157,6 +164,15 @@ class Points(Series):
 class Fit(Series):
     """A fitted line, with its confidence band where `low` and `high` are given; `x` must grow.
 
+    Attributes
+    ----------
+    x, y : columns of equal length
+        Points of the line.
+    low, high : columns, optional
+        Ends of the band at each point, in the unit of `y`.
+    dash : str
+        Replaces the entity's dash.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -214,6 +230,17 @@ class Stacked(Series):
     """One layer of a stack: series of this kind in one panel are piled up in their order; no negative values.
 
     `values` prints each part's number inside it where it fits.
+
+    Attributes
+    ----------
+    x : column
+        Categories, or positions on a number axis.
+    y : column of float
+        The layer's part at each, 0 or more.
+    values : bool
+        Print each part's number inside it.
+    decimals : int, optional
+        Decimals of the numbers that are printed; as many as the data need by default.
 
     Examples
     --------

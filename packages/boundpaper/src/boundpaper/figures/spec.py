@@ -78,6 +78,17 @@ class Shade:
 
     It is drawn to these ends and no further; an end that is None lies at the axis' limit.
 
+    Attributes
+    ----------
+    low, high : float, str or None
+        Ends of the range, numbers or categories of the axis.
+    label : str
+        Its name.
+    axis : {"x", "y"}
+        The axis along which it runs.
+    entity : str
+        Whose colour it has; a neutral one by default.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -95,6 +106,19 @@ class Shade:
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """A reference line at a value of an axis (`axis="y"`: a horizontal line), for example chance level.
+
+    Attributes
+    ----------
+    at : float or str
+        The value, or the category.
+    label : str
+        Its name.
+    axis : {"x", "y"}
+        The axis of the value.
+    entity : str
+        Whose colour it has.
+    dash : str
+        How it is dashed.
 
     Examples
     --------
@@ -116,6 +140,19 @@ class Annotation:
 
     `anchor` is where it lies, seen from the point; an arrow may lead from it to `target`.
 
+    Attributes
+    ----------
+    x, y : float or str
+        The point, as numbers or categories of the axes.
+    text : str
+        The text.
+    anchor : str
+        Where the text lies, seen from the point: "above", "below left", "center" and so on.
+    entity : str
+        Whose colour it has.
+    target : pair of float or str, optional
+        The x and y to which an arrow leads.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -134,6 +171,17 @@ class Annotation:
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """One pair of axes and what it shows.
+
+    Attributes
+    ----------
+    series : sequence of Series
+        What is drawn, in this order.
+    x, y : Axis
+        The axes.
+    title : str
+        Set above the panel.
+    shades, rules, annotations : sequence of Shade, Rule, Annotation
+        Ranges behind the data, reference lines, and texts.
 
     Examples
     --------

@@ -259,7 +259,19 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
 
 
 def display(entity: str) -> str:
-    """The name that a reader sees for an entity, such as "Not supported"; unknown names stay as they are."""
+    """The name that a reader sees for an entity, such as "Not supported"; unknown names stay as they are.
+
+    Parameters
+    ----------
+    entity : str
+        As data name it.
+
+    Examples
+    --------
+    >>> from boundpaper.figures import display
+    >>> display("runner beans")
+    'runner beans'
+    """
     every, by_name = _known()
     key = by_name.get(_plain(entity))
     return (every[key].label or entity) if key is not None else entity

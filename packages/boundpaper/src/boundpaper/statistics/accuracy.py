@@ -49,6 +49,13 @@ def degradation(
     ------
     ValueError
         If counts or chance are out of range.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import degradation
+    >>> row = degradation(90, 100, 60, 100, 0.5, study="beans", comparison="dry", unit="item")
+    >>> round(row.estimate, 2)
+    0.75
     """
     place = f"degradation {study}/{comparison}"
     check_count(base_right, base_n, place)

@@ -19,7 +19,24 @@ Ends = tuple[float, float]
 
 
 def d_z(differences: npt.ArrayLike) -> float | None:
-    """Give mean / sd (ddof 1) of the differences of pairs; None for fewer than two or without variance."""
+    """Give mean / sd (ddof 1) of the differences of pairs; None for fewer than two or without variance.
+
+    Parameters
+    ----------
+    differences : array_like, shape (n,)
+        Differences of pairs, in any unit.
+
+    Raises
+    ------
+    ValueError
+        If values are missing.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import d_z
+    >>> round(d_z([1.0, 2.0, 3.0]), 3)
+    2.0
+    """
     array = at_unit_scale(sample(differences, "differences"))
     return None if is_constant(array) else float(array.mean() / array.std(ddof=1))
 
@@ -41,7 +58,24 @@ def pooled_sd(sd_first: float, n_first: int, sd_second: float, n_second: int) ->
 
 
 def d_s(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Give (mean of first - mean of second) / pooled sd; None without variance or with fewer than two units an arm."""
+    """Give (mean of first - mean of second) / pooled sd; None without variance or with fewer than two units an arm.
+
+    Parameters
+    ----------
+    first, second : array_like, shapes (n,) and (m,)
+        Values of the units of either group, in one unit of measure.
+
+    Raises
+    ------
+    ValueError
+        If values are missing.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import d_s
+    >>> round(d_s([3.0, 4.0, 5.0], [1.0, 2.0, 3.0]), 3)
+    2.0
+    """
     one, two = sample(first, "first"), sample(second, "second")
     if min(one.size, two.size) < 2 or (is_constant(one) and is_constant(two)):
         return None
@@ -72,7 +106,24 @@ def hedges_factor(df: float) -> float:
 
 
 def hedges_g(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Give Hedges' g, J(n1 + n2 - 2) times d_s; None where d_s is undefined."""
+    """Give Hedges' g, J(n1 + n2 - 2) times d_s; None where d_s is undefined.
+
+    Parameters
+    ----------
+    first, second : array_like, shapes (n,) and (m,)
+        Values of the units of either group, in one unit of measure.
+
+    Raises
+    ------
+    ValueError
+        If values are missing.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import hedges_g
+    >>> round(hedges_g([3.0, 4.0, 5.0], [1.0, 2.0, 3.0]), 3)
+    1.596
+    """
     value = d_s(first, second)
     return None if value is None else value * hedges_factor(np.size(first) + np.size(second) - 2)
 

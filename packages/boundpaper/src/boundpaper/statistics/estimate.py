@@ -60,6 +60,13 @@ class Estimate:
     ValueError
         If a number is not finite, a p is outside [0, 1], an interval is reversed, a name is empty, or a field is
         empty without any note.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import Estimate
+    >>> row = Estimate(study="beans", comparison="sun", test="mean", unit="plant", n=8, estimate=18.4, note="mean only")
+    >>> row.estimate, row.p_value
+    (18.4, None)
     """
 
     study: str
@@ -114,7 +121,19 @@ COLUMNS = tuple(field.name for field in fields(Estimate))
 
 
 def finite(value: SupportsFloat | None) -> float | None:
-    """Give `value` as a float, or None where it is None, NaN or infinite."""
+    """Give `value` as a float, or None where it is None, NaN or infinite.
+
+    Parameters
+    ----------
+    value : number or None
+        Anything that `float` takes.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import finite
+    >>> finite(2), finite(float("nan"))
+    (2.0, None)
+    """
     if value is None:
         return None
     number = float(value)
@@ -128,7 +147,21 @@ def join_notes(*notes: str) -> str:
 
 
 def no(*what: str, because: str) -> str:
-    """Word the reason of empty fields: `no("df", because="p by permutation")` is "no df: p by permutation"."""
+    """Word the reason of empty fields: `no("df", because="p by permutation")` is "no df: p by permutation".
+
+    Parameters
+    ----------
+    what : str
+        Names of the empty fields.
+    because : str
+        Why they are empty.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import no
+    >>> no("df", "statistic", because="p by permutation")
+    'no df, statistic: p by permutation'
+    """
     return f"no {', '.join(what)}: {because}"
 
 
@@ -138,7 +171,21 @@ def one_sided_note(alternative: str) -> list[str]:
 
 
 def with_note(estimate: Estimate, *notes: str) -> Estimate:
-    """Return the estimate with further notes; a note that it already carries is not repeated."""
+    """Return the estimate with further notes; a note that it already carries is not repeated.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Left as it is.
+    notes : str
+        What is added.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import wilson, with_note
+    >>> with_note(wilson(3, 8, study="beans", comparison="sprouted", unit="bean"), "of one bag").note[-10:]
+    'of one bag'
+    """
     return replace(estimate, note=join_notes(estimate.note, *notes))
 
 
@@ -160,6 +207,12 @@ def frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
     ------
     ValueError
         If something that is no Estimate is among them (a function that returns a tuple was not unpacked).
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import frame, wilson
+    >>> frame([wilson(3, 8, study="beans", comparison="sprouted", unit="bean")])["n"].tolist()
+    [8]
     """
     rows = []
     for position, estimate in enumerate(estimates):

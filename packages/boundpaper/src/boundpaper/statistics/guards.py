@@ -44,7 +44,19 @@ def raised(name: str, seen: str) -> Notes:
 
 
 def fired(note: str) -> tuple[str, ...]:
-    """Name the guards that a row's note carries, in order of appearance and each once."""
+    """Name the guards that a row's note carries, in order of appearance and each once.
+
+    Parameters
+    ----------
+    note : str
+        Of an estimate.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import fired
+    >>> fired("exact p; no interval: one unit")
+    ()
+    """
     names = (
         name for part in note.split(SEPARATOR.strip()) for name in NAMES if part.strip().startswith(f"{PREFIX}{name}:")
     )
@@ -63,7 +75,23 @@ def independent_share(note: str) -> float | None:
 
 
 def attach(estimate: Estimate, *notes: Notes) -> Estimate:
-    """Return the estimate with the notes of guards: `attach(row, zero_variance(...), same_data(...))`."""
+    """Return the estimate with the notes of guards: `attach(row, zero_variance(...), same_data(...))`.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Left as it is.
+    notes : tuple of str
+        What guards returned; empty where one did not fire.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import attach, fired, wilson
+    >>> from boundpaper.statistics.guards import zero_variance
+    >>> row = wilson(3, 8, study="beans", comparison="sprouted", unit="bean")
+    >>> fired(attach(row, zero_variance({"sun": [2.0, 2.0, 2.0]})).note)
+    ('zero variance',)
+    """
     return with_note(estimate, *(note for group in notes for note in group))
 
 

@@ -11,10 +11,21 @@ from boundpaper.statistics.estimate import Estimate, join_notes
 def holm_p(p_values: Sequence[float]) -> list[float]:
     """Give Holm's adjusted p of one family (Holm 1979), in the order given.
 
+    Parameters
+    ----------
+    p_values : sequence of float
+        Of the tests of one family; undefined ones are left out.
+
     Raises
     ------
     ValueError
         If a p is not within [0, 1].
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import holm_p
+    >>> holm_p([0.01, 0.04, 0.5])
+    [0.03, 0.08, 0.5]
     """
     if not p_values:
         return []
@@ -49,6 +60,15 @@ def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -
     ------
     ValueError
         If there is not one family a row, or a row has been adjusted before.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import holm, welch_t
+    >>> shade = [2.2, 3.9, 2.4, 3.0]
+    >>> lit = {"sun": [8.1, 9.0, 7.7], "lamp": [3.1, 4.2, 2.9]}
+    >>> rows = [welch_t(lit[each], shade, study="beans", comparison=each, unit="plant") for each in lit]
+    >>> [row.adjustment for row in holm(rows)]
+    ['Holm over 2 tests of beans', 'Holm over 2 tests of beans']
     """
     rows = list(estimates)
     named = [row.study for row in rows] if families is None else list(families)

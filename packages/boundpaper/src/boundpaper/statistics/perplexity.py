@@ -57,6 +57,13 @@ def log_perplexity_difference(
     ------
     ValueError
         If lengths differ or a perplexity is missing or not positive.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import log_perplexity_difference
+    >>> row = log_perplexity_difference([10.0, 12.0, 9.0], [11.0, 13.0, 10.5], study="beans", comparison="dry")
+    >>> round(row.effect, 1)
+    11.6
     """
     place = f"log_perplexity_difference {study}/{comparison}"
     change = _log(disrupted, "disrupted", place)
@@ -120,6 +127,13 @@ def disruption_contrast(
     ------
     ValueError
         As `log_perplexity_difference`.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import disruption_contrast
+    >>> row = disruption_contrast([10, 12, 9], [20, 25, 18], [10, 12, 9], [11, 13, 10], study="beans", comparison="dry")
+    >>> round(row.estimate, 3)
+    0.613
     """
     place = f"disruption_contrast {study}/{comparison}"
     logs = [

@@ -73,7 +73,28 @@ def correlation_power(rho: float, n: int, covariates: int = 0, alpha: float = AL
 
 @lru_cache(maxsize=256)
 def smallest_d_z(n: int, power: float = POWER, alpha: float = ALPHA) -> float:
-    """Give the smallest |d_z| that n pairs detect with the given power."""
+    """Give the smallest |d_z| that n pairs detect with the given power.
+
+    Parameters
+    ----------
+    n : int
+        Pairs, 2 or more.
+    power : float
+        Chance to detect it.
+    alpha : float
+        Level of the two-sided test.
+
+    Raises
+    ------
+    ValueError
+        If there are too few units for the test.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import smallest_d_z
+    >>> round(smallest_d_z(8), 2)
+    1.16
+    """
     top = LARGEST_NONCENTRALITY / np.sqrt(n)
     return float(optimize.brentq(lambda d: paired_power(d, n, alpha) - power, 0.0, top, xtol=1e-6))
 
@@ -90,6 +111,17 @@ def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> floa
         Pairs, 15 at most.
     power, alpha : float
         Chance to detect it, and level of the two-sided test.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair, or there are more than 15.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import smallest_d_flips
+    >>> smallest_d_flips(8)
+    1.19
     """
     _need(n, 1, "smallest_d_flips")
     if n > SMALL:
@@ -109,14 +141,58 @@ def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> floa
 
 @lru_cache(maxsize=256)
 def smallest_d_s(n_first: int, n_second: int, power: float = POWER, alpha: float = ALPHA) -> float:
-    """Give the smallest |d_s| that two independent groups detect with the given power."""
+    """Give the smallest |d_s| that two independent groups detect with the given power.
+
+    Parameters
+    ----------
+    n_first, n_second : int
+        Units of either group, 2 or more.
+    power : float
+        Chance to detect it.
+    alpha : float
+        Level of the two-sided test.
+
+    Raises
+    ------
+    ValueError
+        If there are too few units for the test.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import smallest_d_s
+    >>> round(smallest_d_s(8, 8), 2)
+    1.51
+    """
     top = LARGEST_NONCENTRALITY / np.sqrt(n_first * n_second / (n_first + n_second))
     return float(optimize.brentq(lambda d: pooled_power(d, n_first, n_second, alpha) - power, 0.0, top, xtol=1e-6))
 
 
 @lru_cache(maxsize=256)
 def smallest_correlation(n: int, covariates: int = 0, power: float = POWER, alpha: float = ALPHA) -> float:
-    """Give the smallest |r| that n units detect with the given power, k covariates held fixed."""
+    """Give the smallest |r| that n units detect with the given power, k covariates held fixed.
+
+    Parameters
+    ----------
+    n : int
+        Units.
+    covariates : int
+        Variables held fixed.
+    power : float
+        Chance to detect it.
+    alpha : float
+        Level of the two-sided test.
+
+    Raises
+    ------
+    ValueError
+        If there are too few units for the test.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import smallest_correlation
+    >>> round(smallest_correlation(13), 2)
+    0.69
+    """
     return float(
         optimize.brentq(lambda r: correlation_power(r, n, covariates, alpha) - power, 0.0, 1 - 1e-9, xtol=1e-6)
     )

@@ -18,10 +18,23 @@ Ends = tuple[float, float]
 def wilson_interval(count: int, n: int, confidence: float = 0.95) -> Ends:
     """Give Wilson's score interval of a proportion (Wilson 1927).
 
+    Parameters
+    ----------
+    count, n : int
+        Successes and trials.
+    confidence : float
+        Two-sided level.
+
     Raises
     ------
     ValueError
         If n is below 1 or count outside 0..n.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import wilson_interval
+    >>> [round(end, 3) for end in wilson_interval(3, 8)]
+    [0.137, 0.694]
     """
     check_count(count, n, "wilson_interval")
     z = float(stats.norm.isf((1 - check_confidence(confidence)) / 2))
@@ -57,6 +70,12 @@ def wilson(
     ------
     ValueError
         If n is below 1 or count outside 0..n.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import wilson
+    >>> wilson(3, 8, study="beans", comparison="sprouted", unit="bean").estimate
+    0.375
     """
     low, high = wilson_interval(count, n, confidence)
     reason = no("statistic", "df", "p", "effect", because="an interval, not a test")
@@ -67,7 +86,33 @@ def wilson(
 def mcnemar(
     first: npt.ArrayLike, second: npt.ArrayLike, *, study: str, comparison: str, unit: str, note: str = ""
 ) -> Estimate:
-    """Compare two proportions over the same items, from right (1) or not (0) per item; see `mcnemar_from_counts`."""
+    """Compare two proportions over the same items, from right (1) or not (0) per item; see `mcnemar_from_counts`.
+
+    Parameters
+    ----------
+    first, second : array_like of 0 and 1, shape (n,)
+        Whether either arm was right, an item each.
+    study, comparison, unit, note : str
+        Metadata of the row.
+
+    Returns
+    -------
+    Estimate
+        That of `mcnemar_from_counts`.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, there is no item, or a value is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import mcnemar
+    >>> named = {"study": "beans", "comparison": "sun and shade", "unit": "plant"}
+    >>> row = mcnemar([1, 1, 1, 0, 1, 1], [0, 0, 1, 0, 0, 0], **named)
+    >>> row.p_value
+    0.125
+    """
     one, two = np.asarray(first), np.asarray(second)
     if one.shape != two.shape or one.ndim != 1:
         raise ValueError(f"mcnemar {study}/{comparison}: shapes {one.shape} and {two.shape}; give one of each per item")
@@ -117,6 +162,13 @@ def mcnemar_from_counts(
     ------
     ValueError
         If a count is negative or all are zero.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import mcnemar_from_counts
+    >>> row = mcnemar_from_counts(3, 6, 1, 2, study="beans", comparison="sun and shade", unit="plant")
+    >>> round(row.p_value, 3)
+    0.125
     """
     counts = both, first_only, second_only, neither
     check_whole(counts, f"mcnemar {study}/{comparison}")
@@ -184,6 +236,13 @@ def fisher(
     ------
     ValueError
         If a count is outside 0..n of its arm or an arm is empty.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import fisher
+    >>> row = fisher(7, 8, 2, 8, study="beans", comparison="sun and shade", unit="plant")
+    >>> row.estimate, round(row.p_value, 3)
+    (0.625, 0.041)
     """
     check_count(count_first, n_first, f"fisher {study}/{comparison}")
     check_count(count_second, n_second, f"fisher {study}/{comparison}")
@@ -231,10 +290,23 @@ def check_count(count: int, n: int, place: str) -> None:
 def clopper_pearson(count: int, n: int, confidence: float = 0.95) -> Ends:
     """Give the exact interval of a proportion (Clopper & Pearson 1934, scipy), never below its level.
 
+    Parameters
+    ----------
+    count, n : int
+        Successes and trials.
+    confidence : float
+        Two-sided level.
+
     Raises
     ------
     ValueError
         If n is below 1 or count outside 0..n.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import clopper_pearson
+    >>> [round(end, 3) for end in clopper_pearson(3, 8)]
+    [0.085, 0.755]
     """
     check_count(count, n, "clopper_pearson")
     ends = stats.binomtest(int(count), int(n)).proportion_ci(check_confidence(confidence), method="exact")

@@ -23,12 +23,48 @@ def bound_exponent(p: float) -> int:
 
 
 def p_bound(p: float) -> str:
-    """Give the tightest true bound by a power of ten: "p < 10^-11" for 3.4e-12, "p < 10^-11" for exactly 1e-12."""
+    """Give the tightest true bound by a power of ten: "p < 10^-11" for 3.4e-12, "p < 10^-11" for exactly 1e-12.
+
+    Parameters
+    ----------
+    p : float
+        The p, 0 where it underflowed.
+
+    Raises
+    ------
+    ValueError
+        If p is outside [0, 1].
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import p_bound
+    >>> p_bound(3.4e-12)
+    'p < 10^-11'
+    """
     return f"p < 10^{bound_exponent(p)}"
 
 
 def bound_holds(p: float, bound: float) -> bool:
-    """Tell whether a printed "p < bound" is true of p; a p that underflowed to zero is below any bound above 1e-300."""
+    """Tell whether a printed "p < bound" is true of p; a p that underflowed to zero is below any bound above 1e-300.
+
+    Parameters
+    ----------
+    p : float
+        The p, 0 where it underflowed.
+    bound : float
+        What it is said to be below.
+
+    Raises
+    ------
+    ValueError
+        If p is outside [0, 1].
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import bound_holds
+    >>> bound_holds(0.0004, 0.001), bound_holds(0.0, 1e-48)
+    (True, True)
+    """
     _check(p)
     return p < bound if p > 0 else bound > 10.0**SMALLEST_EXPONENT
 

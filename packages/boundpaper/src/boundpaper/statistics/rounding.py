@@ -29,6 +29,12 @@ class Interval:
     ------
     ValueError
         If low is above high or an end is missing.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import Interval
+    >>> Interval(18.35, 18.45).low
+    18.35
     """
 
     low: float
@@ -78,7 +84,21 @@ def half_unit(decimals: int) -> float:
 
 
 def printed_interval(value: float, decimals: int) -> Interval:
-    """Give the range that a printed number stands for: value -+ half a unit of its last place."""
+    """Give the range that a printed number stands for: value -+ half a unit of its last place.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    decimals : int
+        Digits after its point; negative where its last digits before the point are rounded.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import printed_interval
+    >>> printed_interval(18, 0)
+    Interval(low=17.5, high=18.5)
+    """
     half = half_unit(decimals)
     return Interval(value - half, value + half)
 
@@ -133,18 +153,66 @@ def ratio(numerator: Interval, denominator: Interval) -> Interval:
 
 
 def percent_change(before: Interval, after: Interval) -> Interval:
-    """Give 100 (after - before) / before, for a `before` that cannot be zero."""
+    """Give 100 (after - before) / before, for a `before` that cannot be zero.
+
+    Parameters
+    ----------
+    before, after : Interval
+        What the two numbers stand for, in one unit.
+
+    Raises
+    ------
+    ValueError
+        If `before` may be zero.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import percent_change, printed_interval
+    >>> change = percent_change(printed_interval(8.1, 1), printed_interval(18.4, 1))
+    >>> round(change.low, 1), round(change.high, 1)
+    (125.2, 129.2)
+    """
     # written with one division, so that `before` enters once and the range is not too wide
     return (ratio(after, before) - 1) * 100
 
 
 def relative_decline(before: Interval, after: Interval) -> Interval:
-    """Give 1 - after / before, for a `before` that cannot be zero."""
+    """Give 1 - after / before, for a `before` that cannot be zero.
+
+    Parameters
+    ----------
+    before, after : Interval
+        What the two numbers stand for, in one unit.
+
+    Raises
+    ------
+    ValueError
+        If `before` may be zero.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import printed_interval, relative_decline
+    >>> lost = relative_decline(printed_interval(18.4, 1), printed_interval(8.1, 1))
+    >>> round(lost.low, 3), round(lost.high, 3)
+    (0.556, 0.564)
+    """
     return exact(1) - ratio(after, before)
 
 
 def meets(first: Interval, second: Interval) -> bool:
-    """Tell whether two ranges have a number in common; ends that touch count."""
+    """Tell whether two ranges have a number in common; ends that touch count.
+
+    Parameters
+    ----------
+    first, second : Interval
+        The ranges, in one unit.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import meets, printed_interval
+    >>> meets(printed_interval(18.4, 1), printed_interval(18.5, 1))
+    True
+    """
     slack = SLACK * min(first.width, second.width) + 1e-14 * max(
         abs(first.low), abs(first.high), abs(second.low), abs(second.high)
     )
@@ -163,7 +231,23 @@ def overlaps(first: Interval, second: Interval) -> bool:
 
 
 def rounds_to(value: float, printed: float, decimals: int) -> bool:
-    """Tell whether `value` rounds to a number printed with `decimals` decimals; a tie may round either way."""
+    """Tell whether `value` rounds to a number printed with `decimals` decimals; a tie may round either way.
+
+    Parameters
+    ----------
+    value : float
+        The exact number.
+    printed : float
+        The printed one, in the same unit.
+    decimals : int
+        Its digits after the point.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import rounds_to
+    >>> rounds_to(18.42, 18.4, 1), rounds_to(18.46, 18.4, 1)
+    (True, False)
+    """
     return abs(value - printed) <= half_unit(decimals) * (1 + SLACK) + 1e-14 * abs(printed)
 
 
@@ -186,6 +270,12 @@ def agreement(value: float, within: Interval | None, printed: float, decimals: i
     str
         `holds` when the value rounds to the printed one, `holds after rounding` when only the ranges overlap, else
         `contradicted`: so are two numbers printed at one precision that are not the same, counts above all.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import agreement
+    >>> agreement(18.42, None, 18.4, 1), agreement(18.46, None, 18.4, 1)
+    ('holds', 'contradicted')
     """
     if rounds_to(value, printed, decimals):
         return "holds"

@@ -11,10 +11,21 @@ from boundpaper.statistics.sample import FloatArray, matched, sample
 def draw_up(profile: npt.ArrayLike) -> float:
     """Give max over i < j of d_j - d_i, the largest rise from an earlier to a later bin; negative if all decline.
 
+    Parameters
+    ----------
+    profile : array_like, shape (bins,)
+        One value a bin, in order.
+
     Raises
     ------
     ValueError
         For fewer than two bins, or missing ones.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import draw_up
+    >>> draw_up([0.9, 0.7, 0.8, 0.5])
+    0.10000000000000009
     """
     return float(_draw_ups(_profile(profile)[None, :])[0])
 
@@ -25,6 +36,22 @@ def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
     The upper end is the largest high_j - low_i. The lower end c solves the difference constraints d_j - d_i <= c for
     all i < j: the largest low_j - high_i where that is positive or zero; below zero steps add up along the profile, so
     the binding constraint is the largest (low_j - high_i) / (j - i).
+
+    Parameters
+    ----------
+    low, high : array_like, shape (bins,)
+        Ends of each bin's range.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two bins, or a low above its high.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import draw_up_interval
+    >>> draw_up_interval([0.85, 0.65, 0.75], [0.95, 0.75, 0.85])
+    Interval(low=0.0, high=0.19999999999999996)
     """
     lows, highs = _bounds(low, high)
     first, second = np.triu_indices(lows.size, 1)
@@ -41,7 +68,26 @@ def isotonic_fit(profile: npt.ArrayLike, increasing: bool = False) -> FloatArray
 
 
 def isotonic_distance(profile: npt.ArrayLike, increasing: bool = False) -> tuple[float, float]:
-    """Give the largest absolute and the root-mean-square residual of the isotonic fit."""
+    """Give the largest absolute and the root-mean-square residual of the isotonic fit.
+
+    Parameters
+    ----------
+    profile : array_like, shape (bins,)
+        One value a bin, in order.
+    increasing : bool
+        Fit a profile that grows.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two bins, or missing ones.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import isotonic_distance
+    >>> isotonic_distance([0.9, 0.7, 0.8, 0.5])
+    (0.050000000000000044, 0.03535533905932741)
+    """
     residuals = np.abs(_profile(profile) - isotonic_fit(profile, increasing))
     return float(residuals.max()), float(np.sqrt(np.mean(residuals**2)))
 

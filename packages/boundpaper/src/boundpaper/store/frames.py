@@ -78,10 +78,24 @@ def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: 
 def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
     """The one row of a frame whose columns equal `where`.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        Any table.
+    where
+        Columns and the values that they have in the row.
+
     Raises
     ------
     DataError
         When a column is absent, or no row or several rows match.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from boundpaper.claims import pick
+    >>> float(pick(pd.DataFrame({"lamp": ["sun", "shade"], "height": [18.4, 3.1]}), lamp="sun")["height"])
+    18.4
     """
     absent = [name for name in where if name not in frame.columns]
     if absent:

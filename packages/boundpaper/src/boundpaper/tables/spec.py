@@ -192,15 +192,33 @@ class Table:
         return (self.note,) if isinstance(self.note, str) else tuple(self.note)
 
     def to_latex(self, name: str = "table") -> str:
-        """Return the table in LaTeX, with the label `tab:NAME`; its second line names the packages that it needs."""
+        """Return the table in LaTeX, with the label `tab:NAME`; its second line names the packages that it needs.
+
+        Parameters
+        ----------
+        name : str
+            Of the table, for its label and its messages.
+        """
         return self._rendered(name, "latex")
 
     def to_markdown(self, name: str = "table") -> str:
-        """Return the table in Markdown."""
+        """Return the table in Markdown.
+
+        Parameters
+        ----------
+        name : str
+            Of the table, for its label and its messages.
+        """
         return self._rendered(name, "markdown")
 
     def to_html(self, name: str = "table") -> str:
-        """Return the table as an element of HTML, with the id `tab-NAME`."""
+        """Return the table as an element of HTML, with the id `tab-NAME`.
+
+        Parameters
+        ----------
+        name : str
+            Of the table, for its label and its messages.
+        """
         return self._rendered(name, "html")
 
     def _repr_html_(self) -> str:

@@ -269,6 +269,13 @@ def stars(p: object, levels: tuple[float, ...] = P_LEVELS) -> int:
 def fixed(digits: int, *, thousands: bool = True) -> Fixed:
     """Digits after the point: `0.85`, `1,815.8`.
 
+    Parameters
+    ----------
+    digits : int
+        Digits after the point.
+    thousands : bool
+        Set groups of three digits apart by commas.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -280,6 +287,11 @@ def fixed(digits: int, *, thousands: bool = True) -> Fixed:
 
 def signed(digits: int) -> Fixed:
     """Digits after the point, with a plus before positive numbers: `+0.85`.
+
+    Parameters
+    ----------
+    digits : int
+        Digits after the point.
 
     Examples
     --------
@@ -293,6 +305,15 @@ def signed(digits: int) -> Fixed:
 def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixed:
     """A percentage with its sign, `89.5%`; `share` means that the data hold 0.895.
 
+    Parameters
+    ----------
+    digits : int
+        Digits after the point.
+    share : bool
+        The data hold shares (0.895), which are shown as percentages.
+    sign : bool
+        Write a plus before positive numbers.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -304,6 +325,13 @@ def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixe
 
 def points(digits: int = 0, *, sign: bool = False) -> Fixed:
     """A difference of two shares in percentage points: data 0.332, `33`; the word follows in the text.
+
+    Parameters
+    ----------
+    digits : int
+        Digits after the point.
+    sign : bool
+        Write a plus before positive numbers.
 
     Examples
     --------
@@ -317,6 +345,13 @@ def points(digits: int = 0, *, sign: bool = False) -> Fixed:
 def times(digits: int = 1, *, sign: bool = False) -> Fixed:
     """A factor: `2.3×`.
 
+    Parameters
+    ----------
+    digits : int
+        Digits after the point.
+    sign : bool
+        Write a plus before positive numbers.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -328,6 +363,13 @@ def times(digits: int = 1, *, sign: bool = False) -> Fixed:
 
 def integer(*, thousands: bool = True, sign: bool = False) -> Fixed:
     """A whole number: `131,072`; without separators where it is a year or another name.
+
+    Parameters
+    ----------
+    thousands : bool
+        Set groups of three digits apart by commas.
+    sign : bool
+        Write a plus before positive numbers.
 
     Examples
     --------
@@ -341,6 +383,13 @@ def integer(*, thousands: bool = True, sign: bool = False) -> Fixed:
 def significant(digits: int, *, thousands: bool = True) -> Significant:
     """Significant digits: `0.0123`, `12.3`, `1,230`.
 
+    Parameters
+    ----------
+    digits : int
+        Significant digits.
+    thousands : bool
+        Set groups of three digits apart by commas.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -352,6 +401,11 @@ def significant(digits: int, *, thousands: bool = True) -> Significant:
 
 def scientific(digits: int = 1) -> Scientific:
     """A mantissa with digits after the point and a power of ten: `3.4 × 10^-12`.
+
+    Parameters
+    ----------
+    digits : int
+        Digits of the mantissa after its point.
 
     Examples
     --------
@@ -365,6 +419,13 @@ def scientific(digits: int = 1) -> Scientific:
 def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
     """A p-value, as a bound below 0.001; `relation` writes `= 0.012` and `< 0.001`.
 
+    Parameters
+    ----------
+    digits : int
+        Digits after the point.
+    relation : bool
+        Write the relation before the number, `= 0.012`.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -377,6 +438,13 @@ def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
 def interval(digits: int, *, share: bool = False) -> Interval:
     """A pair (low, high): `[0.12, 0.45]`; `share` writes shares as percentages.
 
+    Parameters
+    ----------
+    digits : int
+        Digits after the point.
+    share : bool
+        The data hold shares (0.895), which are shown as percentages.
+
     Examples
     --------
     >>> import boundpaper as bp
@@ -388,6 +456,13 @@ def interval(digits: int, *, share: bool = False) -> Interval:
 
 def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
     """A value rounded to match its uncertainty, which has `digits` significant digits: `0.123 ± 0.045`.
+
+    Parameters
+    ----------
+    digits : int
+        Significant digits of the uncertainty.
+    sign : bool
+        Write a plus before positive numbers.
 
     Examples
     --------

@@ -109,7 +109,13 @@ class Head:
         return int(self.queries.shape[1])
 
     def query_bins(self, bins: int) -> IntArray:
-        """Give the bin of each query among equal bins of the context, shape (n_q,)."""
+        """Give the bin of each query among equal bins of the context, shape (n_q,).
+
+        Parameters
+        ----------
+        bins : int
+            How many there are.
+        """
         return np.asarray(self.query_positions, dtype=np.int64) * bins // self.context
 
     def key_buckets(self) -> IntArray:

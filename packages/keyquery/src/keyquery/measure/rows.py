@@ -36,11 +36,19 @@ def row(
         Of how many units the value is a mean or a count; 0 without a value.
     condition, layer, head, unit_id, seed
         What it is of, each empty where it does not apply.
+    reason : str
+        Why there is no value; empty where there is one.
 
     Raises
     ------
     ValueError
         When a value is missing or infinite and no reason is given: a fault of the experiment.
+
+    Examples
+    --------
+    >>> from keyquery.measure.rows import row
+    >>> row("sink_rate", 0.25, n=8, layer=1)["value"]
+    0.25
     """
     missing = value is None or not math.isfinite(value)
     if missing and not reason:
@@ -59,7 +67,23 @@ def row(
 
 
 def frame(rows: Iterable[Row], positional: str, precision: str) -> pd.DataFrame:
-    """Rows as the table of a measurement, with the model's position encoding and precision in front."""
+    """Rows as the table of a measurement, with the model's position encoding and precision in front.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+        What `row` gave, kept in order.
+    positional : str
+        The model's position encoding, such as `rope`.
+    precision : str
+        Of its weights, such as `fp32`.
+
+    Examples
+    --------
+    >>> from keyquery.measure.rows import frame, row
+    >>> frame([row("sink_rate", 0.25, n=8, layer=1)], "rope", "fp32")["layer"].tolist()
+    ['1']
+    """
     table = pd.DataFrame(list(rows), columns=list(COLUMNS))
     for name in ("layer", "head", "seed"):
         table[name] = ["" if pd.isna(each) else str(int(each)) for each in table[name]]  # empty: it does not apply

@@ -46,6 +46,17 @@ class Options:
     place : str or None
         File, folder, Hub id or installed set of texts in place of the book's own; "imdb" and "wikitext" stand for
         their ids.
+
+    Raises
+    ------
+    DataError
+        When a number leaves nothing to measure.
+
+    Examples
+    --------
+    >>> from keyquery.measure.subject import Options
+    >>> Options(texts=2, seeds=(0, 1)).items
+    100
     """
 
     texts: int = 10
@@ -114,6 +125,13 @@ class Subject:
         Says on the terminal what is being done.
     used : Used
         The texts from outside, and what a watched book was asked for.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> subject = kq.load("tiny-rope").subject
+    >>> subject.name, subject.layers, subject.training_length
+    ('tiny-rope', 5, 128)
     """
 
     name: str
@@ -153,6 +171,13 @@ class Subject:
 
     def texts(self, options: Options, kind: str | None = None) -> list[Text]:
         """Texts of equal length, `options.texts` for each seed.
+
+        Parameters
+        ----------
+        options : Options
+            How many texts, how long, by which seeds, and from where.
+        kind : str or None
+            Of the book's texts; its usual one when None.
 
         Raises
         ------
@@ -214,6 +239,13 @@ class Subject:
 
     def encode(self, text: str, length: int | None = None) -> Tensor:
         """Token ids (1, T), cut to `length`.
+
+        Parameters
+        ----------
+        text : str
+            In a language that the model reads.
+        length : int or None
+            Tokens that are kept, from the first on; all when None.
 
         Raises
         ------

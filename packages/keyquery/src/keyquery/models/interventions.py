@@ -81,7 +81,13 @@ class Intervention:
         return fields
 
     def touches(self, layer: int) -> bool:
-        """Whether it acts in a layer."""
+        """Whether it acts in a layer.
+
+        Parameters
+        ----------
+        layer : int
+            From 0.
+        """
         if self.dims is not None and not bool(np.any(self.dims.get(layer, False))):
             return False
         return self.layers is None or layer in self.layers

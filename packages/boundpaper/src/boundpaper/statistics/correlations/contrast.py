@@ -61,6 +61,14 @@ def correlation_difference(
     ------
     ValueError
         If lengths differ, values are missing, or method is `kendall`.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import correlation_difference
+    >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
+    >>> row = correlation_difference([1, 2, 3, 4, 5], [1, 2, 3, 5, 4], [3, 1, 2, 5, 4], **named)
+    >>> round(row.estimate, 3)
+    0.3
     """
     place = f"correlation_difference {study}/{comparison}"
     _check_covariance(method, place)
@@ -215,6 +223,14 @@ def levels_and_differences(
     ------
     ValueError
         If lengths differ or values are missing.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import levels_and_differences
+    >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
+    >>> levels, differences = levels_and_differences([1, 2, 4, 7, 9], [1, 3, 4, 8, 9], **named)
+    >>> levels.n, differences.n
+    (5, 4)
     """
     one, two = matched(x, y, ("x", "y"))
     steps = _steps(one), _steps(two)

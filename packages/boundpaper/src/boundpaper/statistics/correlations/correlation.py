@@ -75,6 +75,13 @@ def pearson(
     ------
     ValueError
         If x and y differ in length or hold missing values, or there is no such p or alternative.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import pearson
+    >>> row = pearson([1, 2, 3, 4, 5], [2, 1, 4, 3, 5], study="beans", comparison="light and height", unit="plant")
+    >>> round(row.estimate, 3), round(row.p_value, 3)
+    (0.8, 0.133)
     """
     return correlate(
         x, y, "pearson", study=study, comparison=comparison, unit=unit, note=note, names=names, p=p,
@@ -96,7 +103,40 @@ def spearman(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Correlate the ranks of x and y (Spearman's rho); parameters as in `pearson`, interval by Bonett & Wright."""
+    """Correlate the ranks of x and y (Spearman's rho); parameters as in `pearson`, interval by Bonett & Wright.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        One value of each per unit.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    names : tuple of str
+        What guards and errors call x and y.
+    alternative : {"two-sided", "greater", "less"}
+        Side of the p.
+    draws, seed : int
+        Of the Monte-Carlo p.
+    confidence : float
+        Level of the interval.
+
+    Returns
+    -------
+    Estimate
+        As that of `pearson`, of ranks.
+
+    Raises
+    ------
+    ValueError
+        If x and y differ in length or hold missing values.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import spearman
+    >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
+    >>> round(spearman([1, 2, 3, 4, 5], [2, 1, 4, 3, 9], **named).estimate, 3)
+    0.8
+    """
     return correlate(
         x, y, "spearman", study=study, comparison=comparison, unit=unit, note=note, names=names,
         alternative=alternative, draws=draws, seed=seed, confidence=confidence,
@@ -120,6 +160,38 @@ def kendall(
     """Correlate x and y by Kendall's tau-b; parameters as in `pearson`, interval by Fieller's variance (n > 4).
 
     A Monte-Carlo p costs draws * n^2 / 2 steps: lower `draws` above a few hundred units.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        One value of each per unit.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    names : tuple of str
+        What guards and errors call x and y.
+    alternative : {"two-sided", "greater", "less"}
+        Side of the p.
+    draws, seed : int
+        Of the Monte-Carlo p.
+    confidence : float
+        Level of the interval.
+
+    Returns
+    -------
+    Estimate
+        As that of `pearson`, of tau-b.
+
+    Raises
+    ------
+    ValueError
+        If x and y differ in length or hold missing values.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import kendall
+    >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
+    >>> round(kendall([1, 2, 3, 4, 5], [2, 1, 4, 3, 9], **named).estimate, 3)
+    0.6
     """
     return correlate(
         x, y, "kendall", study=study, comparison=comparison, unit=unit, note=note, names=names,
@@ -143,7 +215,44 @@ def correlate(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Correlate x and y by the coefficient named; see `pearson`, `spearman` and `kendall`."""
+    """Correlate x and y by the coefficient named; see `pearson`, `spearman` and `kendall`.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        One value of each per unit.
+    method : {"pearson", "spearman", "kendall"}
+        The coefficient.
+    study, comparison, unit, note : str
+        Metadata of the row.
+    names : tuple of str
+        What guards and errors call x and y.
+    p : {"permutation", "t"}
+        Of `pearson` alone.
+    alternative : {"two-sided", "greater", "less"}
+        Side of the p.
+    draws, seed : int
+        Of the Monte-Carlo p.
+    confidence : float
+        Level of the interval.
+
+    Returns
+    -------
+    Estimate
+        That of the function of this name.
+
+    Raises
+    ------
+    ValueError
+        If there is no such coefficient, x and y differ in length, or values are missing.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import correlate
+    >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
+    >>> correlate([1, 2, 3, 4, 5], [2, 1, 4, 3, 9], "kendall", **named).test
+    'kendall'
+    """
     place = f"correlate {study}/{comparison}"
     check_method(method, place)
     check_alternative(alternative, place)
@@ -254,6 +363,14 @@ def leave_one_out(
     ------
     ValueError
         If x, y and `units` differ in length or values are missing.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import leave_one_out
+    >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
+    >>> row = leave_one_out([1, 2, 3, 4, 9], [2, 1, 4, 3, 9], **named)
+    >>> round(row.effect_ci_low, 3), round(row.effect_ci_high, 3)
+    (0.6, 0.964)
     """
     one, two = matched(x, y, ("x", "y"))
     n, symbol = one.size, SYMBOL[method]

@@ -70,6 +70,14 @@ def partial(
     ------
     ValueError
         If shapes do not agree, values are missing, the covariates are linearly dependent, or method is `kendall`.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import partial
+    >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
+    >>> row = partial([1, 2, 3, 4, 5], [2, 1, 4, 3, 9], [1, 1, 2, 2, 4], given_name="pot size", **named)
+    >>> round(row.estimate, 3), row.df
+    (-0.972, 2.0)
     """
     place = f"{method}_partial {study}/{comparison}"
     if method == "kendall":
@@ -175,6 +183,14 @@ def within_family(
     ------
     ValueError
         If lengths differ or values are missing.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import within_family
+    >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
+    >>> row = within_family([1, 2, 3, 7, 8, 9], [2, 1, 4, 6, 9, 8], list("aaabbb"), **named)
+    >>> round(row.estimate, 3)
+    0.655
     """
     one, two = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
     if len(families) != one.size:

@@ -97,6 +97,14 @@ def dependent_correlations(
     ------
     ValueError
         If lengths differ, values are missing, or there is no such test.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import dependent_correlations
+    >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
+    >>> row = dependent_correlations([1, 2, 3, 4, 5], [1, 2, 3, 5, 4], [3, 1, 2, 5, 4], **named)
+    >>> round(row.p_value, 3)
+    0.341
     """
     place = f"dependent_correlations {study}/{comparison}"
     if test not in get_args(DependentTest):

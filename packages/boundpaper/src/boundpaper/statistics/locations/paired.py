@@ -56,6 +56,13 @@ def paired_t(
     ------
     ValueError
         If the arms differ in length or hold missing values, or there is no such alternative.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import paired_t
+    >>> row = paired_t([8.1, 9.0, 7.7], [2.2, 3.9, 2.4], study="beans", comparison="sun and shade", unit="plant")
+    >>> round(row.estimate, 2), row.df
+    (5.43, 2.0)
     """
     check_confidence(confidence)
     check_alternative(alternative, f"paired_t {study}/{comparison}")

@@ -51,6 +51,14 @@ def wilcoxon(
     ------
     ValueError
         If the arms differ in length, values are missing, or there is no such alternative.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import wilcoxon
+    >>> named = {"study": "beans", "comparison": "sun and shade", "unit": "plant"}
+    >>> row = wilcoxon([8.1, 9.0, 7.7, 8.8], [2.2, 3.9, 2.4, 3.0], **named)
+    >>> row.p_value
+    0.125
     """
     check_alternative(alternative, f"wilcoxon {study}/{comparison}")
     one, two = matched(first, second, names)

@@ -39,6 +39,12 @@ def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[f
     ------
     ValueError
         If values are missing or the confidence is not within (0, 1).
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import student_interval
+    >>> [round(end, 2) for end in student_interval([8.1, 9.0, 7.7])]
+    [6.61, 9.92]
     """
     check_confidence(confidence)
     array = sample(values, "values")

@@ -54,6 +54,14 @@ def welch_t(
     ------
     ValueError
         If a group is empty or holds missing values.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import welch_t
+    >>> named = {"study": "beans", "comparison": "sun and shade", "unit": "plant"}
+    >>> row = welch_t([8.1, 9.0, 7.7], [2.2, 3.9, 2.4, 3.0], **named)
+    >>> round(row.estimate, 2), round(row.df, 1)
+    (5.39, 4.8)
     """
     groups = {name: sample(values, name) for name, values in zip(names, (first, second), strict=True)}
     moments = []
@@ -111,6 +119,13 @@ def welch_t_from_stats(
     ------
     ValueError
         If a number is not finite, an sd negative, or a size below 1 or not whole.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import welch_t_from_stats
+    >>> row = welch_t_from_stats(8.3, 0.7, 3, 2.9, 0.8, 4, study="beans", comparison="sun and shade", unit="plant")
+    >>> round(row.statistic, 2)
+    9.5
     """
     numbers = (mean_first, sd_first, mean_second, sd_second)
     if not all(math.isfinite(number) for number in numbers) or min(sd_first, sd_second) < 0:
@@ -167,6 +182,14 @@ def pooled_t(
     ------
     ValueError
         If a group is empty or holds missing values, or there is no such alternative.
+
+    Examples
+    --------
+    >>> from boundpaper.statistics import pooled_t
+    >>> named = {"study": "beans", "comparison": "sun and shade", "unit": "plant"}
+    >>> row = pooled_t([8.1, 9.0, 7.7], [2.2, 3.9, 2.4, 3.0], **named)
+    >>> round(row.estimate, 2), row.df
+    (5.39, 5.0)
     """
     check_confidence(confidence)
     check_alternative(alternative, f"pooled_t {study}/{comparison}")

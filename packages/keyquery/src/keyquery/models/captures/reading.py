@@ -84,7 +84,13 @@ class Capture:
         return -(-self.context // self.bucket_size)
 
     def rotation(self, layer: int) -> Rotary | str:
-        """How positions turn queries and keys of a layer, or why that is not known."""
+        """How positions turn queries and keys of a layer, or why that is not known.
+
+        Parameters
+        ----------
+        layer : int
+            From 0.
+        """
         if self.rotations is None:
             return UNTOLD
         return self.rotations.get(layer, f"the capture does not say how layer {layer} turns its queries")
@@ -93,6 +99,11 @@ class Capture:
         """How many tokens a query of a layer sees, None for all before it; and whether they are those of its chunk.
 
         By the manifest, or without one by the column `sliding_window` of a file of the layer.
+
+        Parameters
+        ----------
+        layer : int
+            From 0.
 
         Raises
         ------
@@ -112,11 +123,33 @@ class Capture:
         return _column_window(path), False
 
     def queries(self, head: Head) -> Vectors:
-        """Queries of a head."""
+        """Queries of a head.
+
+        Parameters
+        ----------
+        head : Head
+            One of `heads`.
+
+        Raises
+        ------
+        DataError
+            When its file is absent or damaged.
+        """
         return self._kept(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
 
     def keys(self, head: Head) -> Vectors:
-        """Keys of the key head that a head reads."""
+        """Keys of the key head that a head reads.
+
+        Parameters
+        ----------
+        head : Head
+            One of `heads`.
+
+        Raises
+        ------
+        DataError
+            When its file is absent or damaged.
+        """
         return self._kept(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
 
     def halves(self) -> list[tuple[Capture, Capture]]:
