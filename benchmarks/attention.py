@@ -23,19 +23,21 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import torch
 import transformers
+from torch import Tensor
+from transformers import PreTrainedModel
 
 from keyquery.models.architecture import forward, run
-from keyquery.models.attention.statistics import attention_statistics
+from keyquery.models.attention.calls import Call
+from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics
 
 
-def tiny_model(layers: int = 4) -> Any:
+def tiny_model(layers: int = 4) -> PreTrainedModel:
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
         vocab_size=257,
@@ -46,22 +48,24 @@ def tiny_model(layers: int = 4) -> Any:
         num_key_value_heads=4,
         max_position_embeddings=1 << 17,
     )
-    return transformers.LlamaForCausalLM(config).eval()
+    model = transformers.LlamaForCausalLM(config)
+    model.train(False)
+    return model
 
 
-def text(tokens: int) -> Any:
+def text(tokens: int) -> Tensor:
     return torch.randint(0, 257, (1, tokens), generator=torch.Generator().manual_seed(0))
 
 
-def plain(model: Any, tokens: int) -> Callable[[], object]:
+def plain(model: PreTrainedModel, tokens: int) -> Callable[[], object]:
     return lambda: run(model, text(tokens))
 
 
-def summed(model: Any, tokens: int) -> Callable[[], object]:
+def summed(model: PreTrainedModel, tokens: int) -> Callable[[], object]:
     def action() -> object:
-        sums: list[Any] = []
+        sums: list[AttentionStatistics] = []
 
-        def keep(call: Any) -> None:
+        def keep(call: Call) -> None:
             sums.append(attention_statistics(call))
 
         forward(model, text(tokens), keep)

@@ -21,13 +21,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from keyquery.models.captures.options import CaptureOptions
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 WORDS = 512
-SIZES = {
+SIZES: dict[str, Any] = {  # of a LlamaConfig
     "vocab_size": WORDS,
     "hidden_size": 256,
     "intermediate_size": 768,
@@ -36,7 +40,7 @@ SIZES = {
     "num_key_value_heads": 4,
     "max_position_embeddings": 1 << 17,
 }
-SMALL = {
+SMALL: dict[str, Any] = {
     "hidden_size": 64,
     "intermediate_size": 128,
     "num_hidden_layers": 1,
@@ -58,11 +62,12 @@ def save_model(folder: Path) -> Path:
     transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES)).save_pretrained(folder)
     tokenizer = Tokenizer(WordLevel({f"w{number}": number for number in range(WORDS)}, unk_token="w0"))
     tokenizer.pre_tokenizer = WhitespaceSplit()
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="w0").save_pretrained(folder)
+    made: Callable[..., transformers.PreTrainedTokenizerBase] = transformers.PreTrainedTokenizerFast
+    made(tokenizer_object=tokenizer, unk_token="w0").save_pretrained(folder)
     return folder
 
 
-def options(folder: Path, out: Path, context: int, documents: int) -> Any:
+def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOptions:
     """A capture of every head, one token a bucket, as published."""
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.checkpoints.loading import ModelSource
@@ -121,7 +126,7 @@ def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
         if number % 2:
             timed("plain", lambda: run(loaded.model, tokens))
         with recording(loaded.model, recorder):  # held open over all documents, as a capture does
-            timed("captured", lambda number=number: captured(number))
+            timed("captured", partial(captured, number))
         if not number % 2:
             timed("plain", lambda: run(loaded.model, tokens))
     return {kind: seconds[2:] for kind, seconds in times.items()}
@@ -164,7 +169,8 @@ def rise(context: int, captured: bool, folder: Path) -> None:
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | SMALL)).eval()
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | SMALL))
+    model.train(False)
     layers = survey(model)
     for number, tokens in enumerate((64, context)):
         recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(tokens, 16), 0)

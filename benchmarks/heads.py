@@ -26,7 +26,6 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUM
 import argparse
 import cProfile
 import itertools
-import pstats
 import sys
 import tempfile
 import time
@@ -46,7 +45,8 @@ from scipy.linalg import blas
 from boundpaper.store.files import digest
 from keyquery.heads import kernel
 from keyquery.heads.gap import PAIRS_PER_BIN
-from keyquery.heads.head import Head
+from keyquery.heads.head import FloatArray, Head, IntArray
+from keyquery.heads.laws import Estimator
 from keyquery.heads.pairs import competing, limits, pair_counts
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.measure.bar import Bar
@@ -55,15 +55,16 @@ from keyquery.measure.heads.finding import attempts
 from keyquery.models.captures import layout
 from keyquery.models.captures.reading import Capture
 from keyquery.models.captures.sampling import Head as Place
+from keyquery.models.captures.sampling import Side
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30
-ESTIMATORS = ("pooled_full", "bucket_full")
+ESTIMATORS: tuple[Estimator, ...] = ("pooled_full", "bucket_full")
 COMPARED = 10_000  # vectors, for the estimator that counts
 GROUP = 4  # heads that read the same keys
 SCALAR = "scalar, sampled"
 STAGES = {
     "hashes of the files": ("files.py", "digest"),
-    "reading and checking them": ("captures.py", "read"),
+    "reading and checking them": ("reading.py", "read"),
     "checks of a head": ("head.py", "_check"),
     "moments": ("moments.py", "class_moments"),
     "groups and bins": ("plasticity.py", "setting"),
@@ -152,7 +153,7 @@ def least(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, fl
 
 def save(head: Head, root: Path, count: int = 1) -> Capture:
     """The head as a capture, `count` times over: every copy is a link to the same two files."""
-    sides = (
+    sides: tuple[tuple[Side, FloatArray, IntArray, IntArray], ...] = (
         ("q", head.queries, head.query_positions, head.query_documents),
         ("k", head.keys, head.key_positions, head.key_documents),
     )
@@ -269,13 +270,13 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
 
         alone, group = held.heads[:1], tuple(Place(0, number, 0) for number in range(GROUP))
         work: dict[str, Callable[[], object]] = {
-            SCALAR: lambda head=head, drawn=drawn: drawn.append(scalar(head)[1])  # type: ignore[misc]
+            SCALAR: partial(lambda head, drawn: drawn.append(scalar(head)[1]), head, drawn)
         }
-        for name in ESTIMATORS:
-            options = PlasticityOptions(estimator=name)
-            work[f"all pairs, {name}"] = partial(plasticity, head, options)
-            work[f"whole head, {name}"] = partial(whole, alone, options)
-            work[f"one of {GROUP} heads, {name}"] = partial(whole, group, options)
+        for estimator in ESTIMATORS:
+            options = PlasticityOptions(estimator=estimator)
+            work[f"all pairs, {estimator}"] = partial(plasticity, head, options)
+            work[f"whole head, {estimator}"] = partial(whole, alone, options)
+            work[f"one of {GROUP} heads, {estimator}"] = partial(whole, group, options)
         taken = least(work | parts(head, held), repeat)
         floor, baseline = floors(head, taken), taken[SCALAR]
         print(f"| {vectors:,} | {SCALAR} | {1e3 * baseline:.0f} | {drawn[0] / baseline:,.0f} | 1 | |")
@@ -299,30 +300,31 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
             )
         told = {name: 1e3 * taken[name] for name in parts(head, held)}
         tables.append(f"{vectors:,} vectors: " + ", ".join(f"{name} {each:.3g}" for name, each in told.items()))
-        for name in ESTIMATORS:
-            stages = profile(partial(whole, alone, PlasticityOptions(estimator=name)), repeat)
+        for estimator in ESTIMATORS:
+            stages = profile(partial(whole, alone, PlasticityOptions(estimator=estimator)), repeat)
             said = ", ".join(f"{stage} {1e3 * each:.0f}" for stage, each in stages.items())
-            tables.append(f"{vectors:,} vectors, whole head, {name}: {said}")
+            tables.append(f"{vectors:,} vectors, whole head, {estimator}: {said}")
     print("\nParts of the floor, each once (ms), and where the time of a whole head goes (ms, under a profiler):\n")
     print("\n".join(f"- {line}" for line in tables))
 
 
 def profile(action: Callable[[], object], repeat: int) -> dict[str, float]:
     """CPU seconds of the stages of the fastest of some runs."""
-    best: pstats.Stats | None = None
+    runs = []
     for _ in range(repeat):
         watch = cProfile.Profile(time.process_time)
         watch.runcall(action)
-        stats_of = pstats.Stats(watch)
-        if best is None or stats_of.total_tt < best.total_tt:  # type: ignore[attr-defined]
-            best = stats_of
+        runs.append(watch.getstats())
+    whole, entries = min(((sum(entry.inlinetime for entry in run), run) for run in runs), key=lambda each: each[0])
     seconds = dict.fromkeys(STAGES, 0.0)
-    for (file, _, name), (_, _, _, total, _) in best.stats.items():  # type: ignore[union-attr]
+    for entry in entries:
+        if isinstance(entry.code, str):  # a function of the interpreter
+            continue
         for stage, (where, called) in STAGES.items():
-            if name == called and file.endswith(f"/{where}"):
-                seconds[stage] += total
+            if entry.code.co_name == called and entry.code.co_filename.endswith(f"/{where}"):
+                seconds[stage] += entry.totaltime
     inside = sum(each for stage, each in seconds.items() if not stage.startswith("of them"))
-    return seconds | {"the rest": best.total_tt - inside}  # type: ignore[union-attr]
+    return seconds | {"the rest": whole - inside}
 
 
 def model(heads: int, vectors: int, folder: Path) -> None:

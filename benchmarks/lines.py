@@ -14,8 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
-    "packages/boundpaper": 35_300,
-    "packages/keyquery": 27_200,
+    "packages/boundpaper": 36_400,
+    "packages/keyquery": 27_500,
     "analysis": 31_500,
     "tables": 7_000,
     "figures": 3_500,

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from boundpaper.claims import anchor as _anchor
+from boundpaper.errors import DataError
 from boundpaper.store.sentences import Sentence, anchored, digest, normalised, printed, sentences, under
 from conftest import ROOT
 
@@ -155,7 +156,7 @@ def test_a_check_of_a_cell_stands_in_the_row_that_prints_it(name, reported, line
 def test_the_command_wants_a_folder_with_one_file_a_document(tmp_path, capsys):
     assert _anchor.main([]) == 2
     assert "usage" in capsys.readouterr().err
-    with pytest.raises(_anchor.DataError, match=r"holds 0 files 000\*\.md"):
+    with pytest.raises(DataError, match=r"holds 0 files 000\*\.md"):
         _anchor.main([str(tmp_path)])
 
 

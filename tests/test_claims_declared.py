@@ -20,7 +20,7 @@ from boundpaper.claims.terms import (
     percent_share,
 )
 from boundpaper.errors import DataError, SpecError
-from boundpaper.store.documents import DOCUMENTS
+from boundpaper.store.paths import DOCUMENTS
 from claims_cases import prints, rows
 from conftest import ROOT
 
@@ -108,7 +108,11 @@ def test_origins_come_from_a_cell_with_its_keys_filled_in_and_from_the_relation(
         key="{model}",
         judged={"b": "second third"},
     )
-    assert [each.repeats for each in relation.verdicts({"table": CELLS})] == ["first.a", "first.b second third"]
+    judged = relation.verdicts({"table": CELLS})
+    assert [vars(each)["repeats"] for each in judged] == [
+        "first.a",
+        "first.b second third",
+    ]
 
 
 def test_rows_of_an_artifact_are_chosen_printed_and_given_columns():

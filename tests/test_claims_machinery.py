@@ -363,7 +363,7 @@ def test_an_empty_ledger_is_an_error(tmp_path):
 def test_a_quoted_value_is_immutable():
     value = Quoted("1", 1.0, 0, Interval(0.5, 1.5))
     with pytest.raises(AttributeError):
-        value.printed = "2"
+        value.printed = "2"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,10 @@ def test_restated_and_copies_hand_the_origin_on():
     stated = printed("60%", statement=["fall"], quantity=["Fall"], positional=[""])
     table = printed("60%", layers=["2-31"])
     (made,) = Repeats(STATED, {"fall": TABLE(layers="2-31").by("c.x")}).verdicts({"stated": stated, "table": table})
+    assert isinstance(made, Repeat)
     assert (made.verdict, made.repeats) == ("holds", "c.x")
     (made,) = Copies(TABLE, TABLE, ("layers",), judged={"2-31": "c.y"}).verdicts({"table": table})
+    assert isinstance(made, Repeat)
     assert made.repeats == "c.y"
     (made,) = Copies(TABLE, TABLE, ("layers",)).verdicts({"table": table})
     assert not isinstance(made, Repeat)

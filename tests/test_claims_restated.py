@@ -67,7 +67,7 @@ def test_misprints_are_found_where_they_are_and_nowhere_else(claim):
 def test_settings_stand_again_as_they_were_first_given():
     first = {"deeper_layers": "32", "s11_1_training_length": "4096", "s11_4_near_miss_digits": "1"}
     first |= {"s11_4_passkey_digits": "5"}
-    again = {"meaning_rope_layers": "32", "s2_1_layers": "32", "s11_1_limit_context": "4K"}
+    again: dict[str, object] = {"meaning_rope_layers": "32", "s2_1_layers": "32", "s11_1_limit_context": "4K"}
     again |= {"s11_5_rope_within_context": "4096", "s11_5_near_miss_digits": "1", "s11_6_near_miss_digits": "1"}
     again |= {"s11_6_passkey_digits": "5", "s11_5_rope_within_exact": "80%", "s4_5_drope_degradation": ("zero", None)}
     tables = (
@@ -126,8 +126,8 @@ def test_each_row_of_the_summary_is_that_of_its_section():
     def found(printed):
         return verdicts("c004_dis_summary_rows", parsed(pd.DataFrame(printed)), **originals)
 
-    keys = [f"{row['metric']}-{row['positional']}" for row in summary]
-    assert found(summary) == dict.fromkeys(keys, "holds")
+    judged = [f"{row['metric']}-{row['positional']}" for row in summary]
+    assert found(summary) == dict.fromkeys(judged, "holds")
     for odd in (0, 1):
         misprinted = [{**row, "printed": "99.9"} if place % 2 == odd else row for place, row in enumerate(summary)]
-        assert [name for name, answer in found(misprinted).items() if answer != "holds"] == keys[odd::2]
+        assert [name for name, answer in found(misprinted).items() if answer != "holds"] == judged[odd::2]

@@ -40,7 +40,7 @@ def where(column: str, value: object, field: str, new: object) -> Change:
         copy = frame.copy()
         rows = copy[column].astype(str) == str(value)
         assert rows.any()
-        copy[field] = [new if hit else old for hit, old in zip(rows, copy[field], strict=True)]
+        copy[field] = pd.Series([new if hit else old for hit, old in zip(rows, copy[field], strict=True)], copy.index)
         return copy
 
     return changed
@@ -79,7 +79,7 @@ def test_attention_is_the_models_only_where_it_is_rotated() -> None:
     assert "Experiment 5" in turned.reason
     assert "Experiment 7" not in turned.reason
     tables = [source("attention_agreement"), source("attention_tests")]
-    bare, whole = (c004_pat_routed_identically(*tables, each) for each in (origins, rotated))
+    bare, whole = (c004_pat_routed_identically(*(*tables, each)) for each in (origins, rotated))
     assert (bare.verdict, whole.verdict) == ("not supported", "contradicted")
     assert "without rotating" in bare.reason
     assert "without rotating" not in whole.reason
@@ -88,9 +88,9 @@ def test_attention_is_the_models_only_where_it_is_rotated() -> None:
 def test_write_scores_need_the_rotation_too() -> None:
     origins = source("drope_attention_origins")
     tables = [source("write_summary"), source("write_layers")]
-    assert c004_drope_writes_more(*tables, origins).verdict == "not supported"
+    assert c004_drope_writes_more(*(*tables, origins)).verdict == "not supported"
     rotated = where("experiment", 5, "rotated", "yes")(origins)
-    assert c004_drope_writes_more(*tables, rotated).verdict == "holds"
+    assert c004_drope_writes_more(*(*tables, rotated)).verdict == "holds"
 
 
 def test_sink_rates_by_hand_need_the_rotation_or_the_models_attention() -> None:
@@ -127,7 +127,7 @@ def test_answers_are_unknown_for_most_arms() -> None:
     judged = thesis_scripts.thesis_answers_unknown(functional, layer1, tasks)
     assert judged.verdict == "holds"
     known = [table.assign(n_low=table["n_high"]) for table in (functional, layer1)]
-    turned = thesis_scripts.thesis_answers_unknown(*known, tasks)
+    turned = thesis_scripts.thesis_answers_unknown(*(*known, tasks))
     assert turned.verdict == "contradicted"
     assert turned.reason != judged.reason
 
@@ -295,9 +295,9 @@ def test_cities_cannot_be_tested_until_the_answers_are_counted() -> None:
 def test_high_sink_rates_need_the_models_own_attention_too() -> None:
     tables = [source("sink_summary"), source("sink_rate_layers")]
     first, pattern = source("drope_first_sink_rates"), source("drope_attention")
-    judged = c004_sink_rates_high(*tables, first, pattern)
+    judged = c004_sink_rates_high(*(*tables, first, pattern))
     assert (judged.verdict, judged.recomputed) == ("holds", "29 of 32")
     low = first.assign(value=first["value"].where(first["layer"] < 20, 0.5))
-    turned = c004_sink_rates_high(*tables, low, pattern)
+    turned = c004_sink_rates_high(*(*tables, low, pattern))
     assert turned.verdict == "contradicted"
     assert turned.reason != judged.reason

@@ -165,7 +165,7 @@ def test_four_bit_weights_are_named_in_file_and_manifest(project: Path, models: 
 
 @pytest.mark.parametrize("model", ["one", "nobos"])
 def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(project: Path, models: Path, model: str) -> None:
-    asked = (*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
+    asked: tuple[object, ...] = (*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
     if model == "nobos":  # it knows no English
         done = run(*asked)
         assert done.exit_code == 1
@@ -173,7 +173,8 @@ def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(project: 
         assert "of the tokens of the book english; give texts in its language: --texts FILE" in done.stderr
         file = project / "words.txt"
         file.write_text(" ".join(models_planted._words(random.Random(0), 80)))
-        asked, model = (*asked, "--texts", str(file)), "nobos-on-words.txt"
+        asked += ("--texts", str(file))
+        model = "nobos-on-words.txt"
     done = run(*asked)
     assert done.exit_code == 0, done.output
     for name in (*QUICK, "layer_content"):

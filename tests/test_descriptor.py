@@ -34,7 +34,7 @@ def described(tmp_path):
         (tmp_path / "artifacts/datapackage.yaml").write_text(head + text.replace("reason~", "{reason~: Why empty}"))
         return resource(tmp_path, "scores")
 
-    put.root = tmp_path
+    put.__dict__["root"] = tmp_path
     return put
 
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 import distil_made
-from boundpaper.build.kinds import SCHEMA
 from boundpaper.errors import DataError, ModelError, SpecError
+from boundpaper.store.paths import SCHEMA
 from boundpaper.store.schema import check
 from conftest import ROOT
 
@@ -139,14 +139,14 @@ def test_a_checkpoint_of_another_recipe_is_refused_by_the_name_of_what_differs(p
         distilled(place)
 
 
-def test_documents_of_the_training_are_not_held_out(place):
+def test_documents_of_the_training_are_not_held_out(place, monkeypatch):
     seen = []
 
     def texts(name, part=None):
         seen.append((name, part))
         return distil_made.texts(name, part)
 
-    windows.texts_of = texts
+    monkeypatch.setattr(windows, "texts_of", texts)
     tokenizer = load(ModelSource(str(place / "teacher"))).tokenizer
     cut = windows.windows(TINY, tokenizer)
     assert set(seen) == {(name, part) for name in TINY.texts for part in ("calibration", "evaluation")}

@@ -24,8 +24,8 @@ class Project:
         self.notes: list[str] = []
         self.during = lambda job: None
         module = types.ModuleType("engine_builders")
-        module.upper = self.upper  # type: ignore[attr-defined]
-        module.join = self.join  # type: ignore[attr-defined]
+        module.__dict__["upper"] = self.upper
+        module.__dict__["join"] = self.join
         monkeypatch.setitem(sys.modules, "engine_builders", module)
         for name in ("a", "b"):
             (root / f"{name}.txt").write_text(name)
@@ -211,7 +211,7 @@ def test_outputs_of_vanished_steps_are_removed_unless_a_file_is_unreadable(proje
 
 def test_a_builder_may_write_nowhere_else(project):
     project.upper = None
-    sys.modules["engine_builders"].upper = lambda job: {"tables/x.py": "", f"out/{job.name}.up": ""}
+    sys.modules["engine_builders"].__dict__["upper"] = lambda job: {"tables/x.py": "", f"out/{job.name}.up": ""}
     assert "tables/x.py" in str(project.build("upper:a").failed["upper:a"])
     assert not (project.root / "tables").exists()
 

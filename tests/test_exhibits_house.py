@@ -140,8 +140,8 @@ def test_a_dash_tells_series_apart_and_nothing_else():
     pair = [Line(x=[0, 1], y=[0, 1], entity=entity) for entity in ("rope", "drope")]
     with pytest.raises(SpecError, match=r"the line at 0\.5 is dashed, as one of the series is"):
         tex(panel(*pair, rules=[Rule(at=0.5)]), "t")
-    for rule, lines in ((Rule(at=0.5, label="chance"), pair), (Rule(at=0.5, dash="solid"), pair)):
-        assert "okgrey" in tex(panel(*lines, rules=[rule]), "t")
+    for rule in (Rule(at=0.5, label="chance"), Rule(at=0.5, dash="solid")):
+        assert "okgrey" in tex(panel(*pair, rules=[rule]), "t")
     assert "okgrey, dashed" in tex(panel(pair[0], rules=[Rule(at=0.5)]), "t")
 
 

@@ -163,7 +163,7 @@ def test_deltas_are_those_of_the_fill_done_by_hand(subject: Subject, found: Any)
     q, k = np.zeros((4, 8), bool), np.zeros((2, 8), bool)
     q[Q[1:]], k[K[1:]] = True, True
     for fill in ("mean", "zero"):
-        some = [Intervention("q", fill, dims={Q[0]: q}), Intervention("k", fill, dims={K[0]: k})]  # type: ignore[arg-type]
+        some = [Intervention("q", fill, dims={Q[0]: q}), Intervention("k", fill, dims={K[0]: k})]
         after = []
         with applied(subject.model, some), torch.inference_mode():
             for text in texts:
@@ -363,7 +363,7 @@ def test_a_recipe_takes_some_of_the_conditions(subject: Subject) -> None:
     } | {"threshold_massive_pre"}
     assert all(row in every for row in rows)
     with pytest.raises(DataError, match="fills = \\['means'\\] is not some of mean, zero"):
-        disruption.measure(subject, few, fills=["means"])
+        disruption.measure(subject, few, fills=["means"])  # type: ignore[list-item]
 
 
 def test_a_recipe_ranks_some_of_the_conditions_among_random_masks(subject: Subject) -> None:

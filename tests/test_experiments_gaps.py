@@ -13,6 +13,7 @@ import torch
 import models_planted as planted
 from boundpaper.errors import DataError
 from keyquery.experiments import head_ablation, softmax_globality, text_kinds
+from keyquery.measure.evaluation import BASELINE
 from keyquery.measure.heads import captured
 from keyquery.measure.heads.finding import Finding
 from keyquery.measure.rows import Row, frame
@@ -112,8 +113,8 @@ def test_an_ablated_head_is_one_without_its_columns_of_the_output_projection(abl
     with torch.no_grad():
         by_hand.model.layers[1].self_attn.o_proj.weight[:, 16:24] = 0
     names = ("baseline", planted.subject(by_hand))
-    wanted = head_ablation._rows(names[1], OPTIONS, head_ablation.BASELINE, "", None)
-    usual = head_ablation._rows(subject, OPTIONS, head_ablation.BASELINE, "", None)
+    wanted = head_ablation._rows(names[1], OPTIONS, BASELINE, "", None)
+    usual = head_ablation._rows(subject, OPTIONS, BASELINE, "", None)
     tokens = [text.tokens for text in subject.texts(OPTIONS)]
     nats = []
     for made in (by_hand, planted.model(layers=2)):
@@ -235,7 +236,7 @@ def test_four_bit_weights_are_captured_as_they_are_loaded(tmp_path: Path) -> Non
     subject = planted.subject(loaded.model, training_length=LENGTH, **given)
     rows = softmax_globality.measure(subject, Options(texts=1))
     tidy(rows)
-    assert captured.open_or_capture(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"  # type: ignore[index]
+    assert captured.open_or_capture(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"
     seen = survey(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
     assert one(rows, "top_changes", layer=0, head=1)["value"] == seen.top_changes[0, 1]
 

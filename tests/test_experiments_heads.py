@@ -432,7 +432,7 @@ def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, m
     before = {path: path.stat().st_mtime_ns for path in files}
     files[0].unlink()
     asked = []
-    real = head_jobs.run_jobs
+    real = vars(head_jobs)["run_jobs"]
 
     def watched(function, arguments, *rest, **more):
         asked.extend(arguments)

@@ -305,7 +305,7 @@ def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
 
     second = tmp_path / "second"
     shutil.copytree(model, second)
-    original = running.open_subject
+    original = vars(running)["open_subject"]
 
     def opened(root: Path, source: ModelSource, **more: Any) -> Any:
         return broken() if source.name == str(model) else original(root, source, **more)

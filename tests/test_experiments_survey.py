@@ -341,8 +341,8 @@ def test_patterns() -> None:
         assert value(rows, f"heads_{kind}", layer=layer, condition=condition) == 4
         assert sum(counts.values()) == (4 if kind == "sink" else 0)
         assert value(rows, f"pattern_{kind}", layer=layer, head=3, condition=condition) == 1
-    counts = np.arange(1, TOKENS + 1)
-    assert value(rows, "entropy", layer=2) == pytest.approx(np.log(counts).mean(), rel=1e-5)
+    lengths = np.arange(1, TOKENS + 1)
+    assert value(rows, "entropy", layer=2) == pytest.approx(np.log(lengths).mean(), rel=1e-5)
     assert value(rows, "entropy_share", layer=2) == pytest.approx(1, rel=1e-5)
     assert value(rows, "self_attention", layer=2) == pytest.approx(HARMONIC, rel=1e-5)
     assert value(rows, "attention_at_distance", layer=2, condition="distance=0") == pytest.approx(HARMONIC, rel=1e-5)

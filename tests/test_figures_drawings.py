@@ -7,8 +7,8 @@ import pytest
 from boundpaper.errors import SpecError
 from boundpaper.figures import from_matplotlib
 from boundpaper.figures.matplotlib import artists
-from tests.gallery import draw, examples
-from tests.soak.drawings import judge, make, run
+from gallery import draw, examples
+from soak.drawings import judge, make, run
 
 pytestmark = pytest.mark.latex
 

@@ -60,7 +60,7 @@ def test_specs_are_frozen_and_take_columns():
     assert line.y == (0.5, 0.25)
     assert Heatmap(values=pd.DataFrame([[1, 2], [3, 4]])).values == ((1, 2), (3, 4))
     with pytest.raises(FrozenInstanceError):
-        line.x = ()
+        line.x = ()  # type: ignore[misc]
     with pytest.raises(SpecError, match=r"Line\.y is a float"):
         Line(x=[1], y=2.0)
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -97,7 +98,7 @@ def test_a_full_disk_is_told_by_the_lock(tmp_path, monkeypatch):
     def full(stream, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(files.os, "write", full)
+    monkeypatch.setattr(os, "write", full)
     with pytest.raises(ThesisError, match="the disk is full"), lock(tmp_path / "out/lock", print):
         pass
 
@@ -224,7 +225,7 @@ def test_a_full_disk_that_a_library_met_is_told_in_our_words(name):
 
 
 def test_temporary_folders_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(files.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     dead = _leave_draft(tmp_path).with_suffix(".folder.part")
     dead.mkdir()
     (tmp_path / "mine").mkdir()

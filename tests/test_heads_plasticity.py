@@ -155,9 +155,9 @@ def test_every_pair_stays_within_a_millionth_in_single_precision() -> None:
 
 def test_keys_far_apart_are_done_in_double_precision() -> None:
     head = head_with(seed=9, keys=160, dimension=16)
-    far = head.keys.astype(np.float64)
-    far[::2] += 1e4 * np.ones(16)
-    far = replace(head, keys=far)
+    keys = head.keys.astype(np.float64)
+    keys[::2] += 1e4 * np.ones(16)
+    far = replace(head, keys=keys)
     profile = plasticity(far, PlasticityOptions(min_queries=10))
     wanted = reference(far, "bucket_full", "earlier", bins=8, least=10)
     assert profile.precision == "double"

@@ -22,10 +22,10 @@ class Given(Job):
         object.__setattr__(self, "_given", (function, frames or FRAMES))
 
     def load(self):
-        return self._given[0]
+        return vars(self)["_given"][0]
 
     def frames(self):
-        return self._given[1]
+        return vars(self)["_given"][1]
 
 
 def told(function, frames=None) -> str:

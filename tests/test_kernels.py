@@ -1,5 +1,6 @@
 """The same on every processor: what is committed is recomputed under other kernels of the linear algebra library."""
 
+import importlib
 import json
 import os
 import platform
@@ -10,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from numpy._core import _multiarray_umath as umath
 
 from boundpaper.store.canonical import agree, canonical, content_hash
+
+UMATH = importlib.import_module("numpy._core._multiarray_umath")
 
 # Kernels of OpenBLAS from the oldest processor on, and the feature of numpy's names that each needs.
 CORES = {
@@ -23,9 +25,9 @@ CORES = {
 
 def _variants() -> list[dict[str, str]]:
     """Environments: each kernel that this processor can run, one and two threads, numpy without its own kernels."""
-    able = umath.__cpu_features__
+    able = UMATH.__cpu_features__
     cores = [core for core, feature in CORES.get(platform.machine(), ()) if able.get(feature)]
-    spare = " ".join(name for name in umath.__cpu_dispatch__ if able.get(name))
+    spare = " ".join(name for name in UMATH.__cpu_dispatch__ if able.get(name))
     variants = [
         {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": str(1 + i % 2)} for i, core in enumerate(cores[-3:])
     ]

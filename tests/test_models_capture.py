@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from boundpaper.errors import DataError, ModelError, ThesisError
-from keyquery.models.architecture import forward
+from keyquery.models.architecture import forward, survey
 from keyquery.models.attention.calls import Call
 from keyquery.models.captures import capture as session
 from keyquery.models.captures import layout, manifest, parts
@@ -285,7 +285,7 @@ def test_a_full_disk(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(parts.np.lib.format, "write_array", full)
+        patch.setattr(np.lib.format, "write_array", full)
         with pytest.raises(ThesisError, match=r"disk is full.*goes on where it stopped"):
             capture(options(place, tmp_path / "out"))
     assert list((tmp_path / "out" / parts.FOLDER).iterdir()) == []
@@ -316,7 +316,7 @@ def test_out_of_memory_says_which_context_fits(place: Path, tmp_path: Path, monk
     monkeypatch.undo()
     monkeypatch.setattr(memory, "available", lambda device: 20_000)
     monkeypatch.setattr(memory, "STEP", 4)
-    needed = memory.least(loaded.model, session.survey(loaded.model), CONTEXT)
+    needed = memory.least(loaded.model, survey(loaded.model), CONTEXT)
     assert needed == CONTEXT * (2 * 32 + 2 * 48) * 4
     with pytest.raises(ModelError, match=r"needs at least .* --context 28 would fit"):
         record(asked, loaded=loaded)
@@ -325,8 +325,8 @@ def test_out_of_memory_says_which_context_fits(place: Path, tmp_path: Path, monk
 def test_memory_of_masks_and_scores() -> None:
     windowed, eager = built("mistral"), built("gpt_oss")
     linear = 100 * (64 + 96) * 4
-    assert memory.least(windowed, session.survey(windowed), 100) == linear + 100 * 100
-    assert memory.least(eager, session.survey(eager), 100) == linear + 100 * 100 * 4 * (4 + 4)
+    assert memory.least(windowed, survey(windowed), 100) == linear + 100 * 100
+    assert memory.least(eager, survey(eager), 100) == linear + 100 * 100 * 4 * (4 + 4)
     assert memory.largest(lambda count: count * 10, 5000, 4096) == 256
     assert memory.largest(lambda count: count * 10, 50, 4096) == 0
     assert memory.exhausted(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -174,7 +175,7 @@ def test_gathering_goes_on_and_leaves_no_drafts(tmp_path: Path, monkeypatch: pyt
         Path(draft).rename(target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(layout.os, "replace", move)
+        patch.setattr(os, "replace", move)
         with pytest.raises(Stop):
             published(tmp_path / "halted")
     files = list((tmp_path / "halted").glob("l*/*"))

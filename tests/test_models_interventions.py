@@ -345,8 +345,8 @@ def test_knockout_refuses_what_it_cannot_do(model: Any) -> None:
     [
         (Intervention("mlp", "zero", layers=(3,)), "no layer 3 .* 0 to 2"),
         (Intervention("mlp", "zero", dims={9: np.ones(32, bool)}), "no layer 9"),
-        (Intervention("gate", "zero"), "no site 'gate'"),  # type: ignore[arg-type]
-        (Intervention("mlp", "median"), "no action 'median'"),  # type: ignore[arg-type]
+        (Intervention("gate", "zero"), "no site 'gate'"),
+        (Intervention("mlp", "median"), "no action 'median'"),
         (Intervention("mlp", "zero", positions=(-1,)), "count from 0"),
         (Intervention("v", "zero", where="post"), "only these are rotated"),
         (Intervention("k", "zero", dims={1: np.ones((4, 8), bool)}), r"\(4, 8\) for 'k', which has \(2, 8\)"),
@@ -376,7 +376,7 @@ def test_four_bit_weights(tmp_path: Path) -> None:
     mask[0, 3] = True
     for site in ("q", "attention", "mlp"):
         dims = {LAYER: mask} if site == "q" else None
-        each = Intervention(site, "mean", layers=(LAYER,), dims=dims)  # type: ignore[arg-type]
+        each = Intervention(site, "mean", layers=(LAYER,), dims=dims)
         plain, output = seen(model, site, tokens(), []), seen(model, site, tokens(), [each])
         assert output.dtype == torch.bfloat16
         wanted = plain.float().mean(dim=1, keepdim=True).to(torch.bfloat16).expand_as(plain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib
 import json
 import logging
 import shutil
@@ -18,7 +19,8 @@ from keyquery.models import libraries
 from keyquery.models.architecture import forward, survey
 from keyquery.models.attention.calls import Call, positions_of, recording
 from keyquery.models.checkpoints import loading
-from keyquery.models.checkpoints.loading import ModelSource, fingerprint, load
+from keyquery.models.checkpoints.identity import fingerprint
+from keyquery.models.checkpoints.loading import ModelSource, load
 from models_tiny import built, saved
 
 pytestmark = pytest.mark.models
@@ -102,7 +104,7 @@ def test_every_layer_is_surveyed_when_quantized(wide: Path) -> None:
 @pytest.mark.parametrize("given", [{"dtype": "half"}, {"quantize": "int4"}])
 def test_unknown_precisions(given: dict[str, str]) -> None:
     with pytest.raises(ModelError, match="is unknown; it is one of"):
-        ModelSource("anything", **given)  # type: ignore[arg-type]
+        ModelSource("anything", **given)
 
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
@@ -251,7 +253,7 @@ def test_absent_libraries_come_with_their_install_line(name: str, extra: str, mo
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return real(wanted, *arguments)
 
-    monkeypatch.setattr(libraries.importlib, "import_module", refuse)
+    monkeypatch.setattr(importlib, "import_module", refuse)
     line = rf"{name} is not installed .*pip install -c constraints\.txt '\.\[{extra}\]'"
     with pytest.raises(MissingDependency, match=line):
         libraries.need(name, "for a test")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.models
 
 
 def layer(index: int, kind: str = "full", query: int = 32, key: int = 8) -> Layer:
-    return Layer(index, kind, query, key, 128, 128**-0.5, 512 if kind == "sliding" else None)  # type: ignore[arg-type]
+    return Layer(index, kind, query, key, 128, 128**-0.5, 512 if kind == "sliding" else None)
 
 
 def test_one_token_per_bucket_and_document_on_average() -> None:

@@ -145,7 +145,7 @@ def test_uncertainty_has_two_digits_and_the_value_matches(value: float, spread: 
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_nan_and_infinity_are_refused(show: Show, value: object, output: str) -> None:
     with pytest.raises(DataError, match="give the reason"):
-        show.show(value, output)  # type: ignore[arg-type]
+        show.show(value, output)
 
 
 @pytest.mark.parametrize("value", ["0.5", True, None, object()])
@@ -177,7 +177,7 @@ def test_wrong_formats_are_named() -> None:
     with pytest.raises(SpecError, match="significant digit"):
         significant(0).show(1.0)
     with pytest.raises(SpecError, match="docx"):
-        glyphs("1", "docx")  # type: ignore[arg-type]
+        glyphs("1", "docx")
 
 
 def test_stars_count_levels() -> None:

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import boundpaper
+import keyquery
 from conftest import ROOT
 
 SOURCES = {name: ROOT / f"packages/{name}/src" for name in ("boundpaper", "keyquery")}
@@ -82,3 +84,9 @@ def test_an_engine_outside_of_the_project_is_an_input_of_every_step(tmp_path):
     engine = str(SOURCES["boundpaper"] / "boundpaper")
     assert f"{engine}/tables/spec.py" in inputs
     assert f"{engine}/tables/templates/table.tex.j2" in inputs
+
+
+def test_the_checked_file_of_a_user_names_all_that_is_offered():
+    """`mypy` holds the types of these names (`tests/user_of_packages.py`), here and in the wheels."""
+    used = set(re.findall(r"\b(bp|kq)\.(\w+)", (ROOT / "tests/user_of_packages.py").read_text(encoding="utf-8")))
+    assert used >= {("bp", name) for name in boundpaper.__all__} | {("kq", name) for name in keyquery.__all__}

@@ -13,7 +13,7 @@ transformers = pytest.importorskip("transformers")
 
 from click.testing import CliRunner  # noqa: E402
 
-from analysis.population import command, pack, work  # noqa: E402
+from analysis.population import command, pack, tables, work  # noqa: E402
 from analysis.population.recipe import Recipe, Which  # noqa: E402
 from analysis.population.training import Trained  # noqa: E402
 from boundpaper.errors import ModelError  # noqa: E402
@@ -116,7 +116,7 @@ def test_packed_models_are_measured_and_none_is_trained(folder, tmp_path, monkey
 
     monkeypatch.setattr(work, "measure", measured)
     monkeypatch.setattr(work, "load_or_train", lambda *rest: pytest.fail("a model was trained"))
-    monkeypatch.setattr(work.tables, "add", lambda *rest: [])
+    monkeypatch.setattr(tables, "add", lambda *rest: [])
     assert work.family(str(tmp_path), 400, 1, "AC", weights=str(folder)) == [ROPE.name, DROPE.name]
     assert seen == [shipped(which).digest for which in SHIPPED]
     with pytest.raises(ModelError, match="has no b400-s1-B"):

@@ -153,7 +153,15 @@ def test_an_interval_on_the_other_side_decides_nothing_that_the_exact_test_leave
 
 
 def test_equivalence_is_judged_by_its_own_test():
-    row = {"value": 0.001, "margin": 0.02, "low": -0.03, "high": 0.03, "least": -0.02, "most": 0.03, "seeds": 8}
+    row: dict[str, float | str] = {
+        "value": 0.001,
+        "margin": 0.02,
+        "low": -0.03,
+        "high": 0.03,
+        "least": -0.02,
+        "most": 0.03,
+        "seeds": 8,
+    }
     row |= {"p_same": 0.004, "p_same_holm": 0.016, "p_same_holm_least": 0.016, "note": ""}
     assert same(pd.Series(row), "k", "s", "8").verdict == "holds"
     assert same(pd.Series(row | {"p_same_holm": 0.2}), "k", "s", "8").verdict == "not supported"

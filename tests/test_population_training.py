@@ -272,7 +272,7 @@ def test_a_comparison_says_when_the_trainings_were_rounded_in_two_ways(tmp_path)
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
     put(tmp_path, tables.MODELS, "population", words(path_of(ROOT, "population_models", "population")))
-    known = read(ROOT, "population_models").set_index("model").loc[which.name, "arithmetic"]
+    known = str(read(ROOT, "population_models").set_index("model").loc[which.name, "arithmetic"])
     assert command._rounding(tmp_path, which, known) == []
     [line] = command._rounding(tmp_path, which, "01234567")
     assert f"of a training with arithmetic {known}, and this one had 01234567" in line
@@ -297,7 +297,7 @@ def test_weights_of_another_recipe_are_refused(tmp_path):
 def test_extensions_are_asked_like_for_like_and_each_question_once(start, monkeypatch):
     """What two tables ask alike is asked once: the model as it is, and extensions with the temperature of their own."""
     asked = []
-    real = outcomes.answers
+    real = vars(outcomes)["answers"]
     monkeypatch.setattr(outcomes, "answers", lambda *rest, **more: asked.append(1) or real(*rest, **more))
     for arm, kinds in (("A", 8), ("C", 3)):
         which, asked[:] = Which(400, 3, arm), []

@@ -44,7 +44,7 @@ class Limit:
 
 @pytest.fixture
 def limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process.threading, "Timer", Limit)
+    monkeypatch.setattr(threading, "Timer", Limit)
     monkeypatch.setattr(Limit, "begun", tmp_path / "begun")
 
 

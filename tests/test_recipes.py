@@ -18,6 +18,7 @@ from keyquery.measure.recipes import Entry, load_recipe, outline, run_recipe, un
 from keyquery.models.architecture import survey
 from keyquery.models.attention.positions import encoding, positional, shift_error
 from keyquery.models.checkpoints.estimate import of_config
+from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.checkpoints.pretrained import PACKAGES
 from keyquery.models.checkpoints.shapes import Shape
 from models_tiny import saved
@@ -319,7 +320,7 @@ def test_measurements_that_no_exhibit_shows_are_told() -> None:
 def test_what_cannot_fit_is_not_loaded_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from keyquery.models.checkpoints import estimate
 
-    source = Entry("m", recipes.ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
+    source = Entry("m", ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
     monkeypatch.setattr(estimate, "room", lambda device: 1000)
     with pytest.raises(ModelError, match="cannot fit"):
         weigh(tmp_path, source, 64)

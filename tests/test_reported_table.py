@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.reported import table
+from reported import table
 
 MODULE = '''"""Beans."""
 

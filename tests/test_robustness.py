@@ -106,8 +106,8 @@ def test_what_a_killed_process_was_writing_is_swept_and_what_runs_is_not(tmp_pat
 
 
 def test_a_draft_is_one_that_is_swept(tmp_path, monkeypatch):
-    monkeypatch.setattr(files.os, "getpid", lambda: 2**22 + 5)
-    monkeypatch.setattr(files.os, "replace", lambda *paths: os.kill)
+    monkeypatch.setattr(os, "getpid", lambda: 2**22 + 5)
+    monkeypatch.setattr(os, "replace", lambda *paths: os.kill)
     files.draft(tmp_path / "data.parquet").write_text("x")
     files.write(tmp_path / "a.csv", b"x")
     assert len(files.sweep(tmp_path)) == 2
@@ -126,7 +126,7 @@ def test_why_a_file_cannot_be_written_is_told(number, words, tmp_path, monkeypat
     def failing(*arguments, **options):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(files.os, "replace", failing)
+    monkeypatch.setattr(os, "replace", failing)
     with pytest.raises(ThesisError, match=words):
         files.write(tmp_path / "a", b"x")
 
@@ -207,7 +207,7 @@ def test_output_that_cannot_be_written_is_told_in_a_line(error, words, monkeypat
         raise error
 
     monkeypatch.setattr("boundpaper.checks.package", failing)
-    monkeypatch.setattr(build.sys, "stdout", sys.stdout)
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
     done = CliRunner().invoke(build.main, ["check"])
     assert done.exit_code == 1
     assert words in done.output

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.soak.commands import judged
-from tests.soak.damage import broken, changed
-from tests.soak.forks import Ended, Forks
+from soak.commands import judged
+from soak.damage import broken, changed
+from soak.forks import Ended, Forks
 
 FILE = Path("artifacts/sources/beans.csv")
 

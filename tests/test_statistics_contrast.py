@@ -59,7 +59,9 @@ def test_interval_of_a_difference_of_correlations_covers_it_over_few_units(n, rs
     for outcome, first, second in drawn.transpose(0, 2, 1):
         r = np.corrcoef([outcome, first, second])
         turned = np.sign(r[0, 1]) * np.sign(r[0, 2]) * r[1, 2]
-        (low, high), _ = overlapping(abs(r[0, 1]), abs(r[0, 2]), turned, n)
+        interval, _ = overlapping(abs(r[0, 1]), abs(r[0, 2]), turned, n)
+        assert interval is not None
+        low, high = interval
         covered += low <= abs(rs[0]) - abs(rs[1]) <= high
     assert covered / 300 > 0.91
 

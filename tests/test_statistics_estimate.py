@@ -39,7 +39,7 @@ def test_frame_of_nothing_has_the_columns_and_types():
 
 def test_frame_names_what_is_no_row():
     with pytest.raises(ValueError, match=r"item 1 is a tuple.*unpack"):
-        frame([Estimate(**ROW), (Estimate(**ROW),)])
+        frame([Estimate(**ROW), (Estimate(**ROW),)])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(

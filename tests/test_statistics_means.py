@@ -185,7 +185,9 @@ def test_effects_are_undefined_without_variance():
 @settings(derandomize=True, max_examples=40, deadline=None)
 @given(t=st.floats(-30, 30), df=st.integers(1, 60), confidence=st.sampled_from([0.8, 0.95, 0.99]))
 def test_noncentrality_interval_has_the_tails_it_promises(t, df, confidence):
-    low, high = noncentrality_interval(t, df, confidence)
+    interval = noncentrality_interval(t, df, confidence)
+    assert interval is not None
+    low, high = interval
     tail = (1 - confidence) / 2
     assert low < high
     assert float(tail_above(t, df, low)) == pytest.approx(tail, abs=1e-6)
@@ -216,7 +218,9 @@ def test_d_z_interval_covers_the_true_effect():
     covered = 0
     for _ in range(300):
         differences = generator.normal(0.8, 1, 6)
-        low, high = d_z_interval(d_z(differences) * math.sqrt(6), 6)
+        interval = d_z_interval(d_z(differences) * math.sqrt(6), 6)
+        assert interval is not None
+        low, high = interval
         covered += low <= 0.8 <= high
     # 95 % of 300 with a standard error of 1.3 points
     assert 0.91 <= covered / 300 <= 0.985

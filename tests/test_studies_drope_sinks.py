@@ -136,8 +136,8 @@ def test_published_deviations_have_divisor_n(series):
 def test_averages_hide_layer_one(series):
     layers = sink_rate_layers(series)
     tests = sink_rate_tests(layers, source("drope_protocols"), FAMILIES)
-    value = sink_summary(layers, uniform_sink(source("drope_protocols"), source("drope_stated")), tests)
-    value = value.set_index("quantity")["value"]
+    summary = sink_summary(layers, uniform_sink(source("drope_protocols"), source("drope_stated")), tests)
+    value = summary.set_index("quantity")["value"]
     assert value["gap_average"] < 3 < 40 < value["gap_layer_1"]
     assert value["layers_above_90_in_both"] == 30
     verdict = c004_sink_threshold_disproportionate(value.reset_index(), source("drope_stated"))

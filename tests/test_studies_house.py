@@ -17,6 +17,7 @@ from boundpaper.statistics import guards
 from boundpaper.statistics.correlations import correlation
 from boundpaper.store.reader import read
 from conftest import ROOT
+from keyquery.scores.ruler.effective_length import LENGTHS
 
 FAMILIES = read(ROOT, "test_families")
 
@@ -203,7 +204,7 @@ def test_guard_of_the_smallest_p_fires_for_so_few_models(captured, matched):
 
 
 def test_effective_length_and_averages():
-    scores = dict(zip(ruler.LENGTHS, (90.0, 89.0, 88.0, 86.0, 85.6, 80.0), strict=True))
+    scores = dict(zip(LENGTHS, (90.0, 89.0, 88.0, 86.0, 85.6, 80.0), strict=True))
     published = pd.DataFrame(
         [
             {"model": "m", "length": length, "value": value, "effective_reported": "64k", "origin": "README"}

@@ -164,7 +164,7 @@ def test_tables_show_measured_models_apart(shared, entered):
     )
     given = {name: read(ROOT, name) for name in (*names, "length_decline")}
     by_length = lbp_per_length.table(
-        *(given[name] for name in names), matched_models=shared["matched_models"], measured_lbp_lengths=lengths
+        **{name: given[name] for name in names}, matched_models=shared["matched_models"], measured_lbp_lengths=lengths
     )
     text = render(by_length, "lbp_per_length", "markdown")
     _, _, after = text.partition("*Score, without thinking, measured by this project*")
@@ -176,7 +176,7 @@ def test_tables_show_measured_models_apart(shared, entered):
     assert "40.0%" in declines
     assert "Below the rule: measured by this project" in declines
     reported = [read(ROOT, name) for name in ("lbp_correlations", "lbp_correlations_extended", "correlation_contrasts")]
-    shown = render(correlation_table.table(*reported, tests, correlated), "lbp_correlations", "markdown")
+    shown = render(correlation_table.table(*(*reported, tests, correlated)), "lbp_correlations", "markdown")
     assert "*These and the models that this project scored, 9 in all*" in shown
     assert "random-llama stays outside (null reference)" in shown
 

@@ -48,8 +48,8 @@ def test_every_variant_is_the_coefficient_of_its_models():
     for metric, sign in (("ap_drop", 1), ("total_drop", -1)):
         rows = models[models["in_source"].astype(bool)]
         loss = rows["model"].map(1 - scores["128k"] / scores["16k"])
-        result = table.query("metric == @metric and mode == 'thinking' and start == '16k' and n == 7")
-        result = result.set_index("coefficient")["estimate"]
+        found = table.query("metric == @metric and mode == 'thinking' and start == '16k' and n == 7")
+        result = found.set_index("coefficient")["estimate"]
         assert result["pearson"] == pytest.approx(stats.pearsonr(sign * rows[metric], loss).statistic)
         assert result["spearman"] == pytest.approx(stats.spearmanr(sign * rows[metric], loss).statistic)
         assert result["kendall"] == pytest.approx(stats.kendalltau(sign * rows[metric], loss).statistic)
@@ -57,7 +57,7 @@ def test_every_variant_is_the_coefficient_of_its_models():
 
 def test_the_joint_p_counts_relabelings_of_the_models_of_the_source():
     drops, falls = [0.1, 0.2, 0.35, 0.4, 0.3], [0.2, 0.1, 0.5, 0.4, 0.9]
-    tests = decline_joint(*planted(drops, falls), FAMILIES).set_index("comparison")
+    tests = decline_joint(*(*planted(drops, falls), FAMILIES)).set_index("comparison")
 
     def median(order):
         x = np.array([drops[i] for i in order])
@@ -83,10 +83,10 @@ def test_the_joint_p_counts_relabelings_of_the_models_of_the_source():
 
 def test_a_relation_in_all_variants_is_found_and_none_is_not():
     drops = [0.1, 0.2, 0.3, 0.4, 0.5]
-    perfect = decline_joint(*planted(drops, drops), FAMILIES).set_index("comparison")
+    perfect = decline_joint(*(*planted(drops, drops), FAMILIES)).set_index("comparison")
     # two-sided: the order of the drops and its reverse
     assert perfect["p_value"].min() == pytest.approx(2 / 24)
-    none = decline_joint(*planted(drops, [0.3, 0.1, 0.5, 0.2, 0.4]), FAMILIES).set_index("comparison")
+    none = decline_joint(*(*planted(drops, [0.3, 0.1, 0.5, 0.2, 0.4]), FAMILIES)).set_index("comparison")
     assert none.loc["drop and loss, variants from every start", "p_value"] > 0.3
 
 
@@ -151,7 +151,7 @@ def test_corrected_r_is_that_of_the_metric_without_noise():
     table = table.assign(captured_context=1, in_source=True)
     captured = pd.concat([table, table.iloc[:2].assign(model=["llama3.2-11b", "llama3.1-8b"])])
     captured = captured.set_index("model")
-    captured.loc["llama3.2-11b", "ap_drop"] = captured.loc["llama3.1-8b", "ap_drop"] + noise * math.sqrt(2)
+    captured.loc["llama3.2-11b", "ap_drop"] = captured["ap_drop"]["llama3.1-8b"] + noise * math.sqrt(2)
     decline = pd.DataFrame({"model": table["model"], "mode": "nonthinking", "decline": table["lbp"]})
     result = capture_noise(captured.reset_index(), table, decline, read(ROOT, "published_facts"))
     row = result.set_index(["outcome", "metric"]).loc[("lbp", "ap_drop")]

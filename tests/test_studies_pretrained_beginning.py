@@ -38,7 +38,9 @@ def costs(model, condition, value, layer=None, deviation=0.01):
 
 
 def sinks(model, ratios=(1.0, 9.0), sweep=(0.1, 2.0), peaks=(8.0, 2.0), best=2.0, tokens=96):
-    rows = [(model, RATE, None, None, text, "sink_rate", 0.5 + 0.1 * place, 4, "") for place, text in enumerate(TEXTS)]
+    rows: list[tuple[object, ...]] = [
+        (model, RATE, None, None, text, "sink_rate", 0.5 + 0.1 * place, 4, "") for place, text in enumerate(TEXTS)
+    ]
     rows += [(model, "", layer, None, "", "first_ratio", ratio, 3, "") for layer, ratio in enumerate(ratios)]
     rows += [(model, f"T={tokens}", None, None, "", "uniform_null", 0.04, 3, "")]
     if model.endswith("-bos"):

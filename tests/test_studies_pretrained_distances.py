@@ -60,7 +60,7 @@ def test_the_figures_take_any_map_and_any_heads():
     drawn = map_figure.figure(pretrained_map(pairs(), *NAMES))
     check(drawn, "pretrained_map")
     [panel] = drawn.panels
-    assert panel.series[0].values[0][2] is None  # keys farther apart than a query so near can have
+    assert vars(panel.series[0])["values"][0][2] is None  # keys farther apart than a query so near can have
     vectors = pd.DataFrame(
         [
             (model, layer, 0, point, side, 100 * point, 1.0 * point, layer * 1.0)

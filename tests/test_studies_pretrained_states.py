@@ -92,7 +92,7 @@ def by_text(massive=(3.0, 5.0, 4.0, 6.0, 2.0, 5.0), first=-0.02, near=-0.1, entr
                 rows["attention_patterns"].append((model, "", None, None, unit, metric, value, 2, ""))
             rows["attention_patterns"].append((model, "", 0, None, unit, "first_attention", 9.0, 2, ""))
     tables = [frame(rows[name]) for name in ("massive_values", "attention_patterns", "layer_content")]
-    return pretrained_text_tests(*tables, MODELS, SUBJECTS, FAMILIES)
+    return pretrained_text_tests(*(*tables, MODELS, SUBJECTS, FAMILIES))
 
 
 def test_texts_are_compared_in_pairs_and_corrected_over_quantities():

@@ -249,9 +249,9 @@ def test_a_project_without_any_is_told_what_to_run():
     for study in (pretrained_ablations, pretrained_disruption):
         with pytest.raises(DataError, match=r"pretrained-experiments\.yaml"):
             study(frame([]), MODELS, SUBJECTS)
-    for study in (pretrained_retrieval, pretrained_answers):
+    for asked in (pretrained_retrieval, pretrained_answers):
         with pytest.raises(DataError, match=r"pretrained-tasks\.yaml"):
-            study(frame([]), MODELS, SUBJECTS)
+            asked(frame([]), MODELS, SUBJECTS)
 
 
 def test_exhibits_show_what_was_found():

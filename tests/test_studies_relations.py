@@ -96,7 +96,8 @@ def test_models_and_checkpoints_are_one_table():
 def test_bias_against_plasticity_among_the_captured_models(bias, label):
     models = read(ROOT, "captured_models")
     tests = bias_plasticity_tests(
-        *(read(ROOT, name) for name in ("bias_plasticity", "training_comparison", "published_facts")), FAMILIES
+        **{name: read(ROOT, name) for name in ("bias_plasticity", "training_comparison", "published_facts")},
+        test_families=FAMILIES,
     )
     rows = tests[tests["comparison"] == f"{label}, captured models"].set_index("test")
     known = stats.pearsonr(models[bias], models["ap_drop"])
@@ -108,7 +109,8 @@ def test_bias_against_plasticity_among_the_captured_models(bias, label):
 
 def test_checkpoints_of_one_run_are_no_free_units():
     tests = bias_plasticity_tests(
-        *(read(ROOT, name) for name in ("bias_plasticity", "training_comparison", "published_facts")), FAMILIES
+        **{name: read(ROOT, name) for name in ("bias_plasticity", "training_comparison", "published_facts")},
+        test_families=FAMILIES,
     )
     notes = tests.loc[tests["comparison"].str.endswith("checkpoints") & (tests["test"] == "pearson"), "note"]
     assert len(notes) == 4

@@ -136,7 +136,7 @@ def test_tests_of_checkpoints_carry_their_dependence(trajectory, positions):
 def test_drop_against_bias_leaves_one_model_out_where_units_are_models():
     names = ("training_comparison", "published_facts")
     tests = training_comparison.bias_plasticity_tests(
-        read(ROOT, "bias_plasticity"), *(read(ROOT, name) for name in names), FAMILIES
+        read(ROOT, "bias_plasticity"), **{name: read(ROOT, name) for name in names}, test_families=FAMILIES
     )
     left_out = set(tests.loc[tests["test"] == "pearson_leave_one_out", "comparison"])
     assert left_out == {
@@ -196,7 +196,8 @@ def test_verdicts_turn_when_the_data_do(trajectory):
     assert s002_training_finding.c002_same_bias_level(stated_values, printed).verdict == "contradicted"
     equal = printed.copy()
     cell = (equal["checkpoint"] == FIRST) & (equal["metric"] == "bias_strength")
-    equal.loc[cell, ["printed", "value", "low", "high"]] = ["0.0018", 0.0018, 0.00175, 0.00185]
+    for field, same in {"printed": "0.0018", "value": 0.0018, "low": 0.00175, "high": 0.00185}.items():
+        equal.loc[cell, field] = same
     assert s002_training_finding.c002_same_bias_level(stated_values, equal).verdict == "holds"
 
     changes = training.training_changes(trajectory, printed)

@@ -261,7 +261,7 @@ def test_wide_tables_are_set_smaller() -> None:
     def sized(count: int, **options: object) -> tuple[str, float]:
         columns = [Column(f"c{each}", f"c{each}", fixed(3)) for each in range(count)]
         rows = pd.DataFrame({f"c{each}": [0.5, -0.25] for each in range(count)})
-        chosen = fit(read(Table(rows=rows, columns=columns, caption="x", **options), "t"))  # type: ignore[arg-type]
+        chosen = fit(read(Table(rows=rows, columns=columns, caption="x", **options), "t"))
         return chosen.size, chosen.space
 
     assert [sized(count) for count in (4, 10, 12, 13, 14, 15)] == [
@@ -315,7 +315,7 @@ def test_decimals_line_up(show: Number, cells: list[tuple[float, bool, bool]]) -
     assert len({_right(text, pieces) for text, pieces in zip(written, column, strict=True)}) == 1
     if not isinstance(show, type(scientific(1))):
         plain = lined_up(column, "html", [False] * len(column))
-        ends = {len(text) - re.search(r"^[^.\u2008%]*?(?=[.\u2008%]|$)", text).end() for text in plain}  # type: ignore[union-attr]
+        ends = {len(text) - re.search(r"^[^.\u2008%]*?(?=[.\u2008%]|$)", text).end() for text in plain}
         assert len(ends) == 1
 
 

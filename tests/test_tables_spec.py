@@ -45,7 +45,7 @@ def frame(**changes: object) -> pd.DataFrame:
 
 def table(*columns: Column, rows: pd.DataFrame | None = None, **options: object) -> Table:
     shown = columns or (Column("model", "Model"), Column("lbp", "LBP", fixed(1)))
-    return Table(rows=frame() if rows is None else rows, columns=shown, **({"caption": "A caption."} | options))  # type: ignore[arg-type]
+    return Table(rows=frame() if rows is None else rows, columns=shown, **({"caption": "A caption."} | options))
 
 
 LBP = Column("lbp", "LBP", fixed(1))
@@ -66,7 +66,7 @@ SPEC_FAULTS: list[tuple[Callable[[], Table], str]] = [
     (lambda: table(Column("lbp", "*LBP", fixed(1))), "title of 'lbp': unbalanced"),
     (lambda: table(rows=pd.concat([frame(), frame()[["lbp"]]], axis=1)), "two columns named 'lbp'"),
     (lambda: table(Column("lbp", "LBP", fixed(1), best="max")), "best needs uncertainty= or ci="),
-    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), best="top")), "best is 'max' or 'min'"),  # type: ignore[arg-type]
+    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), best="top")), "best is 'max' or 'min'"),
     (lambda: table(Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), uncertainty="lo")), "both uncertainty= and ci="),
     (lambda: table(Column("lbp", "LBP", uncertain())), "names neither"),
     (lambda: table(Column("lbp", "LBP", scientific(1), ci=("lo", "hi"))), "takes no uncertainty= or ci=: scale"),
@@ -76,7 +76,7 @@ SPEC_FAULTS: list[tuple[Callable[[], Table], str]] = [
     (lambda: table(Column("lbp", "LBP", fixed(1), width=0.3)), "width= makes a paragraph"),
     (lambda: table(Column("model", "M", width=1.5)), "share of the line"),
     (lambda: table(Column("model", "M", width="30")), "width is a number with mm"),
-    (lambda: table(Column("model", "M", align="middle")), "'left', 'right' or 'center'"),  # type: ignore[arg-type]
+    (lambda: table(Column("model", "M", align="middle")), "'left', 'right' or 'center'"),
     (lambda: table(Column("lbp", "LBP")), "holds fractions and has no format"),
     (lambda: table(Column("why", "x"), rows=frame(why=["a", 1, "b"])), "mixes text and numbers"),
     (

@@ -50,14 +50,14 @@ def test_a_character_that_pdflatex_lacks_is_named() -> None:
 @pytest.mark.parametrize("format", ["latex", "markdown", "html"])
 def test_control_characters_are_refused(format: str) -> None:
     with pytest.raises(DataError, match=r"U\+0007"):
-        escape("bell\x07", format)  # type: ignore[arg-type]
+        escape("bell\x07", format)
 
 
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(SpecError, match="docx"):
-        escape("a", "docx")  # type: ignore[arg-type]
+        escape("a", "docx")
     with pytest.raises(SpecError, match="docx"):
-        prose("a", "docx")  # type: ignore[arg-type]
+        prose("a", "docx")
 
 
 @given(SETTABLE)

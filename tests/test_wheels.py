@@ -16,6 +16,7 @@ from conftest import ROOT
 
 DOOR = "from boundpaper.cli.door import main; main()"
 LATER = "9.9.9"
+USER = ROOT / "tests/user_of_packages.py"
 
 
 def install(wheels, target):
@@ -68,6 +69,26 @@ def test_a_wheel_is_the_same_bytes_each_time_and_pip_takes_it(wheels, tmp_path):
     assert (tmp_path / "there/keyquery/tiny/tiny-rope/config.json").is_file()
     for licence in (*(tmp_path / "there").glob("*.dist-info/licenses/LICENSE"), *ROOT.glob("packages/*/LICENSE")):
         assert licence.read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+@pytest.mark.parametrize("package", ["boundpaper", "keyquery"])
+def test_a_wheel_holds_its_types(wheels, package):
+    [wheel] = [path for path in wheels if path.name.startswith(package)]
+    with zipfile.ZipFile(wheel) as archive:
+        assert {f"{package}/py.typed", f"{package}/__init__.pyi"} <= set(archive.namelist())
+
+
+def test_a_user_of_the_wheels_has_every_name_with_its_type(installed, tmp_path):
+    """Of torch and transformers nothing is read, which would take most of a minute: they stand in no type there."""
+    (tmp_path / "user.py").write_text(USER.read_text(encoding="utf-8") + "\n\nreveal_type(kq.load('tiny-rope'))\n")
+    (tmp_path / "mypy.ini").write_text(
+        "[mypy]\nstrict = true\n[mypy-torch.*,transformers.*,matplotlib.*,scipy.*]\n"
+        "follow_imports = skip\nignore_missing_imports = true\n"
+    )
+    done = python(installed, tmp_path, "-m", "mypy", "--cache-dir", os.devnull, "user.py")
+    assert re.fullmatch(
+        r'user\.py:\d+: note: Revealed type is "keyquery\.opened\.Model"\nSuccess: .* in 1 source file\n', done.stdout
+    ), done.stdout + done.stderr
 
 
 def test_a_package_that_is_not_installed_is_told(tmp_path):

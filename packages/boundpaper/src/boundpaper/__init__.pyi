@@ -44,4 +44,5 @@ from boundpaper.typeset.numbers import text as text
 from boundpaper.typeset.numbers import times as times
 from boundpaper.typeset.numbers import uncertain as uncertain
 
+__all__: list[str]
 __version__: str

@@ -14,6 +14,7 @@ from keyquery.opened import intervene as intervene
 from keyquery.opened import load as load
 from keyquery.saved import save as save
 
+__all__: list[str]
 __version__: str
 
 def experiments() -> dict[str, str]: ...

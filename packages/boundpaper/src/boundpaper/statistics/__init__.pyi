@@ -53,3 +53,5 @@ from boundpaper.statistics.rounding import rounds_to as rounds_to
 from boundpaper.statistics.trend import draw_up as draw_up
 from boundpaper.statistics.trend import draw_up_interval as draw_up_interval
 from boundpaper.statistics.trend import isotonic_distance as isotonic_distance
+
+__all__: list[str]
