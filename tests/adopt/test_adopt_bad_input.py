@@ -1,0 +1,139 @@
+"""What a folder may hold that is not as it should be: each is told in a line, with the way out."""
+
+import pytest
+
+from adopt.adopting import HEIGHTS, MAIN, begun, folder, run
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"second_dot_tex": MAIN, "main_dot_tex": "x"}, None),
+        ({"supplement_dot_tex": MAIN}, None),  # main.tex is usual
+        ({"a__x_dot_tex": MAIN}, None),  # deeper
+        ({"package_dot_json": "{}"}, "left out: package.json"),
+        ({"results__bad_dot_csv": "a,b\n1,2\n1,2,3\n"}, "left out: results/bad.csv: row 3 has 3 cells, the header 2"),
+        ({"results__twice_dot_csv": "a,a\n1,2\n"}, "two columns would be called a"),
+        ({"results__bad_dot_json": '{"a": 1, "a": 2}'}, "the key 'a' is there twice"),
+        ({"results__empty_dot_csv": ""}, "left out: results/empty.csv (empty)"),
+        ({"results__page_dot_csv": "<!DOCTYPE html><html></html>"}, "results/page.csv: is an HTML page"),
+    ],
+)
+def test_init_takes_what_can_be_read_and_names_the_rest(tmp_path, files, words):
+    root = folder(tmp_path, **files)
+    if files.get("main_dot_tex") == "x":
+        (root / "main.tex").write_text("x")
+    said = run(root, "init")
+    assert words is None or words in said
+    run(root, "build", "--check")
+
+
+def test_two_main_files_are_asked_about(tmp_path):
+    root = folder(tmp_path, one_dot_tex=MAIN)
+    (root / "main.tex").rename(root / "two.tex")
+    assert "one.tex, two.tex: each begins a document" in run(root, "init", code=1)
+    run(root, "init", "--main", "two.tex", "--main", "one.tex")
+    assert all(r"\input{bound/bound}" in (root / name).read_text() for name in ("one.tex", "two.tex"))
+    run(root, "lint", "--fix")
+    run(root, "flatten", "--in-place")
+    assert (root / "one.tex").read_text() == (root / "two.tex").read_text() == MAIN
+
+
+def test_a_folder_without_paper_or_data_says_what_is_missing(tmp_path):
+    assert "no LaTeX file with \\documentclass" in run(tmp_path, "init", code=1)
+    (tmp_path / "main.tex").write_text(MAIN)
+    assert "put the results there, or name them: --data FILE" in run(tmp_path, "init", code=1)
+    assert "no boundpaper.toml here or above" in run(tmp_path, "build", code=1)
+    begun(tmp_path / "x")
+    assert "boundpaper.toml: is there already" in run(tmp_path / "x", "init", code=1)
+
+
+def test_parts_that_are_taken_in_are_read(tmp_path):
+    main = MAIN.replace(
+        "\\section{A", "\\input{sections/one}\n\\include{two}\\subfile{sections/three.tex}\n\\section{A"
+    )
+    part = "Part of 0.8314 and $-0.314$.\n"
+    sub = "\\documentclass[../main.tex]{subfiles}\n\\begin{document}\nOf 0.8314.\n\\end{document}\n"
+    root = folder(
+        tmp_path, main, sections__one_dot_tex=part, two_dot_tex=part, sections__three_dot_tex=sub, alone_dot_tex=part
+    )
+    run(root, "init")
+    run(root, "lint", "--fix")
+    assert r"\val{heights/bean,1/gain:.4f}" in (root / "sections/one.tex").read_text()
+    assert r"\val{heights/bean,1/gain:.4f}" in (root / "two.tex").read_text()
+    assert r"\val{heights/bean,1/gain:.4f}" in (root / "sections/three.tex").read_text()
+    assert (root / "alone.tex").read_text() == part
+    run(root, "flatten", "--in-place")
+    assert (root / "sections/one.tex").read_text() == (root / "two.tex").read_text() == part
+    assert (root / "main.tex").read_text() == main
+
+
+def test_a_val_of_the_authors_own_is_left_to_them(tmp_path):
+    main = MAIN.replace("\\title", "\\newcommand{\\val}{\\mathrm{val}}\n\\title").replace(
+        "The bean", "$x_\\val$ The bean"
+    )
+    root = folder(tmp_path, main)
+    assert "values are named with \\boundval" in run(root, "init")
+    run(root, "lint", "--fix")
+    assert r"\boundval{heights/bean,1/gain:.3f}" in (root / "main.tex").read_text()
+    run(root, "flatten", "--in-place")
+    assert (root / "main.tex").read_text() == main
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('key = ["plant", "lamp"]', 'key = ["plant"]', "plant do not name one row each (bean twice, row 4)"),
+        (
+            'key = ["plant", "lamp"]',
+            'key = ["plnt"]',
+            "no column 'plnt', which boundpaper.toml has as key; did you mean",
+        ),
+        ("[tables.heights]", "[tables.hights]", "no table 'hights' in the data; did you mean 'heights'?"),
+        ("main =", "mian =", "'mian' means nothing here; did you mean 'main'?"),
+        ('main = "main.tex"', 'main = "other.tex"', "main names other.tex, which is not there"),
+        ('main = "main.tex"', "main = 3", "main is 3; give a text or a list of texts"),
+        ('"results/*.csv"', '"results/*.tsv"', "no file fits 'results/*.tsv'"),
+        ('"results/*.csv"', '"*.tex"', "main.tex is none of .csv"),
+        ('"results/*.csv"', '"/etc/*.csv"', "is no pattern of files here"),
+        ("[tables", "[tables", None),
+        ("main =", "main ==", "boundpaper.toml: "),
+    ],
+)
+def test_a_word_of_the_toml_that_is_wrong_is_told(tmp_path, old, new, words):
+    root = begun(tmp_path)
+    path = root / "boundpaper.toml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    said = run(root, "build", code=1 if words else 0)
+    assert words is None or words in said
+    assert len(said.splitlines()) <= 2
+
+
+def test_other_forms_of_data(tmp_path):
+    root = folder(tmp_path)
+    (root / "results/more.tsv").write_text("name\tv\nbean\t0.6123\n")
+    (root / "results/comma.csv").write_text("name;v\nbean;0,7345\npea;0,1\n")
+    (root / "results/runs.jsonl").write_text('{"name": "bean", "v": 0.4567}\n{"name": "pea", "v": null}\n')
+    (root / "results/accents.csv").write_text("name,v\nfève,0.9123\nβ,0.1\n")
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame({"name": ["bean", "pea"], "v": [0.2468, 1.5]}).to_parquet(root / "results/packed.parquet")
+    run(root, "init")
+    text = (root / "bound/bound.tex").read_text()
+    assert text.isascii()
+    for line in (
+        r"\bound@set{more/v}{0.6123}",
+        r"\bound@set{comma/bean/v}{0.7345}",
+        r"\bound@set{runs/bean/v}{0.4567}",
+        r"\bound@set{accents/feve/v}{0.9123}",
+        r"\bound@set{accents/u03b2/v}{0.1}",
+        r"\bound@set{packed/bean/v}{0.2468}",
+    ):
+        assert line in text
+
+
+def test_tables_of_one_name_take_as_much_of_their_path_as_tells_them_apart(tmp_path):
+    root = begun(tmp_path, runs__a__heights_dot_csv=HEIGHTS, runs__b__heights_dot_csv=HEIGHTS)
+    text = (root / "bound/bound.tex").read_text()
+    assert r"\bound@set{a-heights-csv/bean,1/gain}{0.8314}" in text
+    assert r"\bound@set{b-heights-csv/bean,1/gain}{0.8314}" in text
