@@ -1,5 +1,11 @@
 """Claims of an adopted paper: a sentence that became false turns red; faults are told by file and line."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
 from adopt.adopting import begun, run
@@ -62,3 +68,22 @@ def test_what_is_wrong_is_told_by_its_place(root):
     ):
         (root / "claims.py").write_text(CLAIMS.replace(old, new))
         assert words in run(root, "build", code=1)
+
+
+def test_watch_builds_when_data_are_saved(root):
+    pytest.importorskip("watchfiles")
+    data, made = root / "results/heights.csv", root / "bound/bound.tex"
+    command = [sys.executable, "-m", "boundpaper", "watch"]
+    environment = {key: value for key, value in os.environ.items() if key != "BOUNDPAPER_ROOT"}
+    with subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True, env=environment) as watching:
+        try:
+            while "built in" not in watching.stderr.readline():
+                assert watching.poll() is None
+            time.sleep(0.5)
+            data.write_text(data.read_text().replace("0.8314", "0.9876"))
+            assert "changed: results/heights.csv" in watching.stderr.readline()
+            while "built in" not in watching.stderr.readline():
+                assert watching.poll() is None
+        finally:
+            watching.send_signal(signal.SIGINT)
+    assert "0.9876" in made.read_text()

@@ -238,7 +238,23 @@ def claims(check: bool) -> None:
         raise SystemExit(1)
 
 
+@click.command("watch")
+def watch() -> None:
+    """Build again whenever data or text are saved; `latexmk -pvc` beside it shows the change."""
+    from boundpaper.adopt.cells import SUFFIXES
+    from boundpaper.paper.watch import watch as watched
+
+    folder = adopted()
+    kinds = {*SUFFIXES, ".tex", ".toml", ".py"}
+
+    def is_input(path: str) -> bool:
+        return Path(path).suffix in kinds and not Path(path).is_relative_to(folder.generated)
+
+    command = [sys.executable, "-m", "boundpaper", "build"]
+    watched(folder.root, command, lambda text: click.echo(text, err=True), lambda: None, of=is_input)
+
+
 OUTSIDE = (init, build, lint, flatten, zip_up, docx, html)
 """Commands outside of a project that is built from chapters."""
-ADOPTED_COMMANDS = (diff, trace, claims)
+ADOPTED_COMMANDS = (diff, trace, claims, watch)
 """Commands that stand in the place of those of the same name where the folder is that of an adopted paper."""

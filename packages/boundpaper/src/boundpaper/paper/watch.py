@@ -35,7 +35,13 @@ def is_source(root: Path, path: str) -> bool:
 
 
 def watch(
-    root: Path, command: Sequence[str], say: Callable[[str], None], done: Callable[[], None], stop: Event | None = None
+    root: Path,
+    command: Sequence[str],
+    say: Callable[[str], None],
+    done: Callable[[], None],
+    stop: Event | None = None,
+    *,
+    of: Callable[[str], bool] | None = None,
 ) -> None:
     """Run `command` now and after every change, until stopped.
 
@@ -51,6 +57,8 @@ def watch(
         Called after every build.
     stop : Event, optional
         Ends the watch when it is set.
+    of : callable, optional
+        Whether a file anywhere in the folder is one to build for; the sources of a project of chapters when absent.
 
     Raises
     ------
@@ -61,12 +69,12 @@ def watch(
         import watchfiles
     except ModuleNotFoundError:
         raise MissingDependency.package("watchfiles", "press") from None
-    rooms = [root / room for room in ROOMS if (root / room).is_dir()]
+    rooms = [root] if of else [root / room for room in ROOMS if (root / room).is_dir()]
     _build(root, command, say)
     done()
     changes = watchfiles.watch(
         *rooms,
-        watch_filter=lambda _, path: is_source(root, path),
+        watch_filter=lambda _, path: of(path) if of else is_source(root, path),
         debounce=5 * QUIET,
         step=QUIET,
         stop_event=stop,
