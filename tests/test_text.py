@@ -140,7 +140,7 @@ def test_citations_are_found_once_and_removed() -> None:
 
 @given(SETTABLE)
 def test_escaped_prose_is_the_escaped_text(text: str) -> None:
-    literal = re.sub(r"([\\$*\[])", r"\\\1", text)
+    literal = re.sub(r"([\\$*\[@])", r"\\\1", text)
     assert prose(literal, "html") == escape(numerals(text), "html")
 
 
@@ -183,3 +183,14 @@ def test_numbers_in_words_have_one_set_of_signs(written: str, shown: str) -> Non
     assert numerals(written) == shown
     assert numerals(shown) == shown
     assert prose(written, "html") == escape(shown, "html")
+
+
+@pytest.mark.parametrize("text", ["Food, after @engel1857.", "@engel1857", "(@engel1857, Table 2)", "*@engel1857*"])
+def test_a_key_without_its_brackets_is_refused(text):
+    with pytest.raises(SpecError, match=r"'@engel1857' in .* is no citation: write \[@engel1857\], or .@ for the sign"):
+        prose(text, "latex")
+
+
+@pytest.mark.parametrize("text", ["to a@garden.example", "recall@k", "recall @10", r"the \@handle", "cite [@a; @b]"])
+def test_an_at_sign_that_is_no_key_may_stand(text):
+    assert prose(text, "html")

@@ -24,6 +24,7 @@ from boundpaper.build.graph import Graph, Step
 from boundpaper.build.job import Job
 from boundpaper.build.state import State, writable
 from boundpaper.errors import MissingDependency, SpecError, ThesisError
+from boundpaper.places import package_folders
 from boundpaper.store.files import write
 
 Contents = dict[str, str | bytes]
@@ -187,7 +188,8 @@ class Engine:
             self.outcome.built.append(step.key)
             self.report("built", step.key, "")
         except ThesisError as error:
-            if step.file and step.file not in str(error) and not _begins_with_a_file(self.root, str(error)):
+            own = step.file and not step.file.startswith(tuple(package_folders(self.root).values()))
+            if own and step.file not in str(error) and not _begins_with_a_file(self.root, str(error)):
                 error.args = (f"{_own_place(self.root, error, step) or step.file}: {error}",)
             self._fail(step, error)
         except ModuleNotFoundError as error:

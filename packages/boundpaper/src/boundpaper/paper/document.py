@@ -265,7 +265,8 @@ def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[
         text = path.read_text(encoding="utf-8")
         for key in lint.cited(text):
             if key not in lines:
-                source = log.origin(text, 0)
+                own = next((root / f"{kind}s").rglob(f"{name}.py"), None)
+                source = own.relative_to(root).as_posix() if own else log.origin(text, 0)
                 written = (root / source).read_text(encoding="utf-8") if source and (root / source).is_file() else ""
                 line = lint.line_of(written, written.index(f"@{key}")) if f"@{key}" in written else 1
                 what = (

@@ -36,6 +36,7 @@ _MINUS = re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
 _LIST_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([-+])(?=\s|$)")
 _CITATION = re.compile(r"\[@(?:[^\][]|\[(?!@))*+\]")
+_BARE = re.compile(r"(?<![\w.-])@[A-Za-z][\w:+/-]*")  # a key without its brackets; no e-mail, no `recall@k`
 _KEY = re.compile(r"@([A-Za-z0-9][\w:.+/-]*)(?:,\s*(.+))?")
 
 
@@ -188,6 +189,10 @@ def _spans(text: str) -> list[_Span]:
             close()
             spans.append(_Span("citation", match[0][1:-1]))
             at = match.end()
+        elif char == "@" and (bare := _BARE.match(text, at)):
+            raise SpecError(
+                f"{bare[0]!r} in {_quoted(text, at)} is no citation: write [{bare[0]}], or \\@ for the sign"
+            )
         else:
             plain.append(char)
             at += 1
