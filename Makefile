@@ -3,14 +3,17 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+BRIEF := -q -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: paper site test pretrained test-slurm test-browser lint clean tex golden benchmark repeatable soak constraints
+.PHONY: paper site test test-alone pretrained test-slurm test-browser lint clean tex golden benchmark repeatable soak constraints
 
 paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
 
 test: $(VENV)/test.stamp tex lint
-	$(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	$(PY) -m pytest $(BRIEF) packages/boundpaper/tests
+	$(PY) -m pytest $(BRIEF) packages/keyquery/tests
+	$(PY) -m pytest $(BRIEF) tests
 	$(PY) build.py check
 	$(PY) build.py paper
 	@if git rev-parse -q --verify HEAD > /dev/null 2>&1; then $(PY) build.py diff HEAD --check; \
@@ -33,6 +36,15 @@ test-browser: $(VENV)/test.stamp tex
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[browser]'
 	$(PY) -m pytest -q tests/browser/check_pages.py
 
+# The suite of each package in an environment of its own: the engine without torch, the instruments without the thesis.
+test-alone:
+	for package in boundpaper keyquery; do \
+	  rm -rf out/alone && $(PYTHON) -m venv out/alone \
+	  && if [ $$package = keyquery ]; then out/alone/bin/python -m pip install -q --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"; fi \
+	  && out/alone/bin/python -m pip install -q --disable-pip-version-check -c constraints.txt ./packages/boundpaper "./packages/$$package[test]" \
+	  && out/alone/bin/python -m pytest $(BRIEF) packages/$$package/tests || exit 1; \
+	done
+
 lint: $(VENV)/test.stamp
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -41,6 +53,7 @@ lint: $(VENV)/test.stamp
 
 golden: $(VENV)/test.stamp
 	$(PY) -m pytest -q tests/test_golden.py --update-golden
+	$(PY) -m pytest -q packages/boundpaper/tests/figures --update-golden
 
 benchmark: $(VENV)/test.stamp tex
 	$(PY) benchmarks/build.py

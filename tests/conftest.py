@@ -3,9 +3,7 @@
 import compileall
 import difflib
 import os
-import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import warmed
+from heeded import heed_signals
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared machine")  # no test fails by the clock
@@ -30,15 +29,7 @@ ROOMS = ("analysis", "figures", "packages", "tables")
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 
-# What a shell runs in the background ignores Ctrl-C, under nohup also a hang-up, and programs inherit that: tests of
-# signals would wait for ever, or fail.
-for _number, _default in (
-    (signal.SIGINT, signal.default_int_handler),
-    (signal.SIGQUIT, signal.SIG_DFL),
-    (signal.SIGHUP, signal.SIG_DFL),
-):
-    if signal.getsignal(_number) == signal.SIG_IGN:
-        signal.signal(_number, _default)
+heed_signals()
 
 
 def pytest_configure(config):
@@ -52,25 +43,11 @@ def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files of what is rendered")
 
 
-# Modules whose tests build no project and load no model: `pytest -m quick` is what to run while one writes.
-QUICK = re.compile(
-    r"test_(statistics_\w+|tables_(render|spec)|figures_(labels|scale|spec)|paper_(calls|chapter|lint|log)|numbers|text"
-    r"|printed|store|files|graph|engine|changes|subjects|claims_(changes|machinery|judgements)|heads_aggregate)"
-)
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
-
-
-def pytest_ignore_collect(collection_path, config):
-    """Pass over the other modules where the quick ones are asked: reading them takes longer than those run."""
-    asked = config.getoption("markexpr") == "quick" and collection_path.suffix == ".py"
-    return True if asked and not QUICK.fullmatch(collection_path.stem) else None
 
 
 def pytest_collection_modifyitems(items):
     slow = {item for item in items if BUILT & set(item.fixturenames) or {"latex", "models"} & set(item.keywords)}
-    for item in items:
-        if QUICK.fullmatch(item.path.stem) and item not in slow:
-            item.add_marker(pytest.mark.quick)
     # modules that build or load come first: one that is long and last leaves the other workers idle; before those that
     # wait for the analysed project come those that do not, or all workers would wait for the first one to analyse it
     long = {item.path for item in slow}

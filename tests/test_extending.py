@@ -12,7 +12,7 @@ import yaml
 
 from boundpaper.store.descriptor import resource
 from conftest import ROOT, run
-from test_foreign import begin
+from specimens import begin
 
 TEXT = (ROOT / "docs/extending.md").read_text()
 RECIPES = dict(part.split("\n", 1) for part in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:] if "```" in part)

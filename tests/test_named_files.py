@@ -6,7 +6,7 @@ import pytest
 
 from boundpaper.errors import DataError, ModelError, SpecError, about
 from conftest import ROOT, run
-from test_engine import Project
+from engine_made import Project
 
 HEAD = (
     '"""An exhibit."""\n\nimport pandas as pd\n\nfrom boundpaper.figures import *\n'

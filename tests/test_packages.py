@@ -4,11 +4,13 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
 import boundpaper
 import keyquery
+from boundpaper.paper import crate
 from conftest import ROOT
 
 SOURCES = {name: ROOT / f"packages/{name}/src" for name in ("boundpaper", "keyquery")}
@@ -90,3 +92,14 @@ def test_the_checked_file_of_a_user_names_all_that_is_offered():
     """`mypy` holds the types of these names (`tests/user_of_packages.py`), here and in the wheels."""
     used = set(re.findall(r"\b(bp|kq)\.(\w+)", (ROOT / "tests/user_of_packages.py").read_text(encoding="utf-8")))
     assert used >= {("bp", name) for name in boundpaper.__all__} | {("kq", name) for name in keyquery.__all__}
+
+
+def test_citation_and_version_agree():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    cited = crate.citation(ROOT)
+    assert (str(cited["version"]), crate.version(ROOT)) == (version, version)
+    assert cited["license"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"]
+    changes = (ROOT / "docs/changelog.md").read_text()
+    assert re.search(rf"^## {re.escape(version)} \({cited['date-released']}\)$", changes, re.MULTILINE)
+    assert (ROOT / "LICENSE").read_text().startswith("MIT")
+    assert crate.cited_authors(ROOT) == "The long-context-thesis authors"

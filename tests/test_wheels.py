@@ -51,7 +51,7 @@ def paper(installed, tmp_path_factory):
     done = python(installed, place, "-c", DOOR, "new", "paper", "--title", "Recall, Checked")
     assert done.returncode == 0, done.stderr
     root = place / "paper"
-    shutil.copytree(ROOT / "tests/foreign", root, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "packages/boundpaper/tests/specimen", root, dirs_exist_ok=True)
     (root / "paper/chapters/introduction.tex.j2").unlink()
     with (root / "artifacts/datapackage.yaml").open("a") as stream:
         stream.write((root / "resources.yaml").read_text())

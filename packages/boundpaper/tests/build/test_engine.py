@@ -1,0 +1,187 @@
+"""The engine's promises: what is built again, what is kept, and what a failure or a kill leaves behind."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from boundpaper.errors import DataError, ThesisError
+from boundpaper.store.kept import packed
+from engine_made import Project
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    return Project(tmp_path, monkeypatch)
+
+
+def test_builds_once_then_nothing(project):
+    assert project.build().built == ["upper:a", "upper:b", "join:all"]
+    assert (project.root / "out/all").read_text() == "A B"
+    outcome = project.build()
+    assert project.calls == []
+    assert len(outcome.fresh) == 3
+
+
+def test_touching_is_no_change_but_editing_is(project):
+    project.build()
+    (project.root / "a.txt").touch()
+    project.build()
+    assert project.calls == []
+    (project.root / "a.txt").write_text("c")
+    project.build()
+    assert project.calls == ["upper:a", "join:all"]
+    assert (project.root / "out/all").read_text() == "C B"
+
+
+def test_the_wave_stops_where_the_output_is_the_same(project):
+    project.build()
+    (project.root / "a.txt").write_text("a ")
+    before = (project.root / "out/a.up").stat().st_mtime_ns
+    project.build()
+    assert project.calls == ["upper:a"]
+    assert (project.root / "out/a.up").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("action", ["edit", "remove"])
+def test_a_changed_output_is_built_again_and_said(project, action):
+    project.build()
+    target = project.root / "out/a.up"
+    target.write_text("mine") if action == "edit" else target.unlink()
+    project.build()
+    assert project.calls == ["upper:a"]
+    assert target.read_text() == "A"
+    assert project.notes == (["rewritten out/a.up"] if action == "edit" else [])
+
+
+def test_an_output_that_git_brought_back_is_built_again_without_a_word(project):
+    project.build()
+    (project.root / "a.txt").write_text("c")
+    project.build()
+    (project.root / "a.txt").write_text("a")
+    (project.root / "out/a.up").write_text("A")
+    project.build()
+    assert project.calls == ["upper:a", "join:all"]
+    assert project.notes == []
+
+
+def test_what_a_failed_builder_wrote_by_itself_is_no_edit(project):
+    project.build()
+
+    def fail(job):
+        if job.name == "a":
+            (job.root / "out/a.up").write_text("half")
+            raise DataError("no")
+
+    (project.root / "a.txt").write_text("c")
+    project.during = fail
+    assert set(project.build().failed) == {"upper:a"}
+    project.during = lambda job: None
+    (project.root / "a.txt").write_text("a")
+    project.build()
+    assert (project.root / "out/a.up").read_text() == "A"
+    assert project.notes == []
+
+
+def test_an_input_that_changes_while_its_step_runs_fails_the_step(project):
+    project.during = lambda job: (job.root / "a.txt").write_text("later") if job.name == "a" else None
+    outcome = project.build()
+    assert "a.txt changed while upper:a was being built" in str(outcome.failed["upper:a"])
+    assert not (project.root / "out/a.up").exists()
+    project.during = lambda job: None
+    assert project.build().failed == {}
+    assert (project.root / "out/all").read_text() == "LATER B"
+
+
+def test_independent_steps_go_on_after_a_failure(project):
+    def fail(job):
+        if job.name == "a":
+            raise DataError("a is bad")
+
+    project.during = fail
+    outcome = project.build()
+    assert str(outcome.failed["upper:a"]) == "a.txt: a is bad"
+    assert outcome.built == ["upper:b"]
+    assert outcome.left_out == {"join:all": "upper:a"}
+
+
+def test_an_exception_in_a_step_names_its_place(project):
+    project.during = lambda job: 1 / 0
+    outcome = project.build("upper:a")
+    assert "a.txt:1: ZeroDivisionError: division by zero" in str(outcome.failed["upper:a"])
+
+
+def test_a_faulty_step_fails_and_its_builder_does_not_run(project):
+    outcome = project.build(fault="a.txt:1: reads 'x', which no artifact is called")
+    assert "no artifact" in str(outcome.failed["upper:a"])
+    assert project.calls == ["upper:b"]
+
+
+OTHER_VERSION = packed({"format": 99, "steps": {}}).decode()
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"format": 1, "steps": {}}', "[]", OTHER_VERSION])
+def test_an_unreadable_state_means_build_all(project, content):
+    project.build()
+    (project.root / "out/state/state.json").write_text(content)
+    project.build()
+    assert len(project.calls) == 3
+
+
+def test_a_kill_keeps_what_was_done(project):
+    def kill(job):
+        if job.name == "b":
+            raise KeyboardInterrupt
+
+    project.during = kill
+    with pytest.raises(KeyboardInterrupt):
+        project.build()
+    project.during = lambda job: None
+    project.build()
+    assert project.calls == ["upper:b", "join:all"]
+    assert not list(project.root.rglob("*.part"))
+
+
+def test_outputs_of_vanished_steps_are_removed_unless_a_file_is_unreadable(project):
+    project.build()
+    project.faults = ("b.txt: line 1: invalid syntax",)
+    project.build(names=("a",))
+    assert (project.root / "out/b.up").exists()
+    project.faults = ()
+    project.build(names=("a",))
+    assert not (project.root / "out/b.up").exists()
+    assert (project.root / "out/all").read_text() == "A"
+
+
+def test_a_builder_may_write_nowhere_else(project):
+    project.upper = None
+    sys.modules["engine_builders"].__dict__["upper"] = lambda job: {"tables/x.py": "", f"out/{job.name}.up": ""}
+    assert "tables/x.py" in str(project.build("upper:a").failed["upper:a"])
+    assert not (project.root / "tables").exists()
+
+
+def test_parallel_steps_run_side_by_side_and_report_failures(project):
+    import threading
+
+    barrier = threading.Barrier(2, timeout=10)
+    project.during = lambda job: barrier.wait()
+    assert project.build(parallel=True).failed == {}
+    (project.root / "a.txt").write_text("q")
+    project.during = lambda job: (_ for _ in ()).throw(ThesisError("no"))
+    outcome = project.build(parallel=True)
+    assert list(outcome.failed) == ["upper:a"]
+
+
+def test_the_state_holds_no_times_of_files(project):
+    project.build()
+    entry = json.loads((project.root / "out/state/state.json").read_text())["value"]["steps"]["upper:a"]
+    assert set(entry) == {"inputs", "outputs", "seconds"}
+
+
+def test_a_device_is_never_replaced():
+    from boundpaper.store.files import write
+
+    with pytest.raises(ThesisError, match="is no file"):
+        write(Path("/dev/null"), b"x")
+    assert Path("/dev/null").is_char_device()

@@ -1,0 +1,155 @@
+"""Ctrl-C ends a command within a second, whatever its main thread and its other threads are at."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from boundpaper.build import interrupt
+from boundpaper.cli import door
+
+BEGIN = """
+import hashlib, sys, threading, time
+from boundpaper.build import interrupt
+interrupt.end_promptly()
+print("begun", flush=True)
+"""
+LIBRARY = "hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)"  # a minute and more in which Python hears of no signal
+THREAD = "threading.Thread(target=time.sleep, args=(99,)).start()"
+SWALLOWED = """
+try:
+    time.sleep(99)
+except KeyboardInterrupt:
+    time.sleep(99)
+"""
+BY_ITSELF = """
+try:
+    time.sleep(99)
+except KeyboardInterrupt:
+    interrupt.say()
+    sys.exit(7)
+"""
+PATIENT = """
+try:
+    time.sleep(99)
+except KeyboardInterrupt:
+    with interrupt.patience():
+        time.sleep(3)
+        print("taken back", flush=True)
+    time.sleep(99)
+"""
+COMMAND = """
+import click
+from boundpaper.cli import door
+
+@click.command()
+def waits():
+    try:
+        time.sleep(99)
+    except KeyboardInterrupt:
+        {after}
+
+door.Commands(commands={{"waits": waits}})(["waits"])
+"""
+
+
+def interrupted(code):
+    """Give the exit status, the seconds from Ctrl-C to the end, and both outputs of a program."""
+    command = [sys.executable, "-c", BEGIN + code]
+    program = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        start = time.monotonic()
+        program.send_signal(signal.SIGINT)
+        output, errors = program.communicate(timeout=60)
+        return program.returncode, time.monotonic() - start, output, errors
+    finally:
+        program.kill()
+
+
+@pytest.mark.parametrize("code", [LIBRARY, THREAD + LIBRARY.join(";\n"), SWALLOWED])
+def test_a_command_that_does_not_end_is_ended(code):
+    status, seconds, _, errors = interrupted(code)
+    assert status == interrupt.CODE
+    assert errors == interrupt.WORDS + "\n"
+    assert seconds < 30, "it would have gone on for more than a minute"
+
+
+def test_a_command_that_ends_by_itself_is_left_alone():
+    status, _, _, errors = interrupted(BY_ITSELF)
+    assert (status, errors) == (7, interrupt.WORDS + "\n")
+
+
+def test_what_takes_back_jobs_elsewhere_has_its_time():
+    status, seconds, output, _ = interrupted(PATIENT)
+    assert (status, output) == (interrupt.CODE, "taken back\n")
+    assert seconds >= 3
+
+
+@pytest.mark.parametrize(
+    "after", ["raise", "raise ValueError('a library was interrupted')", "raise OSError('so was this')"]
+)
+def test_what_a_library_raises_after_ctrl_c_is_an_interruption_and_no_thread_is_waited_for(after):
+    status, seconds, _, errors = interrupted(THREAD + COMMAND.format(after=after))
+    assert (status, errors) == (interrupt.CODE, interrupt.WORDS + "\n")
+    assert seconds < 30, "the thread would have gone on for more than a minute"
+
+
+@pytest.mark.parametrize("error", [ValueError("own"), KeyError("own")])
+def test_an_error_of_the_program_keeps_its_traceback(error):
+    @click.command()
+    def wrong():
+        raise error
+
+    done = CliRunner().invoke(door.Commands(commands={"wrong": wrong}), ["wrong"])
+    assert done.exception is error
+
+
+IMPORTS = """
+import os, runpy, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["boundpaper", "list"]
+{run}
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "boundpaper.cli.door", "boundpaper.cli"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        "runpy.run_path('build.py', run_name='__main__')",
+        "runpy.run_module('boundpaper', run_name='__main__')",
+        "from boundpaper.__main__ import main; main()",
+    ],
+)
+def test_while_commands_are_imported_ctrl_c_ends_without_a_word(module, run, specimen):
+    code = IMPORTS.format(module=module, run=run)
+    done = subprocess.run([sys.executable, "-c", code], cwd=specimen, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_a_second_is_not_exceeded():
+    assert interrupt.SECONDS < 1
+
+
+def test_each_interrupted_command_of_a_process_says_so():
+    @click.command()
+    def stopped():
+        raise KeyboardInterrupt
+
+    group = door.Commands(commands={"stopped": stopped}, params=[click.Option(["--debug"], is_flag=True)])
+    for _ in range(2):
+        done = CliRunner().invoke(group, ["stopped"])
+        assert (done.exit_code, done.stderr) == (interrupt.CODE, interrupt.WORDS + "\n")

@@ -1,0 +1,189 @@
+"""A saved file is built, what builds write is not, and a browser of this machine is told."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from boundpaper.paper import serve
+from boundpaper.paper.watch import is_source, watch
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tables/ap_drop.py", True),
+        ("paper/chapters/one.tex.j2", True),
+        ("artifacts/sources/models.csv", True),
+        ("artifacts/results/claims.csv", False),
+        ("out/thesis.pdf", False),
+        ("tables/.ap_drop.py.swp", False),
+        ("tables/ap_drop.py~", False),
+        ("tables/sedoFaIP1", False),
+        ("paper/chapters/4913", False),
+        ("tables/ap_drop.py.tmp", False),
+        ("analysis/studies/one.py___jb_tmp___", False),
+        ("tables/__pycache__/ap_drop.cpython-311.pyc", False),
+        (".git/index", False),
+        ("../elsewhere.py", False),
+    ],
+)
+def test_only_sources_of_the_project_are_wanted(tmp_path, path, expected):
+    assert is_source(tmp_path, str((tmp_path / path).resolve())) is expected
+
+
+def test_a_folder_that_came_is_a_change(tmp_path):
+    (tmp_path / "tables/overview").mkdir(parents=True)
+    assert is_source(tmp_path.resolve(), str(tmp_path.resolve() / "tables/overview"))
+
+
+def waited(check, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if check():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
+    pytest.importorskip("watchfiles")
+    root = tmp_path.resolve()
+    for folder in ("tables", "artifacts/results"):
+        (root / folder).mkdir(parents=True)
+    said, built, stop = [], [], threading.Event()
+    log = root / "builds"
+    command = [
+        sys.executable,
+        "-c",
+        f"open({str(log)!r}, 'a').write('x'); import sys; sys.exit(len(open({str(log)!r}).read()) == 2)",
+    ]
+    arguments = (root, command, said.append, lambda: built.append(1), stop)
+    thread = threading.Thread(target=watch, args=arguments, daemon=True)
+    thread.start()
+    try:
+        assert waited(lambda: len(built) == 1)
+        time.sleep(1)  # the watch begins after the first build
+        (root / "artifacts/results/x.csv").write_text("a\n")
+        (root / "tables/one.py").write_text("one = 1\n")
+        assert waited(lambda: len(built) == 2)
+        assert [line.partition(" after")[0].partition(" in ")[0] for line in said] == [
+            "built",
+            "changed: tables/one.py",
+            "failed",
+        ]
+        (root / "tables/two.py").write_text("two = 2\n")
+        assert waited(lambda: len(built) == 3), "a failed build ends no watch"
+        assert said[-2] == "changed: tables/two.py"
+    finally:
+        stop.set()
+        thread.join(10)
+    assert not thread.is_alive()
+
+
+def _runs(process):
+    """Tell whether a process runs; a zombie does not."""
+    stat = Path(f"/proc/{process}/stat")
+    try:
+        return stat.read_text().rpartition(") ")[2][0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_watch_that_ends_ends_its_build(tmp_path, number):
+    pytest.importorskip("watchfiles")
+    (tmp_path / "tables").mkdir()
+    mark = tmp_path / "build"
+    child = f"import os, time; print(os.getpid(), file=open({str(mark)!r}, 'w')); time.sleep(99)"
+    call = f"watch(Path({str(tmp_path)!r}), {[sys.executable, '-c', child]!r}, print, int)"
+    code = f"from pathlib import Path; from boundpaper.paper.watch import watch; {call}"
+    watching = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
+    try:
+        assert waited(lambda: mark.is_file() and mark.read_text().endswith("\n"))
+        build = int(mark.read_text())
+        assert _runs(build)
+        watching.send_signal(number)
+        watching.wait(10)
+        assert waited(lambda: not _runs(build), 5), "the build goes on without its watch"
+    finally:
+        watching.kill()
+        watching.wait()
+
+
+@pytest.fixture
+def server(tmp_path):
+    out = tmp_path / "out"
+    (out / "site/table").mkdir(parents=True)
+    (out / "thesis.pdf").write_bytes(b"%PDF-first")
+    (out / "site/index.html").write_text("<html><body>site</body></html>")
+    (out / "site/style.css").write_text("p {}")
+    (out / "secret.txt").write_text("no")
+    (tmp_path / "outside.txt").write_text("no")
+    made = serve.Server(out)
+    made.begin()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def got(server, path, host=None):
+    request = urllib.request.Request(server.address.rstrip("/") + path, headers={"Host": host} if host else {})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return answer.read()
+
+
+def refused(server, path, host=None):
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        got(server, path, host)
+    return caught.value.code
+
+
+def test_the_page_is_told_of_every_build(server):
+    assert server.address.startswith("http://127.0.0.1:")
+    assert b'src="/thesis.pdf"' in got(server, "/")
+    assert b"/version" in got(server, "/reload.js")
+    before = got(server, "/version")
+    server.built()
+    assert got(server, "/version") != before
+    assert got(server, "/thesis.pdf?2") == b"%PDF-first"
+    assert got(server, "/site/") == b'<html><body>site<script src="/reload.js"></script></body></html>'
+    assert got(server, "/site/style.css") == b"p {}"
+
+
+@pytest.mark.parametrize("path", ["/secret.txt", "/site/../secret.txt", "/site/%2e%2e/%2e%2e/outside.txt", "/nothing"])
+def test_nothing_else_is_served(server, path):
+    assert refused(server, path) == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/site/%00", "/site/a%00b", "/site/" + "x" * 5000, "/thesis.pdf/%00", "/site/table/%0a"]
+)
+def test_a_name_that_no_file_can_have_is_not_found(server, path, capfd):
+    assert refused(server, path) == 404
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_links_that_leave_the_site_and_folders_are_not_served(server, tmp_path):
+    site = tmp_path / "out/site"
+    (site / "file").symlink_to(tmp_path / "outside.txt")
+    (site / "folder").symlink_to(tmp_path)
+    (site / "up.html").symlink_to(tmp_path / "out/secret.txt")
+    (site / "within.css").symlink_to(site / "style.css")
+    for path in ("/site/file", "/site/folder/outside.txt", "/site/up.html", "/site/table/", "/site/table"):
+        assert refused(server, path) == 404, path
+    assert got(server, "/site/within.css") == b"p {}"
+    (tmp_path / "out/thesis.pdf").unlink()
+    (tmp_path / "out/thesis.pdf").symlink_to(tmp_path / "outside.txt")
+    assert refused(server, "/thesis.pdf") == 404
+
+
+def test_a_page_of_another_name_cannot_read_it(server):
+    assert refused(server, "/thesis.pdf", "evil.example:80") == 403

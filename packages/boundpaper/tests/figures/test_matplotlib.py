@@ -1,0 +1,318 @@
+"""Figures drawn in matplotlib: what is converted says all that the drawing says, the rest matplotlib draws itself."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from boundpaper.errors import MissingDependency, SpecError
+from boundpaper.figures import from_matplotlib, matplotlib_style
+from boundpaper.figures.render import assets, tex
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+from matplotlib.figure import Figure as Drawing  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
+from matplotlib.patches import Circle  # noqa: E402
+from matplotlib.patheffects import withStroke  # noqa: E402
+
+
+def body(drawing, **fields):
+    """The figure's LaTeX behind the preamble."""
+    return tex(from_matplotlib(drawing, caption="c", **fields), "d").split("endofdump\\endcsname\n")[1]
+
+
+def axes_of(**options):
+    """An empty drawing and its one pair of axes."""
+    drawing = Drawing(**options)
+    return drawing, drawing.subplots()
+
+
+def rows(text):
+    """All rows of numbers of the tables of a text."""
+    return [
+        tuple(map(float, line.split()))
+        for line in text.splitlines()
+        if re.fullmatch(r"[-\d.e+nan]+ [-\d.e+nan]+", line)
+    ]
+
+
+@pytest.fixture
+def drawing():
+    drawing = Drawing(figsize=(6, 2.6))
+    left, right = drawing.subplots(1, 2)
+    left.errorbar(
+        [1, 2, 3],
+        [1, 2, 1.5],
+        yerr=[0.1, 0.2, 0.3],
+        xerr=0.05,
+        capsize=2,
+        label="with_error 100%",
+        **matplotlib_style("beans"),
+    )
+    left.plot([1, 2, 3], [0.5, 0.6, 0.7], "--", label="plain")
+    left.set(title="A & B", xlabel="$a$ (x_1)", ylabel="value #1")
+    left.legend()
+    right.fill_between([0, 1, 2], [0, 1, 0.5], [1, 2, 1.5], alpha=0.3, label="band")
+    right.bar([0.5, 1.5], [1, 1.5], width=0.4, yerr=[0.2, 0.1], label="bars", color="white")
+    right.scatter([0.2], [0.4], label="dots", marker="D")
+    right.annotate("50% off", (1, 0.2))
+    right.legend(loc="upper left")
+    return drawing
+
+
+def test_golden(drawing, golden):
+    golden("kinds/matplotlib.tex", body(drawing))
+
+
+def test_it_says_that_it_converted(drawing):
+    assert from_matplotlib(drawing, caption="c").way == "converted to PGFPlots"
+
+
+def test_every_value_and_text_is_in_the_converted_drawing(drawing):
+    text = body(drawing)
+    found = set(rows(text))
+    assert found >= {(1, 1), (2, 2), (3, 1.5), (1, 0.5), (2, 0.6), (3, 0.7)}  # lines
+    assert found >= {(1, 0.9), (1, 1.1), (0.95, 1), (1.05, 1), (3, 1.2), (3, 1.8)}  # ends of error bars
+    assert found >= {(0.3, 0), (0.7, 0), (0.7, 1), (1.3, 0), (1.7, 1.5), (0.5, 0.8), (0.5, 1.2)}  # bars and theirs
+    assert found >= {(0, 1), (1, 2), (2, 0.5), (0.2, 0.4)}  # the band, the point
+    for said in (r"title={A \& B}", r"xlabel={$a$ (x\_1)}", r"ylabel={value \#1}", r"{50\% off}"):
+        assert said in text
+    entries = [line for line in text.splitlines() if line.startswith("\\addlegendentry")]
+    names = ("plain", r"with\_error 100\%", "band", "dots", "bars")
+    assert entries == [f"\\addlegendentry{{\\vphantom{{Ag}}{t}}}" for t in names]
+
+
+def test_marks_have_the_shape_of_matplotlib_in_plot_and_legend():
+    drawing, axes = axes_of()
+    for i, shape in enumerate(matplotlib.markers.MarkerStyle.filled_markers):
+        axes.plot([1, 2], [i, i], marker=shape, ls="none", label=f"m{i}")
+    axes.legend()
+    text = body(drawing)
+    plots = re.findall(r"only marks, mark=(drawn-\d+)", text.split("\\end{axis}")[0].split("addlegendentry")[-1])
+    legend = re.findall(r"addlegendimage\{only marks, mark=(drawn-\d+)", text)
+    assert len(set(plots)) == len(matplotlib.markers.MarkerStyle.filled_markers)
+    assert plots == legend
+
+
+@pytest.mark.parametrize(
+    ("draw", "style"),
+    [
+        (
+            lambda a: a.plot([1, 2], [1, 2], color="#123456", alpha=0.5, lw=2),
+            "draw={rgb,255:red,18;green,52;blue,86}, line width=2bp, solid, draw opacity=0.5",
+        ),
+        (lambda a: a.plot([1, 2], [1, 2], "k--"), "dash pattern=on 5.55bp off 2.4bp"),
+        (lambda a: a.bar([1], [1], color="none", edgecolor="k"), "fill=none"),
+        (lambda a: a.axvspan(0, 1, color="r", alpha=0.25), "fill opacity=0.25"),
+    ],
+)
+def test_looks_are_taken_over(draw, style):
+    drawing, axes = axes_of()
+    draw(axes)
+    assert style in body(drawing)
+
+
+def test_lines_break_at_missing_values():
+    drawing, axes = axes_of()
+    axes.plot([1, 2, 3, 4], [1, np.nan, 3, 4])
+    axes.plot([1, 2, 3, 4], np.ma.masked_greater([1.0, 2, 3, 4], 3))
+    assert "1 1\nnan nan\n3 3\n4 4\n" in body(drawing)
+    assert "1 1\n2 2\n3 3\nnan nan\n" in body(drawing)
+
+
+def test_ticks_say_what_matplotlib_says():
+    drawing, axes = axes_of()
+    axes.plot([0, 1], [0, 1])
+    axes.set_xticks([0, 0.5, 1], ["none", "half, of it", "50% & more"])
+    text = body(drawing)
+    assert "xtick={0,0.5,1}" in text
+    assert r"{\vphantom{Ag}half, of it},{\vphantom{Ag}50\% \& more}" in text
+
+
+def test_hollow_marks_are_hollow_in_the_legend_too():
+    drawing, axes = axes_of(figsize=(3, 2))
+    axes.plot([1, 2], [1, 2], **{**matplotlib_style("leaf"), "markerfacecolor": "white"}, label="hollow")
+    axes.plot([1, 2], [2, 3], **matplotlib_style("stem"), label="filled")
+    axes.legend()
+    hollow, filled = (line for line in body(drawing).splitlines() if line.startswith("\\addlegendimage"))
+    assert "fill={rgb,255:red,255;green,255;blue,255}" in hollow
+    assert "fill={rgb,255:red,255;green,255;blue,255}" not in filled
+
+
+def test_the_drawing_is_left_alone(drawing):
+    before = [len(a.get_children()) for a in drawing.axes]
+    size = tuple(drawing.get_size_inches())
+    canvas = drawing.canvas
+    from_matplotlib(drawing, caption="c", height=30)
+    assert [len(a.get_children()) for a in drawing.axes] == before
+    assert drawing.axes[0].get_legend() is not None
+    assert tuple(drawing.get_size_inches()) == size
+    assert drawing.canvas is canvas
+
+
+@pytest.mark.latex
+def test_a_drawing_that_matplotlib_draws_itself_is_left_alone_too():
+    drawing, axes = axes_of()
+    mesh = axes.pcolormesh(np.arange(4000).reshape(40, 100))
+    canvas, size = drawing.canvas, tuple(drawing.get_size_inches())
+    assert "drawn by matplotlib itself" in from_matplotlib(drawing, caption="c", height=30).way
+    assert (drawing.canvas, tuple(drawing.get_size_inches())) == (canvas, size)
+    assert not mesh.get_rasterized()
+
+
+@pytest.mark.latex
+def test_small_cells_of_a_picture_are_enlarged_and_opaque():
+    from PIL import Image
+
+    drawing, axes = axes_of()
+    axes.imshow(np.arange(16).reshape(4, 4), interpolation="none")
+    figure = from_matplotlib(drawing, caption="c")
+    ((name, content),) = assets(figure, "my_map").items()
+    assert f"{{{name}}}" in tex(figure, "my_map")
+    picture = Image.open(io.BytesIO(content))
+    assert (picture.mode, picture.size, picture.info) == ("RGB", (32, 32), {})
+    assert len(picture.getcolors()) == 16
+    assert {picture.getpixel((x, y)) for x in range(8) for y in range(24, 32)} == {(68, 1, 84)}  # set upside down
+
+
+@pytest.mark.latex
+def test_the_same_drawing_gives_the_same_bytes():
+    def once():
+        drawing, axes = axes_of()
+        axes.scatter([1, 2], [1, 2], c=[1, 2], rasterized=True)
+        figure = from_matplotlib(drawing, caption="c")
+        return figure.body, figure.files
+
+    assert once() == once()
+
+
+@pytest.mark.parametrize(
+    ("draw", "named"),
+    [
+        (lambda a: a.set_title("\u4e2d"), "U\\+4E2D"),
+        (lambda a: a.set_title(r"$\mathcircled{a}$"), "mathcircled"),
+        (lambda a: a.text(90, 1, "far"), "reaches over"),
+    ],
+)
+@pytest.mark.latex
+def test_what_cannot_be_drawn_is_refused_by_name_in_a_line(draw, named):
+    drawing, axes = axes_of()
+    axes.plot([1, 2], [1, 2])
+    draw(axes)
+    with pytest.raises(SpecError, match=named) as raised:
+        from_matplotlib(drawing, caption="c")
+    assert len(str(raised.value).splitlines()) <= 2
+
+
+def test_an_empty_drawing_is_refused():
+    with pytest.raises(SpecError, match="is empty"):
+        from_matplotlib(Drawing(), caption="c")
+
+
+@pytest.mark.latex
+def test_a_fault_in_the_conversion_is_said_and_matplotlib_draws(monkeypatch):
+    from boundpaper.figures.matplotlib import convert
+
+    def broken(*_):
+        raise StopIteration("midway")
+
+    monkeypatch.setattr(convert, "laid_out", broken)
+    drawing, axes = axes_of()
+    axes.plot([1, 2], [1, 2])
+    assert "because of StopIteration while it was converted (midway)" in from_matplotlib(drawing, caption="c").way
+
+
+def test_without_latex_the_program_is_named(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    drawing, axes = axes_of()
+    axes.set_yscale("symlog")
+    with pytest.raises(MissingDependency, match="pdflatex"):
+        from_matplotlib(drawing, caption="c")
+
+
+def test_a_property_that_nobody_thought_of_is_named():
+    """Whatever differs from a new artist and is not heeded keeps a drawing from being converted."""
+    from boundpaper.figures.matplotlib.convert import pgfplots
+    from boundpaper.figures.matplotlib.usual import NotConverted
+
+    for change, named in (
+        ({"markevery": 2}, "markevery"),
+        ({"drawstyle": "steps-mid"}, "drawstyle"),
+        ({"fillstyle": "left"}, "fillstyle"),
+        ({"gapcolor": "r"}, "gapcolor"),
+        ({"rasterized": True}, "rasterized"),
+        ({"clip_on": False}, "clip on"),
+        ({"path_effects": [withStroke()]}, "path effects"),
+    ):
+        drawing, axes = axes_of()
+        axes.plot([1, 2, 3], [1, 2, 3], "o-", **change)
+        with pytest.raises(NotConverted, match=named):
+            pgfplots(drawing, 150, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda a: a.axis("off"), "switched off"),
+        (lambda a: a.spines.left.set_visible(False), "the left spine, which is hidden"),
+        (lambda a: a.spines.bottom.set_bounds(1, 2), "bounds"),
+        (lambda a: a.set_ylabel("y", rotation=0), "the rotation"),
+        (lambda a: a.set_xlabel("x", loc="left"), "the place of the text 'x'"),
+        (lambda a: a.yaxis.set_label_coords(-0.3, 0.9), "the place of the text 'word'"),
+        (lambda a: a.set_title("t", y=0.8), "the place of the text 't'"),
+        (lambda a: a.set_title("t", backgroundcolor="red"), "the box of the text 't'"),
+        (lambda a: a.set_title("t", color="red"), "the color"),
+        (lambda a: a.text(1, 1, "t", bbox={"fc": "red"}), "the box of the text 't'"),
+        (lambda a: a.set_facecolor("0.9"), "facecolor"),
+        (lambda a: a.figure.set_facecolor("0.9"), "facecolor"),
+        (lambda a: a.patch.set_alpha(0.5), "facecolor"),
+        (lambda a: a.xaxis.tick_top(), "x axis"),
+        (lambda a: a.tick_params(labelcolor="red"), "labelcolor"),
+        (lambda a: a.get_xticklabels()[1].set_color("red"), "the color"),
+        (lambda a: a.set_xlim(3, 1), "runs backwards"),
+        (lambda a: a.set_axisbelow(True) or a.set_frame_on(False), "frame on"),
+        (lambda a: a.plot([1], [1], label="l") and a.legend(labelcolor="red"), "the color"),
+        (lambda a: a.plot([1], [1], label="l") and a.legend(title="t"), "the title of a legend"),
+        (lambda a: a.figure.text(0.5, 0.5, "t"), "a Text of the whole figure"),
+        (lambda a: a.bar_label(a.bar([1, 2], [1, 2])), "coordinates"),
+        (lambda a: a.lines[0].set_clip_path(Circle((0, 0), 1, transform=a.transAxes)), "clip path"),
+        (lambda a: a.add_line(Line2D([0, 1], [0, 1], transform=a.transAxes)), "coordinates"),
+        (lambda a: a.minorticks_on() or a.grid(which="minor"), "gridOn"),
+        (lambda a: a.grid(color="red"), "grid"),
+    ],
+)
+def test_what_the_house_does_not_take_over_is_named(change, named):
+    from boundpaper.figures.matplotlib.convert import pgfplots
+    from boundpaper.figures.matplotlib.usual import NotConverted
+
+    drawing, axes = axes_of()
+    axes.plot([1, 2, 3], [1, 2, 3])
+    axes.set_ylabel("word")
+    change(axes)
+    with pytest.raises(NotConverted, match=named):
+        pgfplots(drawing, 150, None)
+
+
+def test_entities_look_the_same_in_matplotlib():
+    assert matplotlib_style("peas") == {
+        "color": pytest.approx((213 / 255, 94 / 255, 0)),
+        "marker": "s",
+        "linestyle": "--",
+    }
+    assert matplotlib_style("reported")["markerfacecolor"] == "white"
+
+
+def test_native_figures_do_not_load_matplotlib():
+    code = (
+        "import sys; from boundpaper.figures import *; from boundpaper.figures.render import tex;"
+        "tex(Figure(panels=[Panel(series=[Line(x=[1, 2], y=[1, 2])])], caption='c'), 'n');"
+        "assert not any(m.startswith('matplotlib') for m in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,242 @@
+"""Copies of documents annotated: numbers found, statements placed, changes told, pages written."""
+
+import re
+from decimal import Decimal
+
+import pytest
+
+import site_made as made
+from boundpaper.errors import DataError
+from boundpaper.paper.annotate.copies import Copy, copies
+from boundpaper.paper.annotate.coverage import coverage
+from boundpaper.paper.annotate.lines import lines
+from boundpaper.paper.annotate.placing import place
+from boundpaper.paper.annotate.tokens import sizes, tokens
+from boundpaper.store.sentences import sentences
+from specimens import begin, run
+
+TEXT = """# Readers
+
+## 1. Results
+
+The small reader loses 39.5 points. It recalls 92.0 % at 512 tokens, and Table 2 has the rest.
+
+| model | 512 | 4096 |
+|---|---|---|
+| reader-s | 92.0 | 52.5 |
+
+1. The loss is 17 times 3.
+
+## 2. Conclusion
+
+A larger reader would lose nothing <b>at all</b>.
+"""
+
+
+def copy_of(text=TEXT, document="recall"):
+    return Copy(document, f"{document}.md", tuple(text.splitlines()), tuple(sentences(text)))
+
+
+def row(claim, sentence=None, *, heading="1. Results", statement="", reported="", verdict="holds", kind="statement"):
+    return {
+        "claim": claim,
+        "kind": kind,
+        "source": "recall",
+        "section": heading,
+        "statement": statement,
+        "reported": reported,
+        "recomputed": "",
+        "verdict": verdict,
+        "reason": "So it is.",
+        "heading": heading,
+        "line": sentence.line if sentence else None,
+        "anchor": sentence.anchor if sentence else "",
+    }
+
+
+def loses():
+    return next(each for each in copy_of().sentences if "39.5" in each.text)
+
+
+LOSS = {"statement": "The small reader loses 39.5 points.", "reported": "39.5", "verdict": "contradicted"}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from 0.06 to 0.16", ["0.06", "0.16"]),
+        ("a drop of −39% over 1,475.5 ± 22.6", ["39", "1475.5", "22.6"]),
+        ("Qwen3-14B and Llama-3.2-1B at v0.3", []),
+        ("ranges 50–65K and 0.4-0.6", ["50", "65", "0.4", "0.6"]),
+        ("Table 1, Figures 2 and 3, Finding 4.2: 5", ["5"]),
+        ("(Gelberg et al., 2025) in 2025-01-02 found 2025 tokens", ["2025"]),
+        ("[1](a_2.png) and https://x.invalid/3 but 4", ["4"]),
+        ("3,8,13 and 1,000", ["3", "8", "13", "1000"]),
+        ("a 1249× rise, 2nd, 1D, 4p(t)", ["1249"]),
+        ("no number", []),
+    ],
+)
+def test_numbers_that_state_a_quantity(text, found):
+    assert [each.size for each in tokens(text)] == [Decimal(size).normalize() for size in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("falls by -3.2 and −39%", ["-3.2", "−39%"]),
+        ("(-0.5), ~7, ±2 and =-1", ["-0.5", "~7", "±2", "-1"]),
+        ("20-30 and 0.4–0.6, 5% -6", ["20", "30", "0.4", "0.6", "5%", "-6"]),
+        ("| -1 |-2|", ["-1", "-2"]),
+    ],
+)
+def test_the_sign_of_a_number_stands_in_its_colour_and_the_dash_of_a_range_does_not(text, found):
+    assert [text[each.start : each.end] for each in tokens(text)] == found
+    assert all(each.size > 0 for each in tokens(text))
+
+
+def test_numbers_of_headings_items_and_names_state_none():
+    assert tokens("## 4.2 Key 7", begins=True)[0].size == 7
+    assert [each.size for each in tokens("3. Of 5", begins=True)] == [5]
+    assert [each.size for each in tokens("3. Of 5")] == [3, 5]
+    assert tokens("Layer 1 of 2", [re.compile(r"[Ll]ayers?[ ~][0-2]")])[0].size == 2
+    assert sizes(["-1,000.50 and .5"]) == {Decimal("1000.5"), Decimal("0.5")}
+
+
+def test_a_statement_that_stands_is_found_and_its_number_judged():
+    copy = copy_of()
+    [where] = place([row("loss", loses(), **LOSS)], copy)
+    assert (where.state, where.sentence) == ("same", loses())
+    covered = coverage(copy, [where], {})
+    assert covered.counts == {"judged": 1, "open": covered.total - 1}
+    assert {str(mark.token.size) for each in covered.stated for mark in each.marks if mark.state == "judged"} == {
+        "39.5"
+    }
+
+
+def test_a_check_covers_the_cell_that_it_reports_and_data_are_told_apart():
+    copy = copy_of()
+    check = row("cell", reported="52.5", kind="cell check", verdict="not supported")
+    elsewhere = row("other", reported="92.0", kind="cell check", heading="2. Conclusion")
+    where = place([check, elsewhere], copy)
+    assert [each.state for each in where] == ["heading", "heading"]
+    covered = coverage(copy, where, {"1. Results": frozenset({Decimal(92)})})
+    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
+    assert states[9, "52.5"] == "judged"
+    assert states[9, "92"] == states[5, "92"] == "data"
+    assert states[5, "39.5"] == states[11, "17"] == "open"
+    results = next(each for each in covered.sections if each.heading == "1. Results")
+    assert (results.total, results.counts["judged"], results.line) == (covered.total, 1, 3)
+    html = "".join(line.html for line in lines(copy, covered))
+    assert '<span class="judged v-not-supported" title="cell">52.5</span>' in html
+    assert '<span class="open" title="no row of the ledger covers this number">39.5</span>' in html
+
+
+def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
+    copy = copy_of()
+    cells = next(each for each in copy.sentences if each.line == 9)
+    check = row("cell", cells, statement="The cell reader-s, 512.", reported="92.0", kind="cell check")
+    covered = coverage(copy, place([check], copy), {})
+    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
+    assert states[9, "92"] == "judged"
+    assert states[5, "92"] == states[9, "52.5"] == "open"  # the same value in a sentence, and another cell of the row
+    html = "".join(line.html for line in lines(copy, covered))
+    assert html.count('title="cell"') == 1
+    altered = copy_of(TEXT.replace("| reader-s | 92.0", "| reader-s | 91.0"))
+    [where] = place([check], altered)
+    assert where.state == "altered"
+    assert not any(mark.rows for each in coverage(altered, [where], {}).stated for mark in each.marks)
+
+
+def test_moved_altered_and_gone_are_told_apart():
+    claim = row("loss", loses(), **LOSS)
+    moved = place([claim], copy_of("A line before.\n\n" + TEXT))[0]
+    assert (moved.state, moved.words) == ("moved", "Moved from line 5 to line 7.")
+    altered = place([claim], copy_of(TEXT.replace("39.5", "38.5")))[0]
+    assert altered.state == "altered"
+    assert "line 5, no longer stands; line 5 comes nearest" in altered.words
+    gone = place([claim], copy_of(TEXT.replace("The small reader loses 39.5 points.", "")))[0]
+    assert (gone.state, gone.sentence) == ("gone", None)
+    where = place([row("cell", reported="1")], copy_of(TEXT.replace("## 1. Results", "## Findings")))[0]
+    assert where.state == "no heading"
+    assert "“1. Results”, is no longer there" in where.words
+
+
+def test_marks_and_line_ends_are_no_change():
+    text = TEXT.replace("The small reader loses 39.5 points.", "The **small** reader loses `39.5` points!")
+    assert place([row("loss", loses(), **LOSS)], copy_of(text))[0].state == "same"
+
+
+def test_an_altered_sentence_covers_no_number():
+    copy = copy_of(TEXT.replace("39.5", "38.5"))
+    covered = coverage(copy, place([row("loss", loses(), **LOSS)], copy), {})
+    assert covered.counts["judged"] == 0
+
+
+def test_the_document_is_text_and_its_colours_ours():
+    copy = copy_of()
+    covered = coverage(copy, place([row("loss", loses(), **LOSS)], copy), {})
+    blocks = list(lines(copy, covered))
+    html = "".join(block.html for block in blocks)
+    assert "<b>" not in html
+    assert "&lt;b&gt;at all&lt;/b&gt;" in html
+    assert '<span class="judged v-contradicted">The small reader loses 39.5 points.</span>' in html
+    assert [block.kind for block in blocks] == ["heading", "heading", "text", "table", "item", "heading", "text"]
+    assert [each["claim"] for block in blocks for each in block.rows] == ["loss"]
+
+
+def test_a_document_is_known_by_its_sentences_then_by_its_name(tmp_path):
+    (tmp_path / "renamed.md").write_text(TEXT)
+    (tmp_path / "b-1.md").write_text("Nothing of it.")
+    (tmp_path / "b2.md").write_text("Another.")
+    held, others = copies(tmp_path, {"a": [loses().anchor, "0" * 12], "b": ["1" * 12], "c": []})
+    assert [(each.document, each.file) for each in held] == [("a", "renamed.md"), ("b", "b-1.md")]
+    assert others == ["b2.md"]
+    (tmp_path / "a.md").write_text(TEXT)
+    with pytest.raises(DataError, match=r"a\.md and renamed\.md are both document a; keep one"):
+        copies(tmp_path, {"a": [loses().anchor]})
+
+
+def test_what_cannot_be_read_or_is_no_document_is_said_in_a_line(tmp_path):
+    with pytest.raises(DataError, match=r"nowhere: no such folder"):
+        copies(tmp_path / "nowhere", {"a": []})
+    (tmp_path / "notes.md").write_text("Nothing.")
+    with pytest.raises(
+        DataError, match=r"none of its files is a document that is judged here; those are a\*\.md, b\*\.md"
+    ):
+        copies(tmp_path, {"a": [], "b": []})
+    (tmp_path / "a.md").write_bytes("größer".encode("latin-1"))
+    with pytest.raises(DataError, match=r"a\.md:1: not UTF-8 \(byte 2\)"):
+        copies(tmp_path, {"a": []})
+
+
+def test_the_command_annotates_a_paper_of_another(tmp_path):
+    """Where no places are recorded, statements are looked for by their words."""
+    root = begin(tmp_path / "paper")
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    (folder / "recall.md").write_text(
+        "# Recall\n\n## Training seeds\n\nOver its trainings the large reader recalls 88.4 percent.\n\n"
+        "## Conclusion\n\nThe small reader loses 39.5 points & <i>more</i>. In all, 12.25 words were lost.\n"
+    )
+    done = run(root, "annotate", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"recall \(recall\.md\): 10 rows of the ledger, .*; 67% of 3 numbers judged", done.stdout)
+    tree = made.parsed(root / "out/annotated/recall.html")
+    marked = [(each.get("class"), made.words(each)) for each in made.elements(tree, "span")]
+    assert ("judged v-contradicted", "Over its trainings the large reader recalls 88.4 percent.") in marked
+    coloured = [text for kind, text in marked if (kind or "").startswith("judged v-")]
+    assert "The small reader loses 39.5 points & <i>more</i>." in coloured
+    assert ("open", "12.25") in marked
+    beside = " ".join(made.words(each) for each in made.elements(tree, "div") if each.get("class") == "beside")
+    assert "Mean over the seeds of Table 4." in beside
+    assert made.parsed(root / "out/annotated/index.html") is not None
+    missing = run(root, "annotate", str(tmp_path / "nowhere"))
+    assert missing.returncode == 2
+    assert missing.stderr.strip().endswith(
+        "nowhere: no such folder; give the one that holds your copies of the documents"
+    )
+    (folder / "recall.md").unlink()
+    none = run(root, "annotate", str(folder))
+    assert none.returncode == 1
+    assert "none of its files is a document that is judged here; those are recall*.md" in none.stderr
+    assert len(none.stderr.strip().splitlines()) == 1

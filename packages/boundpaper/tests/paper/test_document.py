@@ -1,0 +1,469 @@
+"""The thesis compiles quietly, repeatably and without the network, and its faults are all listed."""
+
+import io
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from boundpaper.build import process
+from boundpaper.build.job import Job
+from boundpaper.errors import LatexError, MissingDependency, SpecError
+from boundpaper.paper import bundle, chapter, document, metadata
+from boundpaper.paper.tex import figure_pdf, formats, latex, log, passes, pdf, preview
+
+REFERENCES = """
+@article{holm1979,
+  author  = {Holm, Sture},
+  title   = {A Simple Sequentially Rejective Multiple Test Procedure},
+  journal = {Scandinavian Journal of Statistics},
+  year    = {1979}
+}
+@inproceedings{vaswani2017,
+  author    = {Vaswani, Ashish and Shazeer, Noam and Parmar, Niki},
+  title     = {Attention Is All You Need},
+  booktitle = {Advances in Neural Information Processing Systems},
+  year      = {2017}
+}
+"""
+needs_latex = pytest.mark.skipif(
+    bool(process.missing("pdflatex", "latexmk", "bibtex", "pdftotext")), reason="needs pdflatex and latexmk"
+)
+TABLE = r"""% source: tables/x.py
+\begin{table}[tbp]
+\centering
+\begin{threeparttable}
+\caption{Two models.}\label{tab:x}
+\begin{tabular}{lr}
+\toprule Model & Score \\ \midrule One & 12.3 \\ \bottomrule
+\end{tabular}
+\begin{tablenotes}\item A note \citep{holm1979}.\end{tablenotes}
+\end{threeparttable}
+\end{table}
+"""
+FLOAT = r"""% source: figures/x.py
+\begin{figure}[tbp]\centering\includegraphics{figures/x.pdf}\caption{A line.}\label{fig:x}\end{figure}
+"""
+FIGURE = r"""% source: figures/x.py
+\documentclass[border=1pt]{standalone}
+\usepackage[T1]{fontenc}
+\usepackage{lmodern,tikz}
+\csname endofdump\endcsname
+\pdftrailerid{}\pdfsuppressptexinfo=-1\pdfinfoomitdate=1
+\begin{document}
+\begin{tikzpicture}\draw (0,0) -- (5,2) node {drawn};\end{tikzpicture}
+\end{document}
+"""
+ONE = r"""\chapter{One}\label{cha:one}
+\citet{vaswani2017} said it; $r = << n('r', value='estimate') | fixed(2) >>$ in \cref{tab:x,fig:x,cha:one}.
+<< table('x') >>
+<< figure('x') >>
+"""
+FRAMES = {"r": pd.DataFrame({"estimate": [0.876]})}
+
+
+def put(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+
+
+def settle(root: Path, one: str = ONE) -> Job:
+    """Write chapters as the chapter step would."""
+    put(root, "paper/chapters/one.tex.j2", one)
+    put(root, "paper/chapters/abstract.tex.j2", "What was found.\n")
+    for name in ("one", "abstract"):
+        file = f"paper/chapters/{name}.tex.j2"
+        put(root, f"out/chapters/{name}.tex", chapter.render((root / file).read_text(), file, FRAMES))
+    return Job(root=root, kind="thesis", name="thesis", file="packages/boundpaper/src/boundpaper/paper/document.py")
+
+
+@pytest.fixture(scope="module")
+def picture(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    root = tmp_path_factory.mktemp("picture")
+    put(root, "out/figures/x.tex", FIGURE)
+    return figure_pdf.compile_figure(root / "out", "x")
+
+
+@pytest.fixture
+def project(tmp_path: Path, picture: bytes) -> Callable[[str], Path]:
+    def make(name: str = "project") -> Path:
+        root = tmp_path / name
+        put(root, "out/tables/x.tex", TABLE)
+        put(root, "out/figures/x.float.tex", FLOAT)
+        (root / "out/figures/x.pdf").write_bytes(picture)
+        put(root, "paper/references.bib", REFERENCES)
+        put(
+            root,
+            "paper/metadata.yaml",
+            "title: Heads & *tails*\nauthor: An Author\ndate: November 2026\nkeywords: [attention]\nchapters: [one]\n",
+        )
+        return root
+
+    return make
+
+
+def content(made: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes:
+    found = made[path]
+    assert isinstance(found, bytes)
+    return found
+
+
+CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file that a kill has cut off
+
+
+@needs_latex
+def test_one_chapter_is_previewed_alone(project: Callable[[str], Path]) -> None:
+    root = project("alone")
+    settle(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
+    assert preview.exhibits(root, "one") == ["table:x", "picture:x"]
+    made = preview.compile_chapter(root, "one")
+    words = pdf.text(made)
+    assert "Table 1.1" in words
+    assert "A verdict \u2713" in words.replace("verdict\u2713", "verdict \u2713")
+    assert "Contents" not in words
+    assert "What was found" not in words
+    put(root, "out/chapters/one.tex", "\\chapter{One}\n\\undefinedthing\n")
+    with pytest.raises(LatexError, match="Undefined control sequence"):
+        preview.compile_chapter(root, "one")
+
+
+@pytest.mark.latex
+@needs_latex
+@pytest.mark.parametrize("marked", [True, False])
+def test_what_a_killed_run_left_fails_no_other(
+    marked: bool, project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project()
+    put(root, "out/state/latex/thesis/thesis.aux", CUT)
+    if marked:
+        put(root, f"out/state/latex/thesis/{document.RUNNING}", "")
+    seen: list[bool] = []
+    once = document._once
+
+    def watched(out: Path, form: str) -> process.Completed | None:
+        seen.append((out / document.STATE / "thesis.aux").read_text() == CUT)
+        return once(out, form)
+
+    monkeypatch.setattr(document, "_once", watched)
+    assert content(document.build(settle(root))).startswith(b"%PDF")
+    assert seen == ([False] if marked else [True, False])
+    assert not (root / "out" / document.STATE / document.RUNNING).exists()
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_fault_that_comes_back_from_clean_is_told(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, calls = project(), []
+    put(root, "out/state/latex/thesis/thesis.aux", CUT)
+
+    def failing(name: str, *, cwd: Path, output: str, **form: str) -> process.Completed:
+        calls.append(name)
+        return process.Completed(1, "! It is wrong.")
+
+    monkeypatch.setattr(document, "_once", lambda out, form: None)
+    monkeypatch.setattr(latex, "latexmk", failing)
+    with pytest.raises(LatexError):
+        document.build(settle(root))
+    assert len(calls) == 2
+
+
+@pytest.mark.latex
+@needs_latex
+def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
+    root = project("one")
+    job = settle(root)
+    made = document.build(job)
+    assert set(made) == {"out/thesis.tex", "out/thesis.pdf"}
+    assert (root / "out/thesis.tex").read_text() == made["out/thesis.tex"]
+    thesis = content(made)
+
+    words = pdf.text(thesis)
+    for part in (
+        "Heads & tails",
+        "What was found.",
+        "Vaswani et al. (2017) said it",
+        "0.88",
+        "Table 1.1",
+        "Figure 1.1",
+    ):
+        assert part in words
+    assert "drawn" in words
+    assert "??" not in words
+    assert pdf.pages(thesis) > 5
+    assert pdf.metadata(thesis)["Title"] == "Heads & tails"
+    assert "CreationDate" not in pdf.metadata(thesis)
+    assert any("Pagella" in font.name for font in pdf.fonts(thesis))
+    assert any("LMRoman" in font.name for font in pdf.fonts(thesis)), "fonts of the included figure are looked at too"
+    assert not pdf.faulty_fonts(thesis)
+
+    # Another folder, a cold run: the same bytes.
+    other = project("two")
+    assert content(document.build(settle(other))) == thesis
+    # Nothing changed: the same again, and a pass more finds nothing to update.
+    assert content(document.build(job)) == thesis
+    form = formats.made(root / "out", (root / "out/thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
+    assert (root / f"out/{formats.FOLDER}/{form}.fmt").is_file()
+    again = {"output": document.STATE, "job": "thesis", "form": form, "formats": formats.FOLDER, "timeout": 60}
+    done = latex.pdflatex("thesis.tex", cwd=root / "out", **again)
+    assert done.returncode == 0
+    assert (root / "out" / document.STATE / "thesis.pdf").read_bytes() == thesis
+
+    packed = bundle.make(root / "out")
+    assert packed == bundle.make(other / "out")
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        names = archive.getnames()
+    assert names == ["figures-x.pdf", "thesis.bbl", "thesis.tex"]
+    with zipfile.ZipFile(io.BytesIO(bundle.make(root / "out", flat=False))) as archive:
+        names = archive.namelist()
+    assert names == [
+        "chapters/abstract.tex",
+        "chapters/one.tex",
+        "figures/x.float.tex",
+        "figures/x.pdf",
+        "references.bib",
+        "tables/x.tex",
+        "thesis.bbl",
+        "thesis.tex",
+    ]
+    (tmp_path / "empty").mkdir()
+    alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, the same pages
+    assert [pdf.pages(alone), pdf.text(alone)] == [pdf.pages(thesis), pdf.text(thesis)]
+    bundle.try_out(packed, thesis)
+    with pytest.raises(SpecError, match="not empty"):
+        bundle.dry_run(packed, tmp_path / "empty")
+
+
+@pytest.mark.latex
+@needs_latex
+def test_an_error_names_the_chapter_and_the_next_run_recovers(project: Callable[..., Path]) -> None:
+    root = project()
+    with pytest.raises(LatexError) as caught:
+        document.build(settle(root, ONE + "\nAnd \\undefinde.\n"))
+    assert str(caught.value) == (
+        "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2:6): Undefined control sequence. near: And \\undefinde; "
+        "a command is misspelt, or its package is missing in paper/preamble.tex"
+    )
+    assert (root / "out/logs/thesis.log").is_file()
+    assert content(document.build(settle(root)))
+
+
+@pytest.mark.latex
+@needs_latex
+def test_all_faults_of_a_thesis_that_compiles(project: Callable[..., Path]) -> None:
+    root = project()
+    put(root, "out/tables/x.tex", TABLE.replace("A note \\citep{holm1979}", "A note \\ref{nowhere}"))
+    wide = "\\noindent\\rule{8in}{1pt}\n\n\\fontencoding{OT1}\\fontfamily{cmr}\\selectfont\\char200\n"
+    with pytest.raises(LatexError) as caught:
+        document.build(settle(root, f"{ONE}\n{wide}"))
+    message = str(caught.value)
+    for part in (
+        "out/tables/x.tex:9 (from tables/x.py): undefined reference: nowhere",
+        "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2:6): overfull box: \\hbox",
+        "out/chapters/one.tex (from paper/chapters/one.tex.j2): missing character: There is no",
+    ):
+        assert part in message
+    assert (root / "out/thesis.tex").is_file()
+
+
+def test_citations_and_references_are_checked_before_latex(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project()
+    job = settle(root, ONE + "\\cite{homl1979} \\ref{tab:y}\n")
+    monkeypatch.setenv("PATH", str(root))
+    with pytest.raises(SpecError) as caught:
+        document.build(job)
+    assert [line[:35] for line in str(caught.value).splitlines()] == [
+        "paper/chapters/one.tex.j2:5: \\cite ",
+        "paper/chapters/one.tex.j2:5: \\ref t",
+    ]
+
+
+def test_the_bibliography_is_checked_before_latex(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project()
+    bad = "\n@article{bare,\n author = {A B}\n}\n@misc{pea, title = {P}, url = {javascript:x}}\n"
+    put(root, "paper/references.bib", REFERENCES + bad)
+    put(root, "tables/x.py", '"""A table."""\n\n\nCAPTION = "As in [@holm1997]."\n')
+    put(root, "out/tables/x.tex", TABLE.replace("A note \\citep{holm1979}", "A note \\citep{holm1997}"))
+    job = settle(root, ONE)
+    monkeypatch.setenv("PATH", str(root))
+    with pytest.raises(SpecError) as caught:
+        document.build(job)
+    last = REFERENCES.count("\n")
+    assert str(caught.value).splitlines() == [
+        f"paper/references.bib:{last + 2}: bare: says nothing that could be printed; give at least a title",
+        f"paper/references.bib:{last + 5}: pea: url 'javascript:x' is no address of the web; "
+        "it must begin with http:// or https://",
+        "tables/x.py:4: the table 'x' cites 'holm1997', which paper/references.bib does not hold; "
+        "did you mean 'holm1979'?",
+    ]
+
+
+def test_without_latex_the_tex_is_written(project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    root = project()
+    job = settle(root)
+    monkeypatch.setenv("PATH", str(root))
+    with pytest.raises(MissingDependency) as caught:
+        document.build(job)
+    assert str(caught.value).endswith(process.TEX_INSTALL)
+    text = (root / "out/thesis.tex").read_text()
+    assert text.startswith(latex.FIRST_LINE + "\n% source: boundpaper/paper/templates/thesis.tex.j2\n")
+    assert "\\input{chapters/one}" in text
+    assert log.origin(text, text[: text.index("booktabs")].count("\n") + 1) == "boundpaper/paper/templates/preamble.tex"
+
+
+def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="has not been compiled yet"):
+        bundle.make(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("title: T\nauthor: A\n", "paper/metadata.yaml: date is missing"),
+        ("author: A\ndate: D\n", "paper/metadata.yaml: title is missing"),
+        ("title: T\nauthor: A\ndate: 2026\n", "paper/metadata.yaml: date: 2026 is no text; put it in quotes"),
+        ("titel: T\n", "paper/metadata.yaml: unknown key 'titel'; did you mean 'title'?"),
+        ("title: [\n", "paper/metadata.yaml:2: "),
+        ("title: T\nauthor: A\ndate: D\nnames: ['(']\n", "paper/metadata.yaml: '(' in names is no regular expression"),
+        ("- a\n", "paper/metadata.yaml: must hold fields"),
+        (
+            "title: T\ndate: D\nauthor: [{nmae: A}]\n",
+            "paper/metadata.yaml: author[0]: unknown key 'nmae'; did you mean 'name'?",
+        ),
+        (
+            "title: T\ndate: D\nauthor: [{name: A, orcid: '7'}]\n",
+            "paper/metadata.yaml: author[A].orcid: '7' is no ORCID",
+        ),
+        ("title: T\ndate: D\nchapters: one\n", "paper/metadata.yaml: chapters: 'one' is no list"),
+        ("title: T\ndate: D\npredicates: true\n", "paper/metadata.yaml: predicates: True is no whole number"),
+        (
+            "title: T\nauthor: A\ndate: D\nchapters: [oen]\n",
+            "paper/metadata.yaml: no chapter 'oen' in paper/chapters; did you mean 'one'?",
+        ),
+        (
+            "title: T\nauthor: A\ndate: D\nchapters: [one, one]\n",
+            "paper/metadata.yaml: the chapter 'one' is listed twice",
+        ),
+    ],
+)
+def test_metadata_faults(tmp_path: Path, text: str, expected: str) -> None:
+    put(tmp_path, "paper/metadata.yaml", text)
+    put(tmp_path, "paper/chapters/one.tex.j2", "x")
+    with pytest.raises(SpecError) as caught:
+        metadata.read(tmp_path)
+    assert str(caught.value).startswith(expected)
+
+
+def test_several_authors_are_joined_and_kept_apart(tmp_path: Path) -> None:
+    told = "author: [{name: Ada Alder, orcid: 0000-0002-1825-0097}, Bo Birch, {name: Cy Cedar, affiliation: Garden}]"
+    put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\n{told}\n")
+    described = metadata.read(tmp_path)
+    assert described.author == "Ada Alder, Bo Birch and Cy Cedar"
+    assert [each.orcid for each in described.authors] == ["https://orcid.org/0000-0002-1825-0097", "", ""]
+    assert described.authors[2].affiliation == "Garden"
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_preamble_of_the_paper_adds_to_that_of_the_engine(project: Callable[..., Path]) -> None:
+    root = project()
+    put(root, "paper/preamble.tex", "\\newcommand*{\\lamp}{Sonnenlampe}\n")
+    made = document.build(settle(root, f"{ONE}\nUnder the \\lamp.\n"))
+    assert "Under the Sonnenlampe" in pdf.text(content(made))
+
+
+@pytest.mark.latex
+@needs_latex
+def test_an_error_of_the_preamble_is_told_by_its_line(project: Callable[..., Path]) -> None:
+    root = project()
+    path = root / "paper/preamble.tex"
+    path.write_text("\\notacommand\n")
+    job = settle(root)
+    with pytest.raises(LatexError, match="in the preamble") as caught:
+        document.build(job)
+    line = (root / "out/thesis.tex").read_text().split("\n").index("\\notacommand") + 1
+    assert f"out/thesis.tex:{line}" in str(caught.value)
+    assert "paper/preamble.tex" in str(caught.value)
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_change_that_moves_nothing_takes_one_pass(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project()
+    first = content(document.build(settle(root)))
+    calls: list[str] = []
+    latexmk = latex.latexmk
+
+    def watched(name: str, **given: Any) -> process.Completed:
+        calls.append(name)
+        return latexmk(name, **given)
+
+    monkeypatch.setattr(latex, "latexmk", watched)
+    table = root / "out/tables/x.tex"
+    words = table.read_text()
+    table.write_text(words.replace("A note", "Some words"))
+    changed = document.compile_thesis(root)
+    assert "Some words" in pdf.text(changed)
+    assert calls == []
+    table.write_text(words.replace("A note", "A note\\label{moved}"))  # an auxiliary file changes
+    assert document.compile_thesis(root)
+    assert calls == ["thesis.tex"]
+    table.write_text(words)
+    assert document.compile_thesis(root) == first
+
+
+@pytest.mark.latex
+@needs_latex
+def test_drafts_first_give_the_document_that_latexmk_gives(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project("one")
+    calls: list[str] = []
+    latexmk = latex.latexmk
+
+    def watched(name: str, **given: Any) -> process.Completed:
+        calls.append(name)
+        return latexmk(name, **given)
+
+    monkeypatch.setattr(latex, "latexmk", watched)
+    drafted = content(document.build(settle(root)))
+    assert calls == []
+    shutil.rmtree(root / "out" / document.STATE)
+    monkeypatch.setattr(passes, "begin", lambda *given, **named: None)
+    assert document.compile_thesis(root) == drafted
+    assert calls == ["thesis.tex"]
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_draft_that_stops_leaves_nothing_to_stumble_over(project: Callable[..., Path]) -> None:
+    root = project("one")
+    document.build(settle(root))
+    out, state = root / "out", root / "out" / document.STATE
+    form = formats.made(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
+    begin = partial(passes.begin, out, "thesis.tex", document.STATE, form=form, formats=formats.FOLDER)
+    (state / "thesis.aux").unlink()
+    begin()
+    assert "newlabel" in (state / "thesis.aux").read_text()
+    text = (out / "thesis.tex").read_text()
+    (out / "thesis.tex").write_text(text.replace("\\end{document}", "\\undefined\n\\end{document}"))
+    begin()
+    assert not (state / "thesis.aux").exists()
+    (out / "thesis.tex").write_text(text)
+    for path in (*out.glob("chapters/*.tex"), *out.glob("tables/*.tex")):
+        path.write_text(passes.CITED.sub("", path.read_text()))
+    begin()  # without a citation bibtex has nothing to do
+    assert not (state / "thesis.aux").exists()

@@ -1,0 +1,288 @@
+"""What is handed on: links of the PDF, the bundle, the crate, the same bytes elsewhere, and failures that are told."""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections import Counter
+
+import pytest
+import yaml
+
+import two_clicks
+from boundpaper.errors import SpecError
+from boundpaper.paper import crate
+from boundpaper.paper.tex import pdf
+from specimens import SOURCE, begin, run
+
+ADDRESS = "https://example.org/recall"
+CHAPTER = "paper/chapters/recall.tex.j2"
+LEDGER = """\\chapter{Ledger}\\label{ch:ledger}
+
+<< table('ledger') >>
+"""
+TABLE = '''"""The ledger."""
+
+import pandas as pd
+
+from boundpaper.tables import Column, Table
+
+
+def table(claims: pd.DataFrame) -> Table:
+    """One row a claim."""
+    rows = claims.assign(entry="claim:" + claims["claim"].astype(str))
+    columns = [Column("statement", "Statement", width=0.6), Column("verdict", "Verdict")]
+    return Table(rows=rows, columns=columns, entry="entry", caption="Every claim. Unit: one claim.")
+'''
+
+
+def git(root, *arguments, **times):
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    environment = {**os.environ, **{f"GIT_{who}_DATE": each for who, each in times.items()}}
+    subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True, env=environment)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The foreign paper with its ledger in print, committed and built."""
+    root = begin(tmp_path_factory.mktemp("handed") / "paper")
+    (root / "tables/ledger.py").write_text(TABLE)
+    (root / "paper/chapters/ledger.tex.j2").write_text(LEDGER)
+    metadata = yaml.safe_load((root / "paper/metadata.yaml").read_text())
+    metadata["chapters"] = ["recall", "ledger"]
+    (root / "paper/metadata.yaml").write_text(yaml.safe_dump(metadata))
+    shutil.copy(SOURCE.parent / "LICENSE", root)
+    (root / "CITATION.cff").write_text(
+        (root / "CITATION.cff").read_text().replace("Nobody yet", "The bean counters") + "license: MIT\n"
+    )
+    assert run(root, "analyze").returncode == 0
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "All", AUTHOR="2026-03-04T05:06:07Z", COMMITTER="2026-03-04T05:06:07Z")
+    done = run(root, "paper")
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def links(root):
+    """How often each destination and address of the PDF is linked to; no link has a box."""
+    import pypdf
+
+    reader = pypdf.PdfReader(root / "out/thesis.pdf")
+    known, counts = reader.named_destinations, Counter()
+    for page in reader.pages:
+        for annotation in page.get("/Annots") or []:
+            annotation = annotation.get_object()
+            action = annotation["/A"].get_object()
+            assert annotation["/Border"][2] == 0
+            target = str(action.get("/D") or action.get("/URI"))
+            assert "/URI" in action or target in known, target
+            counts[target] += 1
+    return counts
+
+
+def words(root):
+    """The lines of the PDF's text."""
+    done = subprocess.run(
+        ["pdftotext", "-layout", "out/thesis.pdf", "-"], cwd=root, capture_output=True, text=True, check=True
+    )
+    return [line for line in map(str.strip, done.stdout.splitlines()) if line]
+
+
+@pytest.mark.latex
+def test_a_verdict_leads_to_its_row(built):
+    counts = links(built)
+    assert counts["entry:claim:recall_mean_large"] == 1
+    assert not [target for target in counts if target.startswith("https:")]
+
+
+@pytest.mark.latex
+def test_with_a_site_everything_leads_there_and_no_line_breaks_elsewhere(built, tmp_path):
+    root = tmp_path / "sited"
+    shutil.copytree(built, root)
+    done = run(root, "paper", "--site", f"{ADDRESS}/")
+    assert done.returncode == 0, done.stderr
+    counts = links(root)
+    assert counts[f"{ADDRESS}/ledger.html#recall_mean_large"] == 2  # in the text, and at its row in print
+    assert counts[f"{ADDRESS}/artifact/recall_drop.html"] == 1
+    assert {f"{ADDRESS}/table/recall_loss.html", f"{ADDRESS}/figure/recall_curves.html"} <= counts.keys()
+    assert [line for line in words(root) if line != ADDRESS] == words(built)  # the title page names the site
+    plain = "\\makeatletter\n\\renewcommand*{\\press@link}[4]{#4}\n\\makeatother\n"
+    (root / "paper/preamble.tex").write_text(plain)
+    assert run(root, "paper").returncode == 0
+    assert not [target for target in links(root) if target.startswith(("https:", "entry:"))]
+    assert words(root) == words(built)
+    wrong = run(root, "paper", "--site", "somewhere {else}")
+    assert (wrong.returncode, "--site: 'somewhere {else}' is no address" in wrong.stderr) == (2, True)
+
+
+@pytest.mark.latex
+def test_another_clone_gives_the_same_bytes(built, tmp_path):
+    """Another folder, time, locale, zone and hash seed; the PDF names the commit of its artifacts."""
+    import pypdf
+
+    clone = tmp_path / "some where" / "else"
+    clone.parent.mkdir()
+    subprocess.run(["git", "clone", "-q", "--no-hardlinks", built, clone], check=True)
+    (clone / "paper/notes.txt").write_text("a commit that changes no artifact\n")
+    git(clone, "add", "-A")
+    git(clone, "commit", "-qm", "Notes")
+    odd = {
+        **os.environ,
+        "TZ": "Pacific/Kiritimati",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONHASHSEED": "77",
+        "SOURCE_DATE_EPOCH": "1",
+    }
+    done = run(clone, "paper", env=odd)
+    assert done.returncode == 0, done.stderr
+    assert (clone / "out/thesis.pdf").read_bytes() == (built / "out/thesis.pdf").read_bytes()
+    subject = pypdf.PdfReader(clone / "out/thesis.pdf").metadata["/Subject"]
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=built, capture_output=True, text=True, check=True).stdout
+    assert subject == f"Artifacts of commit {head[:12]} of 2026-03-04"
+    source = clone / "artifacts/sources/recall_by_length.csv"
+    source.write_text(source.read_text().replace("reader-l,2048,88.0", "reader-l,2048,88.1"))
+    assert run(clone, "paper").returncode == 0
+    assert pypdf.PdfReader(clone / "out/thesis.pdf").metadata["/Subject"].endswith("of 2026-03-04, with changes")
+
+
+@pytest.mark.latex
+def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built, tmp_path):
+    done = run(built, "bundle")
+    assert done.stdout.splitlines() == ["out/thesis.pdf", "out/bundle/thesis-arxiv.tar.gz"], done.stderr
+    with tarfile.open(built / "out/bundle/thesis-arxiv.tar.gz") as archive:
+        names = archive.getnames()
+        text = archive.extractfile("thesis.tex").read().decode()
+    assert names == ["figures-recall_curves.pdf", "thesis.bbl", "thesis.tex"]
+    assert r"\input{" not in text
+    assert str(built) not in text
+    done = run(built, "bundle", "--overleaf")
+    packed = built / done.stdout.splitlines()[-1]
+    assert packed.name == "thesis-overleaf.zip", done.stderr
+    with zipfile.ZipFile(packed) as archive:
+        assert {"chapters/recall.tex", "tables/recall_loss.tex", "references.bib"} <= set(archive.namelist())
+        assert {info.date_time for info in archive.infolist()} == {(2026, 11, 1, 0, 0, 0)}
+        archive.extractall(tmp_path / "editor")
+    for _ in range(3):  # as an editor does: no format, no settings of ours
+        set_there = subprocess.run(
+            ["pdflatex", "-interaction=batchmode", "thesis.tex"], cwd=tmp_path / "editor", capture_output=True
+        )
+        assert set_there.returncode == 0
+    assert pdf.pages((tmp_path / "editor/thesis.pdf").read_bytes()) == pdf.pages(
+        (built / "out/thesis.pdf").read_bytes()
+    )
+    before = packed.read_bytes()
+    assert run(built, "bundle", "--overleaf").returncode == 0
+    assert packed.read_bytes() == before
+
+
+@pytest.mark.latex
+def test_a_bundle_needs_no_package_beyond_the_light_ones(built):
+    blocked = (
+        "import sys; sys.modules['pypdf'] = None; "
+        "from boundpaper.paper.bundle import make, try_out; from pathlib import Path; "
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", blocked + "try_out(make(Path('out')), Path('out/thesis.pdf').read_bytes())"],
+        cwd=built,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.latex
+def test_the_crate_describes_every_file_and_its_verdicts_are_two_clicks_from_function_and_data(built, tmp_path):
+    pytest.importorskip("rocrate")
+    project = tmp_path / "published"
+    shutil.copytree(built, project)
+    done = run(project, "publish")
+    assert done.returncode == 0, done.stderr
+    folder = project / "out/crate"
+    linked = two_clicks.rows_linked(folder / "thesis.pdf", "site")
+    with (project / "artifacts/results/claims.csv").open(newline="") as stream:
+        assert linked == {row["claim"] for row in csv.DictReader(stream)}
+    assert two_clicks.faults(linked, folder / "site") == []
+    assert two_clicks.faults({"recall_gone"}, folder / "site") == ["recall_gone: no such row"]
+    assert not re.search(r"^site$", "\n".join(words(project)), re.MULTILINE)  # a folder is no address to print
+    graph_of_crate = json.loads((folder / "ro-crate-metadata.json").read_text())
+    entities = {entity["@id"]: entity for entity in graph_of_crate["@graph"]}
+    described, root = entities["ro-crate-metadata.json"], entities["./"]
+    assert described["about"] == {"@id": "./"}
+    assert described["conformsTo"]["@id"].startswith("https://w3id.org/ro/crate/1.")
+    assert {"name", "description", "datePublished", "license", "creator"} <= root.keys()
+    assert root["datePublished"] == "2026-03-04"
+    assert entities[root["license"]["@id"]]["name"] == "MIT"
+    parts = {part["@id"] for part in root["hasPart"]}
+    laid = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert laid - parts == {"ro-crate-metadata.json", "checksums-sha256.txt"}
+    assert {"thesis.pdf", "artifacts/results/claims.csv", "artifacts/datapackage.json", "LICENSE"} <= parts
+    for name in parts:
+        content = (folder / name).read_bytes()
+        assert entities[name]["sha256"] == hashlib.sha256(content).hexdigest()
+        assert entities[name]["contentSize"] == str(len(content))
+    sums = subprocess.run(["sha256sum", "-c", "--quiet", "checksums-sha256.txt"], cwd=folder, capture_output=True)
+    assert (sums.returncode, sums.stdout) == (0, b"")
+    from rocrate.rocrate import ROCrate
+
+    assert len(list(ROCrate(folder).data_entities)) == len(parts)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert run(project, "publish").returncode == 0
+    assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.latex
+def test_every_fault_is_told_and_the_last_good_pdf_stays(built, tmp_path):
+    root = tmp_path / "faulty"
+    shutil.copytree(built, root)
+    chapter = root / CHAPTER
+    lines = chapter.read_text().splitlines()
+    lines[4:4] = ["", r"A word \mispelt{} here.", "", r"A name_with a bar.", ""]
+    chapter.write_text("\n".join(lines) + "\n")
+    good = (root / "out/thesis.pdf").read_bytes()
+    done = run(root, "paper", "--keep-going")
+    assert (done.returncode, done.stdout) == (1, "out/thesis-draft.pdf\n")
+    assert f"(from {CHAPTER}:6): Undefined control sequence" in done.stderr
+    assert "a command is misspelt" in done.stderr
+    assert f"(from {CHAPTER}:8): Missing $ inserted" in done.stderr
+    assert (root / "out/thesis.pdf").read_bytes() == good
+    assert (root / "out/thesis-draft.pdf").stat().st_size > 20_000
+
+
+@pytest.mark.latex
+def test_the_pdf_names_its_author(built, tmp_path):
+    """Of the metadata, or where those name nobody, of CITATION.cff."""
+    import pypdf
+
+    assert yaml.safe_load((built / "paper/metadata.yaml").read_text())["author"] == "Nobody"
+    assert pypdf.PdfReader(built / "out/thesis.pdf").metadata["/Author"] == "Nobody"
+    (tmp_path / "CITATION.cff").write_text(
+        "authors: [{family-names: Alder, given-names: Ada}, {name: Beans & Co}, {family-names: Yew}]\n"
+    )
+    assert crate.cited_authors(tmp_path) == "Ada Alder, Beans & Co, Yew"
+    (tmp_path / "CITATION.cff").write_text("authors: Ada\n")
+    with pytest.raises(SpecError, match="'Ada' is no list"):
+        crate.cited_authors(tmp_path)
+
+
+def test_a_bundle_names_no_folder_of_this_machine(tmp_path):
+    from boundpaper.errors import SpecError
+    from boundpaper.paper import bundle, document
+
+    state = tmp_path / "out" / document.STATE
+    state.mkdir(parents=True)
+    (state / "thesis.fls").write_text("INPUT ./thesis.tex\n")
+    (state / "thesis.bbl").write_text("")
+    (tmp_path / "out/thesis.tex").write_text(f"see {tmp_path}/x\n")
+    with pytest.raises(SpecError, match=r"thesis\.tex: names the folder"):
+        bundle.make(tmp_path / "out")
+    (tmp_path / "out/thesis.tex").write_text("fine\n")
+    with tarfile.open(fileobj=io.BytesIO(bundle.make(tmp_path / "out"))) as archive:
+        assert archive.getnames() == ["thesis.bbl", "thesis.tex"]

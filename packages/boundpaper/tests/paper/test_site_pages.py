@@ -1,0 +1,235 @@
+"""The site of a paper of the tests' own: whole, valid, safe, the same wherever it is built."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+from urllib.parse import urlsplit
+
+import pytest
+
+import site_made as made
+from boundpaper.typeset import addresses
+from specimens import new, run
+
+pytestmark = pytest.mark.latex
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    root = made.made(tmp_path_factory.mktemp("site") / "paper")
+    return root, made.site(root)
+
+
+@pytest.fixture(scope="module")
+def trees(built):
+    _, site = built
+    return {page: made.parsed(page) for page in sorted(site.rglob("*.html"))}
+
+
+def row_of(trees, site, claim):
+    rows = [each for each in made.elements(trees[site / "ledger.html"], "details") if each.get("id") == claim]
+    assert len(rows) == 1, claim
+    return rows[0]
+
+
+def test_every_page_is_valid_and_every_id_is_its_own(trees):
+    assert len(trees) > 30
+    for page, tree in trees.items():  # the parser has raised on anything that is no HTML
+        ids = made.ids(tree)
+        assert len(ids) == len(set(ids)), page
+        assert tree.get("lang") == "en", page
+        assert len(made.elements(tree, "h1")) == 1, page
+        assert all(image.get("alt") is not None for image in made.elements(tree, "img")), page
+        assert [label for label in made.elements(tree, "label") if not made.words(label)] == [], page
+
+
+def test_every_link_leads_somewhere_and_nothing_comes_from_outside(trees):
+    known = {page.resolve(): set(made.ids(tree)) for page, tree in trees.items()}
+    seen = 0
+    for page, tree in trees.items():
+        for name, address in made.addresses(tree):
+            if page.name == "bibliography.html" and name == "href" and address.startswith("https://"):
+                continue  # where a work lies; nothing is loaded from there
+            assert not address.startswith(("http:", "https:", "//")), (page, address)
+            if address.startswith("data:"):
+                continue
+            file, fragment = made.target(page, address)
+            assert file.is_file(), (page.name, name, address)
+            if fragment and file in known and file.name != "graph.html":
+                assert fragment in known[file], (page.name, address)
+            seen += 1
+    assert seen > 500
+
+
+def test_what_is_cited_leads_to_its_work_and_back(built, trees):
+    _, site = built
+    works = trees[site / "bibliography.html"]
+    [entry] = [each for each in made.elements(works, "tr") if each.get("id") == "nobody2026"]
+    text = made.words(entry)
+    assert "How often two small readers recall a planted word" in text
+    links = [address for _, address in made.addresses(entry)]
+    assert "ledger.html?document=recall" in links  # it is the document that is judged
+    for name in ("chapter/recall.html", "figure/recall_curves.html", "table/recall_lengths.html"):
+        assert name in links
+        cited = [each for each in made.elements(trees[site / name], "a") if "bibliography.html#" in each.get("href")]
+        assert {(made.words(each), each.get("href")) for each in cited} == {
+            ("Nobody, 2026", "../bibliography.html#nobody2026")
+        }
+    source = made.words(trees[site / addresses.artifact("recall_by_length")])
+    assert "Its rows are printed in Nobody, 2026." in source
+    assert addresses.artifact("recall_by_length") in links
+    assert "(Nobody, 2026)" in made.words(row_of(trees, site, "recall_half"))
+
+
+def test_data_are_never_markup(built, trees):
+    _, site = built
+    assert "<script>alert" not in "".join(page.read_text() for page in trees)
+    for page, tree in trees.items():
+        for script in made.elements(tree, "script"):
+            assert script.get("src", "").endswith("site.js") or script.get("type") == "application/json", page
+    shown = [each.text for each in made.elements(trees[site / "ledger.html"], "option")]
+    assert f"recall: {made.EVIL}" in shown
+    cells = [made.words(each) for each in made.elements(trees[site / "artifact/documents.html"], "td")]
+    assert made.EVIL in cells
+
+
+def test_no_page_runs_what_a_field_says(trees):
+    for page, tree in trees.items():
+        for each in tree.iter():
+            if isinstance(each.tag, str):
+                assert not [name for name in each.attrib if name.lower().startswith("on")], page
+        for _, address in made.addresses(tree):
+            assert urlsplit(address).scheme in ("", "http", "https", "data"), (page, address)
+    shown = " ".join(made.words(tree) for tree in trees.values())
+    assert shown.count(made.TAG) > 5
+
+
+def test_a_row_of_the_ledger_says_all_that_is_known(built, trees):
+    root, site = built
+    row = row_of(trees, site, "recall_mean_large")
+    assert row.get("data-verdict") == "contradicted"
+    assert row.get("data-chapter") == "recall"
+    text = made.words(row)
+    assert "88.4 → 88.0" in text
+    assert "Mean over the seeds of Table 4." in text
+    links = [address for _, address in made.addresses(row)]
+    assert "chapter/recall.html" in links
+    assert "artifact/recall_seeds.html" in links
+    with (root / "artifacts/results/claim_places.csv").open(newline="") as stream:
+        places = {each["claim"]: each for each in csv.DictReader(stream)}
+    file, _, line = places["recall_mean_large"]["function"].partition(":")
+    assert addresses.code(file, int(line)) in links
+    code = {each.get("id"): made.words(each) for each in made.elements(trees[site / addresses.code(file)], "div")}
+    assert "def recall_mean_large(" in code[f"L{line}"]
+    better = made.words(row_of(trees, site, "recall_large_better"))
+    assert "Interval" in better
+    assert "by itself" in better
+
+
+def test_exhibits_show_their_table_their_data_and_what_rests_on_it(built, trees):
+    _, site = built
+    page = trees[site / addresses.exhibit("table", "recall_loss")]
+    assert "39.5" in [made.words(cell) for cell in made.elements(page, "td")]
+    links = [address for _, address in made.addresses(page)]
+    assert "../artifact/recall_drop.html" in links  # down
+    assert "../chapter/recall.html" in links  # up
+    assert "../ledger.html#recall_drop_small" in links  # a claim on the same result
+    assert (site / "table/recall_loss.csv").read_text().startswith("name,")
+    figure = trees[site / addresses.exhibit("figure", "recall_curves")]
+    [image] = made.elements(figure, "img")
+    caption = made.words(made.elements(figure, "figcaption")[0])
+    assert image.get("alt")[:40] == caption[:40]
+    assert (site / "figure" / image.get("src")).read_text().startswith("<?xml")
+    header = [made.words(each) for each in made.elements(figure, "th")]
+    assert {"x", "y"} <= set(header)
+    with (site / "figure/recall_curves.csv").open(newline="") as stream:
+        points = {(row["x"], row["y"]) for row in csv.DictReader(stream)}
+    assert ("512", "92.0") in points
+
+
+def test_the_graph_is_walked_both_ways(built, trees):
+    _, site = built
+    page = trees[site / addresses.artifact("recall_drop")]
+    sides = {each.get("aria-labelledby"): each for each in made.elements(page, "section")}
+    below = [address for _, address in made.addresses(sides["below-title"])]
+    above = [address for _, address in made.addresses(sides["above-title"])]
+    assert "../artifact/recall_by_length.html" in below
+    assert {"../table/recall_loss.html", "../ledger.html#recall_falls", "../chapter/recall.html"} <= set(above)
+    source = trees[site / addresses.artifact("recall_by_length")]
+    assert "../artifact/recall_drop.html" in [address for _, address in made.addresses(source)]
+    graph = trees[site / "graph.html"]
+    [script] = [each for each in made.elements(graph, "script") if each.get("type") == "application/json"]
+    edges = json.loads(script.text)
+    assert "result:recall_drop" in edges["table:recall_loss"]
+    assert "table:recall_loss" in edges["chapter:recall"]
+    assert "claim:recall_mean_large" in edges["chapter:recall"]
+    nodes = {each.get("data-key") for each in made.elements(graph, "li")}
+    assert nodes == set(edges)
+
+
+def test_the_overview_counts_what_its_links_choose(built, trees):
+    _, site = built
+    rows = made.elements(trees[site / "ledger.html"], "details")
+    for name, address in made.addresses(trees[site / "index.html"]):
+        if not address.startswith("ledger.html?"):
+            continue
+        wanted = dict(part.split("=") for part in address.partition("?")[2].replace("%20", " ").split("&"))
+        fitting = [row for row in rows if all(row.get(f"data-{key}") == value for key, value in wanted.items())]
+        [link] = [each for each in made.elements(trees[site / "index.html"], "a") if each.get(name) == address]
+        assert int(made.words(link)) == len(fitting) > 0
+
+
+def test_it_is_the_same_in_another_folder_time_zone_and_language(built, tmp_path):
+    root, site = built
+    other = tmp_path / "elsewhere" / "with space"
+    shutil.copytree(root, other, ignore=shutil.ignore_patterns("out"))
+    env = {**os.environ, "TZ": "Pacific/Kiritimati", "LC_ALL": "C", "LANG": "C", "PYTHONHASHSEED": "77"}
+    again = made.site(other, env=env)
+    files = {path.relative_to(site): path for path in site.rglob("*") if path.is_file()}
+    assert {path.relative_to(again) for path in again.rglob("*") if path.is_file()} == set(files)
+    differing = [name for name, path in files.items() if path.read_bytes() != (again / name).read_bytes()]
+    assert differing == []
+    assert "0 changed" in run(other, "site", env=env).stdout
+
+
+def test_what_is_gone_has_no_page_and_history_is_told(built, tmp_path):
+    root, site = built
+    assert "no git checkout, so there is no history" in made.words(made.parsed(site / "artifact/recall_drop.html"))
+    other = tmp_path / "versioned"
+    shutil.copytree(root, other)
+    assert (other / "out/site/table/recall_loss.html").is_file()
+
+    def git(*arguments):
+        name = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.invalid")
+        subprocess.run(["git", *name, *arguments], cwd=other, check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "The document as it stands")
+    table = other / "artifacts/sources/recall_by_length.csv"
+    table.write_text(table.read_text().replace("reader-s,512,92.0", "reader-s,512,94.0"))
+    (other / "tables/recall/recall_loss.py").unlink()
+    chapter = other / "paper/chapters/recall.tex.j2"
+    chapter.write_text(chapter.read_text().replace("<< table('recall_loss') >>", "").replace("tab:recall_loss,", ""))
+    assert run(other, "analyze").returncode == 0
+    git("commit", "-qam", "A misprint <b>mended</b>")
+    again = made.site(other)
+    assert not (again / "table/recall_loss.html").exists()
+    rows = [made.words(each) for each in made.elements(made.parsed(again / "artifact/recall_drop.html"), "tr")]
+    mended, began = [row for row in rows if "mended" in row or "as it stands" in row]
+    assert "A misprint <b>mended</b>" in mended
+    assert "3 cells, the largest change reader-s, most_gained: -7.5 -> -9.5" in mended
+    assert began.endswith("began")
+
+
+def test_an_empty_frame_has_a_site_without_a_ledger(tmp_path):
+    root = tmp_path / "frame"
+    assert new(root, "--title", "Words: kept & lost").returncode == 0
+    site = made.site(root)
+    assert made.words(made.elements(made.parsed(site / "index.html"), "h1")[0]) == "Words: kept & lost"
+    assert "No statement is judged yet." in made.words(made.parsed(site / "ledger.html"))
+    for page in site.rglob("*.html"):
+        for _, address in made.addresses(made.parsed(page)):
+            assert address.startswith("data:") or made.target(page, address)[0].is_file(), (page, address)

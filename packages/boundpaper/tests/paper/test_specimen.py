@@ -1,0 +1,157 @@
+"""The specimen by the ordinary commands: its frame, five tables, a figure, ten claims."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+from specimens import begin, new, run
+
+LEDGER = "artifacts/results/claims.csv"
+TABLES = ("readers", "recall_lengths", "recall_loss", "recall_near_far", "recall_differs")
+HOLDS, FAILS = "holds", "contradicted"
+
+# Each claim: its verdict on the frozen document; then one cell of a table changed, and the verdict that follows.
+CLAIMS = {
+    "recall_falls": (HOLDS, ("recall_by_length", "reader-l,2048,88.0", "reader-l,2048,94.0", FAILS)),
+    "recall_drop_small": (HOLDS, ("recall_stated", "drop_small,39.5", "drop_small,35.9", FAILS)),
+    "recall_drop_large": (HOLDS, ("recall_stated", "drop_large,17.0", "drop_large,71.0", FAILS)),
+    "recall_mean_small": (HOLDS, ("recall_stated", "mean_small,71.0", "mean_small,71.1", FAILS)),
+    "recall_mean_large": (FAILS, ("recall_stated", "mean_large,88.4", "mean_large,88.0", HOLDS)),
+    "recall_large_better": (HOLDS, ("recall_seeds", "reader-l,0,87.1", "reader-l,0,7.1", "not significant")),
+    "recall_near_large": ("not supported", ("recall_places", "reader-l,far,176", "reader-l,far,120", HOLDS)),
+    "recall_near_small": (HOLDS, ("recall_places", "reader-s,far,96", "reader-s,far,190", FAILS)),
+    "recall_half": (HOLDS, ("recall_stated", "longest_small,50", "longest_small,80", FAILS)),
+    "recall_third_reader": ("not testable", None),
+}
+
+
+def verdicts(root):
+    with (root / LEDGER).open(newline="") as stream:
+        return {row["claim"]: row["verdict"] for row in csv.DictReader(stream)}
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory):
+    """The foreign project with its results."""
+    root = begin(tmp_path_factory.mktemp("foreign") / "paper")
+    done = run(root, "analyze")
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def test_everything_is_checked(foreign):
+    done = run(foreign, "check")
+    assert (done.returncode, done.stderr) == (0, "")
+    listed = run(foreign, "list").stdout
+    assert listed.count("\nclaim:") == len(CLAIMS)
+    assert [name for name in TABLES if f"table:{name} " not in listed] == []
+
+
+def test_every_claim_has_its_verdict_on_the_frozen_document(foreign):
+    assert verdicts(foreign) == {name: verdict for name, (verdict, _) in CLAIMS.items()}
+    shown = run(foreign, "claims", "recall_mean_large")
+    assert "recall_mean_large: contradicted (supporting, statement, number)" in shown.stdout, shown.stderr
+    assert "reported 88.4, recomputed 88.00" in shown.stdout
+
+
+def test_its_words_and_looks_are_those_of_its_vocabulary(foreign):
+    shown = run(foreign, "claims", "recall_near_large")
+    assert "recall_near_large: not supported (headline, " in shown.stdout, "a section of its `headlines`"
+    assert "The largest rise is" in run(foreign, "claims", "recall_falls").stdout, "by its `ledger`"
+    done = run(foreign, "figure", "recall_curves", "--format", "tex")
+    assert done.returncode == 0, done.stderr
+    drawn = (foreign / done.stdout.strip()).read_text()
+    assert "Reader-Small" in drawn, "a member of its `families`"
+    assert "okgreen" in drawn
+
+
+def test_every_claim_turns_with_what_it_reads(foreign, tmp_path):
+    """One cell at a time for claims that share a table; the others stay as they were."""
+    root = tmp_path / "turned"
+    shutil.copytree(foreign, root)
+    sources = {path.stem: path.read_text() for path in (root / "artifacts/sources").glob("*.csv")}
+    left = {name: change for name, (_, change) in CLAIMS.items() if change}
+    while left:
+        now: dict[str, str] = {}
+        for name, (table, *_) in left.items():
+            now.setdefault(table, name)  # one change a table and round
+        changed = dict(sources)
+        for name in now.values():
+            table, old, new, _ = left[name]
+            assert changed[table].count(old) == 1, (name, old)
+            changed[table] = changed[table].replace(old, new)
+        for table, text in changed.items():
+            (root / f"artifacts/sources/{table}.csv").write_text(text)
+        done = run(root, "claims")
+        assert done.returncode == 0, done.stderr
+        turned = verdicts(root)
+        assert {name: turned[name] for name in now.values()} == {name: left[name][3] for name in now.values()}
+        for name in now.values():
+            del left[name]
+
+
+def test_tables_print_what_the_document_says(foreign):
+    done = run(foreign, "table", "recall_loss", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert [row["drop"]["value"] for row in json.loads(done.stdout)["rows"]] == [39.5, 17.0]
+    near = (
+        run(foreign, "table", "recall_near_far", "--format", "markdown").stdout.replace("\xa0", " ").replace("\\", "")
+    )
+    assert "85.5 [80.0, 89.7]" in near  # Wilson's interval of 171 of 200
+    assert "48.0 [41.2, 54.9]" in near  # of 96 of 200
+
+
+@pytest.mark.latex
+def test_it_compiles(foreign):
+    done = run(foreign, "paper")
+    assert done.returncode == 0, done.stderr
+    text = (foreign / "out/chapters/recall.tex").read_text()
+    assert "{39.5} points" in text
+    assert "contradicted" in text
+    assert (foreign / "out/thesis.pdf").stat().st_size > 30_000
+
+
+def test_a_frame_is_not_written_over_something(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    done = new(tmp_path)
+    assert done.returncode == 2
+    assert "is not empty; name a folder that does not exist yet" in done.stderr
+
+
+def test_a_frame_is_not_written_inside_a_paper(foreign):
+    inside = run(foreign, "new", "here")
+    assert inside.returncode == 2
+    assert "lies inside the paper" in inside.stderr
+    assert not (foreign / "here").exists()
+
+
+@pytest.mark.latex
+def test_an_empty_frame_is_checked_and_compiles_at_once(tmp_path):
+    root = tmp_path / "frame"
+    assert new(root, "--title", "Words: kept & lost").returncode == 0
+    done = run(root, "check")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run(root, "paper").returncode == 0
+    assert (root / "out/thesis.pdf").is_file()
+    told = run(root, "claims")
+    assert told.returncode == 1
+    assert "analysis/claims holds no claim; write one function with its statement as docstring" in told.stderr
+
+
+@pytest.mark.latex
+@pytest.mark.skipif(shutil.which("pandoc") is None, reason="no pandoc")
+def test_the_words_of_adopted_papers_do_there_what_fits(foreign, tmp_path):
+    assert run(foreign, "lint").returncode == 0
+    done = run(foreign, "docx", "-o", str(tmp_path / "paper.docx"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    from boundpaper.adopt.export import words
+
+    text = words((tmp_path / "paper.docx").read_bytes(), "docx")
+    assert "39.5" in text
+    assert "sign@" not in text
+    done = run(foreign, "flatten", "-o", str(tmp_path / "plain"))
+    assert done.returncode == 0, done.stderr
+    assert "\\begin{document}" in (tmp_path / "plain/thesis.tex").read_text()
+    assert "give --arxiv or --overleaf-upload" in run(foreign, "zip").stderr

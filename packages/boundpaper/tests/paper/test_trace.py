@@ -1,0 +1,159 @@
+"""A printed number, a cell or a verdict is followed down to the line of its source."""
+
+import pandas as pd
+import pytest
+
+from boundpaper.paper import bound, chapter
+from boundpaper.paper.trace.numeral import EQUAL, ROUNDED, SAME, Numeral, tokens
+from specimens import begin, run
+
+FILE = "paper/chapters/sample.tex.j2"
+FRAMES = {
+    "drops": pd.DataFrame({"model": ["a", "b"], "drop": [0.935, -2.0], "count": [7, 12], "name": ["x_1", "y"]}),
+    "claims": pd.DataFrame({"claim": ["falls"], "verdict": ["holds"], "p_value": [0.03]}),
+}
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory):
+    root = begin(tmp_path_factory.mktemp("trace") / "paper")
+    done = run(root, "analyze")
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def traced(root, *what):
+    done = run(root, "trace", *what)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refused(root, *what):
+    done = run(root, "trace", *what)
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout
+    return done.stderr
+
+
+def line_of(root, path, start):
+    rows = (root / path).read_text().splitlines()
+    return f"{path}:{1 + next(number for number, row in enumerate(rows) if row.startswith(start))}"
+
+
+def test_a_number_is_found_wherever_it_is_printed(foreign):
+    trail = traced(foreign, "39.5")
+    lines = (foreign / "paper/chapters/recall.tex.j2").read_text().splitlines()
+    chapter_line = next(number for number, line in enumerate(lines) if "n('recall_drop', reader='reader-s'" in line)
+    assert f"paper/chapters/recall.tex.j2:{chapter_line + 1}: 39.5 = recall_drop/reader=reader-s/drop" in trail
+    assert "table:recall_loss/Reader-Small/drop: 39.5" in trail
+    assert line_of(foreign, "artifacts/sources/recall_stated.csv", "drop_small") + ": printed 39.5" in trail
+    assert "claim:recall_drop_small: holds; reported 39.5" in trail
+    assert trail.startswith("table:"), "what is printed in an exhibit comes first"
+    assert trail.index("table:") < trail.index("recall.tex.j2:") < trail.index("\nclaim:recall")
+    below = trail.partition("recall.tex.j2:")[2].partition("\nclaim:")[0]
+    assert "= artifacts/results/recall_drop.csv:2 drop '39.5'" in below
+    assert "printed in recall, Recall by length, Table 2 [nobody2026]" in below
+
+
+@pytest.mark.parametrize("what", ["39.5", "71.0", "88.4", "1"])
+def test_a_number_is_answered_on_a_page_and_in_full_when_asked(foreign, what):
+    short, full = traced(foreign, what).splitlines(), traced(foreign, what, "--all").splitlines()
+    assert len(short) <= 45
+    assert len(full) >= len(short)
+    assert {line for line in short if not line.startswith("and ")} <= set(full)
+    assert not [line for line in full if line.endswith("--all shows them")]
+
+
+def test_a_cell_is_followed_to_the_line_of_its_source(foreign):
+    trail = traced(foreign, "table:recall_lengths/reader-s/at_2048")
+    place = line_of(foreign, "artifacts/sources/recall_by_length.csv", "reader-s,2048")
+    assert f"= {place} printed '71.0'" in trail
+    assert "printed in recall" in trail.partition(place)[2]
+    assert "recall_lengths.py:" in trail.partition(place)[0]
+
+
+def test_what_is_computed_names_the_rows_that_it_came_from(foreign):
+    trail = traced(foreign, "result:recall_drop/reader-s/drop")
+    assert "python build.py analyze recall_drop" in trail
+    assert "artifacts/sources/recall_by_length.csv:" in trail
+    assert "computed from" in trail
+
+
+def test_a_verdict_leads_to_its_function_and_its_data(foreign):
+    trail = traced(foreign, "claim:recall_mean_large")
+    assert trail.startswith("claim:recall_mean_large: contradicted; ")
+    assert "judged by analysis/claims/" in trail
+    assert "used in recall" in trail
+    assert "artifacts/sources/recall_stated.csv" in trail
+
+
+def test_unknown_things_are_answered_with_the_nearest(foreign):
+    assert "did you mean recall_lengths" in refused(foreign, "table:recall_length/reader-s/at_2048").replace(
+        "table:", ""
+    )
+    assert "reader-s" in refused(foreign, "table:recall_lengths/reader-z/at_2048")
+    assert "at_2048" in refused(foreign, "table:recall_lengths/reader-s/at_204")
+    assert "recall_mean_large" in refused(foreign, "claim:recall_mean_larg")
+    assert "39.5 in table:recall_loss" in refused(foreign, "39.51")
+    assert "recall_loss" in refused(foreign, "recall_los")
+
+
+def test_a_numeral_fits_what_is_printed_like_it():
+    numeral = Numeral.read("0.935")
+    assert numeral is not None
+    assert [numeral.fits(text) for text in ("0.935", "0.9350", "0.93512", "0.9361", "words", "")] == [
+        SAME,
+        EQUAL,
+        ROUNDED,
+        0,
+        0,
+        0,
+    ]
+    share = Numeral.read("93.5%")
+    assert share is not None
+    assert share.holds(0.9352)
+    assert not numeral.holds(93.5)
+    assert tokens("$-$0.88 of 1,234 and 5 × 3") == ["-0.88", "1234", "5", "3"]
+
+
+def rendered(body):
+    printed = []
+    text = chapter.render(body, FILE, FRAMES, printed)
+    return text.removesuffix(f"\n% source: {FILE}\n"), printed
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("<< n('drops', model='a', value='drop') | fixed(2) >>", r"\numberof{drops}{0.94}"),
+        ("<< (n('drops', model='a', value='drop') * 100) | fixed(1) >>", r"\numberof{drops}{93.5}"),
+        ("<< (1 - n('drops', model='a', value='drop')) | fixed(3) >>", r"\numberof{drops}{0.065}"),
+        ("<< (n('drops', model='b', value='count') * 0.5) | fixed(1) >>", r"\numberof{drops}{6.0}"),
+        ("<< n('drops', model='a', value='count') >>", r"\numberof{drops}{7}"),
+        ("<< n('drops', model='a', value='count') | words >>", r"\numberof{drops}{seven}"),
+        ("<< n('drops', model='a', value='name') >>", r"\numberof{drops}{x\_1}"),
+        ("<< (n('drops', model='b', value='drop'), 0.5) | interval(1) >>", r"\numberof{drops}{[$-$2.0, 0.5]}"),
+        ("<< claim('falls').phrase >>", r"\verdictof{falls}{holds}"),
+        (
+            "<< claim('falls') >>: << claim('falls').p_value | pvalue >>",
+            r"\verdictof{falls}{holds}: \verdictof{falls}{0.030}",
+        ),
+        ("<< table('x') >>", r"\exhibit{table/x}\input{tables/x}"),
+        ("<< figure('x') >>", r"\exhibit{figure/x}\input{figures/x.float}"),
+    ],
+)
+def test_what_is_bound_is_a_link(body, text):
+    assert rendered(body)[0] == text
+
+
+def test_each_printed_value_tells_its_line_and_its_cell():
+    _, printed = rendered("A.\n<% set low = n('drops', model='a', value='drop') %>\nB << low | fixed(3) >>.\n")
+    origin = {"artifact": "drops", "column": "drop", "where": {"model": "a"}}
+    assert printed == [{"line": 3, "shown": "0.935", "origins": [origin]}]
+
+
+def test_arithmetic_of_two_cells_knows_both():
+    first, second = (bound.bound(value, [bound.origin("t", name, {})]) for value, name in ((3.0, "a"), (4, "b")))
+    assert [each.column for each in bound.origins_of(first - second)] == ["a", "b"]
+    assert [each.column for each in bound.origins_of(second / first)] == ["b", "a"]
+    assert bound.origins_of(first > second) == ()
+    assert repr(first) == "3.0"

@@ -1,0 +1,86 @@
+"""A paper of the tests' own with its site, and what tests read from pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import html5lib
+
+from specimens import begin, run
+
+EVIL = "<script>alert(1)</script> & \"quoted\" 'too'"
+TAG = "<img src=x onerror=alert(1)>"
+SPACE = "{http://www.w3.org/1999/xhtml}"
+
+
+def made(folder: Path) -> Path:
+    """The foreign paper, in which the name of a document and a reason are markup to whoever believes them."""
+    root = begin(folder)
+    places = root / "artifacts/sources/documents.csv"
+    text = places.read_text()
+    assert text.count("How Often Two Small Readers Recall a Planted Word") == 1
+    cell = EVIL.replace('"', '""')
+    places.write_text(text.replace("How Often Two Small Readers Recall a Planted Word", f'"{cell}"'))
+    for file, words in (
+        ("tables/recall/recall_near_far.py", 'caption="Words'),
+        ("figures/recall_curves.py", 'caption=f"Recall'),
+    ):
+        exhibit = root / file
+        text = exhibit.read_text()
+        assert text.count(words) == 1
+        exhibit.write_text(text.replace(words, words.replace('"', f'"{TAG} ', 1)))
+    metadata = root / "paper/metadata.yaml"
+    metadata.write_text(f"{metadata.read_text()}subtitle: {TAG}\nkeywords: [{TAG}]\n")
+    with (root / "paper/references.bib").open("a") as stream:
+        stream.write(
+            f"@misc{{a&<b>, author = {{{{{TAG}}}}}, title = {{{TAG}}}, note = {{{TAG} % & #}}, year = 2026}}\n"
+        )
+    return root
+
+
+def site(root: Path, **options) -> Path:
+    """Build the site of a project; its folder."""
+    done = run(root, "site", **options)
+    assert done.returncode == 0, done.stderr
+    return root / "out/site"
+
+
+def parsed(path: Path):
+    """A page as a tree, the parser strict."""
+    parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), strict=True)
+    return parser.parse(path.read_text(encoding="utf-8"))
+
+
+def elements(tree, name: str) -> list:
+    """All elements of a name."""
+    return list(tree.iter(f"{SPACE}{name}"))
+
+
+def ids(tree) -> list[str]:
+    """All ids of a page."""
+    return [each.get("id") for each in tree.iter() if isinstance(each.tag, str) and each.get("id")]
+
+
+def words(element) -> str:
+    """The text of an element, its spaces made single."""
+    return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
+
+
+def addresses(tree) -> list[tuple[str, str]]:
+    """Attribute and value of everything in a page that names another file."""
+    return [
+        (name, each.get(name))
+        for each in tree.iter()
+        if isinstance(each.tag, str)
+        for name in ("href", "src")
+        if each.get(name)
+    ]
+
+
+def target(page: Path, address: str) -> tuple[Path, str]:
+    """The file and the fragment that an address of a page names."""
+    parts = urlsplit(address)
+    file = (page.parent / unquote(parts.path)).resolve() if parts.path else page.resolve()
+    return file, unquote(parts.fragment)

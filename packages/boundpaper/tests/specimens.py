@@ -1,0 +1,40 @@
+"""The specimen: a paper of invented readers on which the engine is tested, and its commands."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import warmed
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parent / "src"
+SPECIMEN = HERE / "specimen"
+SCHEMA = "artifacts/datapackage.yaml"
+
+
+def run(root: Path, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line of the paper in `root`; with an environment, by an interpreter that knows no library yet."""
+    if env is None:
+        return warmed.run(root, "build.py", *arguments)
+    command = [sys.executable, "build.py", *arguments]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env=env)
+
+
+def new(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Write the frame of a new paper."""
+    command = [sys.executable, "-m", "boundpaper", "new", str(folder), *options]
+    return subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True, check=False)
+
+
+def begin(folder: Path) -> Path:
+    """The frame of a new paper with the specimen laid over it."""
+    done = new(folder, "--title", "Recall, Checked")
+    assert done.returncode == 0, done.stderr
+    shutil.copytree(SPECIMEN, folder, dirs_exist_ok=True)
+    (folder / "paper/chapters/introduction.tex.j2").unlink()
+    with (folder / SCHEMA).open("a") as stream:
+        stream.write((folder / "resources.yaml").read_text())
+    return folder

@@ -1,0 +1,21 @@
+"""Names of the statistics: each one of `__all__` has its module, and none is loaded before it is used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import boundpaper.statistics as statistics
+
+
+def test_every_name_is_there_and_no_other():
+    for name in statistics.__all__:
+        assert callable(getattr(statistics, name)) or name == "COLUMNS", name
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        getattr(statistics, "nothing")  # noqa: B009
+
+
+def test_rounding_needs_no_scipy():
+    code = "import sys, boundpaper.statistics.rounding; print('scipy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,296 @@
+"""The store: frames with the schema's types, the pivot, faults by row, and results that change with their numbers."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from boundpaper.errors import DataError, ThesisError
+from boundpaper.store import manifest
+from boundpaper.store.canonical import agree
+from boundpaper.store.files import digest
+from boundpaper.store.frames import wide
+from boundpaper.store.manifest import sealed
+from boundpaper.store.reader import read
+from boundpaper.store.results import bytes_to_keep, text
+from boundpaper.store.schema import check
+
+SCHEMA = """
+name: test
+resources:
+- name: models
+  path: sources/models.csv
+  schema:
+    fields:
+    - {name: model, type: string, constraints: {required: true}}
+    primaryKey: [model]
+- name: scores
+  path: sources/scores.csv
+  kind: source
+  range: {ap: [0, 1]}
+  schema:
+    fields:
+    - {name: model, type: string, constraints: {required: true}}
+    - {name: metric, type: string, constraints: {required: true}}
+    - {name: layer, type: integer}
+    - {name: printed, type: string}
+    - {name: reason, type: string}
+    primaryKey: [model, metric]
+    foreignKeys:
+    - {fields: [model], reference: {resource: models, fields: [model]}}
+- name: sinks
+  path: measurements/sinks
+  kind: measurement
+  schema:
+    fields:
+    - {name: model, type: string}
+    - {name: value, type: number, constraints: {required: true}}
+"""
+GOOD = "model,metric,layer,printed,reason\na,ap,1,0.50,\na,size,2,7,\nb,ap,1,,not measured\nb,size,,8,layer: unknown\n"
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "artifacts/sources").mkdir(parents=True)
+    (tmp_path / "artifacts/measurements/sinks").mkdir(parents=True)
+    (tmp_path / "artifacts/datapackage.yaml").write_text(SCHEMA)
+    (tmp_path / "artifacts/sources/models.csv").write_text("model\na\nb\n")
+    (tmp_path / "artifacts/sources/scores.csv").write_text(GOOD)
+    for name, value in (("one", 1.5), ("two", 2.5)):
+        (tmp_path / f"artifacts/measurements/sinks/{name}.csv").write_text(f"value\n{value}\n")
+    return tmp_path
+
+
+def put(root: Path, content: str) -> None:
+    (root / "artifacts/sources/scores.csv").write_text(content)
+
+
+def test_a_good_table_has_no_fault(root):
+    assert check(root, "scores") == []
+    assert check(root, "models") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "row", "field", "words"),
+    [
+        ("0.50", "1.50", 2, "printed", "outside 0 to 1"),
+        ("0.50", "half", 2, "printed", "not a printed number"),
+        ("a,size", "c,size", 3, "", "'c' is not in the table 'models'"),
+        ("a,size", "a,ap", 3, "", "stands twice"),
+        ("not measured", "", 4, "printed", "empty without a reason"),
+        ("a,ap,1", "a,ap,one", 2, "layer", "'one' is no integer"),
+        ("model,metric,layer", "model,metrics,layer", 1, "metric", "no column metric; unknown column metrics"),
+    ],
+)
+def test_faults_name_file_row_field_and_what(root, old, new, row, field, words):
+    put(root, GOOD.replace(old, new, 1))
+    fault = check(root, "scores")[0]
+    assert fault.file == "artifacts/sources/scores.csv"
+    assert words in fault.message
+    assert fault.row == row
+    if field:
+        assert fault.field == field
+
+
+def test_a_number_that_is_no_number(root):
+    (root / "artifacts/measurements/sinks/one.csv").write_text("value\nNaN\n")
+    assert "NaN" in check(root, "sinks")[0].message
+    (root / "artifacts/measurements/sinks/one.csv").write_text("value\nINF\n")
+    assert "INF" in check(root, "sinks")[0].message
+
+
+def test_an_undescribed_table_and_a_missing_file(root):
+    (root / "artifacts/sources/extra.csv").write_text("a\n1\n")
+    assert "no resource 'extra'" in check(root, "extra")[0].message
+    (root / "artifacts/sources/scores.csv").unlink()
+    assert "missing" in check(root, "scores")[0].message
+
+
+def test_reading_adds_parsed_numbers_and_keeps_text(root):
+    frame = read(root, "scores")
+    assert frame["value"].tolist()[:2] == [0.5, 7]
+    assert frame["low"][0] == pytest.approx(0.495)
+    assert pd.isna(frame["value"][2])
+    assert frame["printed"][2] == ""
+    assert frame["layer"].dtype == "Int64"
+
+
+def test_a_frame_is_the_caller_s_own_and_follows_the_file(root):
+    frame = read(root, "scores")
+    frame["value"] = 0
+    assert read(root, "scores")["value"][0] == 0.5
+    put(root, GOOD.replace("0.50", "0.75"))
+    assert read(root, "scores")["value"][0] == 0.75
+
+
+def test_measurements_are_one_frame_with_the_model_from_the_file_name(root):
+    frame = read(root, "sinks")
+    assert dict(zip(frame["model"], frame["value"], strict=True)) == {"one": 1.5, "two": 2.5}
+
+
+def test_an_unknown_artifact(root):
+    with pytest.raises(DataError, match="no artifact called 'score'"):
+        read(root, "score")
+
+
+def test_wide_pivots_and_refuses_doubles(root):
+    frame = read(root, "scores").drop(columns=["layer"])
+    table = wide(frame)
+    assert list(table.columns) == ["model", "ap", "size"]
+    assert table["size"].tolist() == [7, 8]
+    with pytest.raises(DataError, match="model=a, metric=ap stands 2 times"):
+        wide(pd.concat([frame, frame]))
+    with pytest.raises(DataError, match="no column kind"):
+        wide(frame, metric="kind")
+
+
+def test_result_text_is_stable_and_refuses_what_is_unexplained():
+    frame = pd.DataFrame({"a": [1 / 3, -0.0], "b": ["x", "y"]})
+    assert text(frame, "r") == "a,b\n0.33333333,x\n0,y\n"
+    with pytest.raises(DataError, match="row 2, a: missing without a reason"):
+        text(pd.DataFrame({"a": [None], "b": [1]}), "r")
+    assert text(pd.DataFrame({"a": [None], "note": ["unknown"]}), "r") == "a,note\n,unknown\n"
+    with pytest.raises(DataError, match="infinity"):
+        text(pd.DataFrame({"a": [float("inf")]}), "r")
+    with pytest.raises(DataError, match="no rows"):
+        text(pd.DataFrame({"a": []}), "r")
+
+
+def test_a_result_is_kept_while_its_numbers_agree(tmp_path):
+    path = tmp_path / "r.csv"
+    assert bytes_to_keep(path, b"a,b\n1.0,x\n") == b"a,b\n1.0,x\n"
+    path.write_bytes(b"a,b\n1.0,x\n")
+    assert bytes_to_keep(path, b"a,b\n1.0000001,x\n") == b"a,b\n1.0,x\n"
+    for changed in (b"a,b\n1.0001,x\n", b"a,b\n1.0,y\n", b"a,c\n1.0,x\n", b"a,b\n1.0,x\n1.0,x\n", b"a,b\n,x\n"):
+        assert bytes_to_keep(path, changed) == changed
+    assert not agree(b"a\n1\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("content", "row", "words"),
+    [
+        (b"\xff" + GOOD.encode(), 0, "1: not UTF-8"),
+        (GOOD.encode().replace(b"7", b"\xe9"), 0, "3: not UTF-8"),
+        (GOOD.splitlines()[0].encode() + b"\n", 0, "a header and no row"),
+        (GOOD.encode()[:-9], 0, "ends in the middle of a line"),
+        (GOOD.replace("\n", "\r").encode(), 0, "carriage return"),
+        (GOOD.replace("7", "\0").encode(), 0, "NUL"),
+        (GOOD.replace("0.50", '"0,5"').encode(), 2, "commas part thousands"),
+        (GOOD.replace(",7,", ",1e400,").encode(), 3, "beyond the numbers"),
+        (GOOD.replace(",7,", ",1e" + "9" * 5000 + ",").encode(), 3, "commas part thousands"),
+    ],
+)
+def test_a_damaged_table_is_told_by_its_file(root, content, row, words):
+    (root / "artifacts/sources/scores.csv").write_bytes(content)
+    [fault] = check(root, "scores")
+    assert (fault.file, fault.row) == ("artifacts/sources/scores.csv", row)
+    assert words in fault.message
+    assert len(str(fault)) < 400
+
+
+def test_a_folder_in_the_place_of_a_table_is_told(root):
+    (root / "artifacts/sources/scores.csv").unlink()
+    (root / "artifacts/sources/scores.csv").mkdir()
+    [fault] = check(root, "scores")
+    assert "scores.csv" in str(fault)
+    with pytest.raises(ThesisError, match=r"scores.csv: cannot be read as a file \(Is a directory\)"):
+        digest(root / "artifacts/sources/scores.csv")
+
+
+def measured(root: Path) -> Path:
+    path = root / "artifacts/measurements/sinks/one.csv"
+    path.write_text("value\n0.10622368\n0.5\n")
+    path.with_suffix(".json").write_bytes(sealed({"command": "x", "versions": {}}, path))
+    assert check(root, "sinks") == []
+    return path
+
+
+@pytest.mark.parametrize("cut", ["value\n0.10622368\n", "value\n0.1\n0.5\n", "value\n0.5\n0.10622368\n"])
+def test_a_measurement_that_was_cut_breaks_its_seal(root, cut):
+    path = measured(root)
+    path.write_text(cut)
+    [fault] = check(root, "sinks")
+    assert fault.file == "artifacts/measurements/sinks/one.csv"
+    assert "not the table that was measured" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        ("{", "one.json:1: no JSON"),
+        ("[]", "one.json: holds no JSON object"),
+        ('{"a": ' * 100_000, "one.json: no JSON that can be read"),
+        ('{"versions": 3}', "one.json: versions: 3 is no mapping of names to values"),
+        ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m boundpaper.store.manifest"),
+        ("\udcff", "one.json:1: not UTF-8"),
+    ],
+)
+def test_a_damaged_manifest_is_named(root, note, words):
+    path = measured(root)
+    path.with_suffix(".json").write_text(note, errors="surrogateescape")
+    [fault] = check(root, "sinks")
+    assert words in str(fault)
+
+
+def test_a_seal_is_set_where_there_is_none(root, monkeypatch):
+    path = measured(root)
+    path.with_suffix(".json").write_text('{"command": "x"}')
+    monkeypatch.chdir(root)
+    manifest.main([])
+    assert check(root, "sinks") == []
+    kept = path.with_suffix(".json").read_bytes()
+    path.write_text("value\n1\n")
+    manifest.main([])
+    assert path.with_suffix(".json").read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("- {name: model, type: string, constraints", "- {type: string, constraints", "models: field 1 has no `name`"),
+        ("  path: sources/models.csv\n", "  path: http://127.0.0.1/models.csv\n", "models: `path` is 'http"),
+        ("  path: sources/models.csv\n", "  path: sources/../../x.csv\n", "models: `path` is"),
+        ("- name: models\n", "- title: models\n", "resource 1 has no `name`"),
+        (
+            "reference: {resource: models, fields: [model]}",
+            "reference: 7",
+            "scores.schema: foreignKeys[0].reference: 7 is no mapping",
+        ),
+        ("range: {ap: [0, 1]}", "range: 7", "scores: `range` is no mapping"),
+        ("name: test\n", "name: [\n", "datapackage.yaml:4: did not find"),
+        ("name: test\n", "name: \udcff\n", "datapackage.yaml:2: not UTF-8"),
+    ],
+)
+def test_a_damaged_package_is_told(root, old, new, words):
+    assert old in SCHEMA
+    text = SCHEMA.replace(old, new, 1)
+    (root / "artifacts/datapackage.yaml").write_text(text, errors="surrogateescape")
+    with pytest.raises(DataError) as caught:
+        check(root, "scores")
+    assert words in str(caught.value)
+
+
+def test_aliases_of_aliases_are_refused(root):
+    bomb = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9))
+    (root / "artifacts/datapackage.yaml").write_text(f"a0: &a0 [x]\n{bomb}{SCHEMA}")
+    with pytest.raises(DataError, match="once its aliases are written out"):
+        check(root, "scores")
+
+
+@pytest.mark.parametrize("place", ["package", "profile", "dialect", "schema"])
+def test_nothing_of_the_package_is_fetched(root, place, monkeypatch):
+    url = "http://127.0.0.1:9/x.json"
+
+    def refused(*arguments, **options):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr("socket.socket.connect", refused)
+    text = f"profile: {url}\n{SCHEMA}" if place == "package" else SCHEMA
+    if place in ("profile", "dialect"):
+        text = text.replace("  path: sources/scores.csv\n", f"  path: sources/scores.csv\n  {place}: {url}\n")
+        text = text.replace("  path: sources/models.csv\n", f"  path: sources/models.csv\n  {place}: {url}\n")
+    if place == "schema":
+        text = text.replace("  kind: source\n  range", f"  kind: source\n  $schema: {url}\n  range")
+    (root / "artifacts/datapackage.yaml").write_text(text)
+    with pytest.raises(DataError, match=r"127\.0\.0\.1.* is (a profile that is not checked|no mapping)"):
+        check(root, "scores")

@@ -1,0 +1,63 @@
+"""From the verdicts of a PDF to their rows on the site (one click), and on to function and data (another).
+
+python packages/boundpaper/tests/two_clicks.py out/thesis.pdf out/site
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pypdf
+
+from site_made import addresses, elements, ids, parsed, target, words
+
+ROW = "ledger.html#"
+
+
+def rows_linked(pdf: Path, site: str) -> set[str]:
+    """The rows of the ledger to which links of a PDF lead; `site` is the address that it was built with."""
+    linked = set()
+    for page in pypdf.PdfReader(pdf).pages:
+        for annotation in page.get("/Annots") or []:
+            address = str(annotation.get_object()["/A"].get_object().get("/URI", ""))
+            if address.startswith(f"{site}/{ROW}"):
+                linked.add(address.removeprefix(f"{site}/{ROW}"))
+    return linked
+
+
+def faults(rows: set[str], site: Path) -> list[str]:
+    """What is missing on the way from rows on to their functions and data; nothing where all is there."""
+    ledger = site / "ledger.html"
+    held = {each.get("id"): each for each in elements(parsed(ledger), "details") if each.get("id")}
+    code: dict[Path, dict[str, str]] = {}
+    collected = []
+    for name in sorted(rows):
+        if name not in held:
+            collected.append(f"{name}: no such row")
+            continue
+        links = [address for _, address in addresses(held[name])]
+        functions = [target(ledger, each) for each in links if each.startswith("code/")]
+        data = [target(ledger, each)[0] for each in links if each.startswith("artifact/")]
+        if len(functions) != 1 or not (data or held[name].get("data-verdict") == "not testable"):  # for want of data
+            collected.append(f"{name}: leads to {len(functions)} functions and {len(data)} tables")
+        for file, line in functions:
+            if file not in code:
+                code[file] = {each.get("id"): words(each) for each in elements(parsed(file), "div") if each.get("id")}
+            if not re.search(r"def \w+\(", code[file].get(line, "")):
+                collected.append(f"{name}: {file.name}#{line} is no function")
+        collected += [f"{name}: {each.name} shows no data" for each in data if not _shows_data(each)]
+    return collected
+
+
+def _shows_data(page: Path) -> bool:
+    tree = parsed(page)
+    return "data-title" in ids(tree) and len(elements(tree, "td")) > 0
+
+
+if __name__ == "__main__":
+    linked = rows_linked(Path(sys.argv[1]), Path(sys.argv[2]).name)
+    wrong = faults(linked, Path(sys.argv[2]))
+    print(f"{len(linked)} rows of the ledger are linked; {len(wrong)} ways are broken", *wrong, sep="\n")
+    sys.exit(bool(wrong) or not linked)

@@ -1,0 +1,352 @@
+"""Every causal architecture of the installed transformers, built small with random weights, and what can be had of it.
+
+    python packages/keyquery/tests/architectures.py       # writes docs/architectures.md
+
+No weights are fetched. A model is captured right when in every layer, over a whole text, softmax(scaling q.k) over the
+tokens that the layer is said to see, times the values, is what the layer's own kernel gave.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.anatomy import blocks
+from keyquery.models.architecture import check_call, check_order, forward, survey
+from keyquery.models.attention.calls import Call
+from keyquery.models.attention.projections import projecting
+from keyquery.models.attention.rotations import rotations
+from keyquery.models.libraries import need, version
+from keyquery.rotary import Rotary
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+TOKENS = 40  # longer than the windows and chunks of the small models
+SECONDS = 300  # of one architecture
+MOST = 30_000_000  # parameters of a model that counts as small
+COMMAND = "python packages/keyquery/tests/architectures.py"
+
+# Settings of a configuration that has them, by name
+SIZES: dict[str, Any] = {
+    **dict.fromkeys(("hidden_size", "n_embd", "d_model", "embedding_size", "word_embed_proj_dim", "hidden_dim"), 64),
+    **dict.fromkeys(("hc_hidden_size", "emb_dim", "dim", "dim_model", "encoder_hidden_size", "altup_hidden_size"), 64),
+    **dict.fromkeys(("intermediate_size", "n_inner", "ffn_dim", "decoder_ffn_dim", "encoder_ffn_dim", "dff"), 48),
+    **dict.fromkeys(("intermediate_size_mlp", "expert_ffn_hidden_size", "ffn_hidden_size", "dim_ff"), 48),
+    **dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 4),
+    **dict.fromkeys(("decoder_layers", "encoder_layers", "num_decoder_layers", "num_encoder_layers"), 2),
+    **dict.fromkeys(("num_attention_heads", "n_head", "n_heads", "num_heads"), 4),
+    **dict.fromkeys(("decoder_attention_heads", "encoder_attention_heads", "num_decoder_attention_heads"), 4),
+    **dict.fromkeys(("num_key_value_heads", "swa_num_key_value_heads", "num_global_key_value_heads"), 2),
+    **dict.fromkeys(("swa_num_attention_heads",), 4),
+    **dict.fromkeys(("head_dim", "global_head_dim", "swa_head_dim", "attention_head_dim", "dim_head"), 16),
+    **dict.fromkeys(("kv_channels", "swa_v_head_dim", "mamba_headdim", "mamba_d_head", "mamba_head_dim"), 16),
+    **dict.fromkeys(("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "max_target_positions"), 64),
+    **dict.fromkeys(("vocab_size", "vocab_size_per_layer_input", "src_vocab_size", "tgt_vocab_size"), 96),
+    **dict.fromkeys(("sliding_window", "attention_chunk_size", "attention_window_size", "window_size"), 16),
+    **dict.fromkeys(("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"), 4),
+    **dict.fromkeys(("num_experts_per_tok", "moe_topk", "moe_k"), 2),
+    **dict.fromkeys(("moe_intermediate_size", "moe_ffn_hidden_size", "shared_expert_intermediate_size"), 16),
+    **dict.fromkeys(("shared_intermediate_size", "moe_shared_expert_intermediate_size"), 16),
+    **dict.fromkeys(("n_group", "topk_group", "n_groups", "mamba_n_groups", "n_shared_experts"), 1),
+    **dict.fromkeys(("q_lora_rank", "kv_lora_rank", "o_lora_rank", "index_head_dim", "qk_nope_head_dim"), 16),
+    **dict.fromkeys(("v_head_dim",), 16),
+    **dict.fromkeys(("qk_rope_head_dim", "rotary_dim"), 8),
+    **dict.fromkeys(("first_k_dense_replace", "num_hash_layers"), 1),
+    **dict.fromkeys(("state_size", "ssm_state_size", "mamba_d_state", "hidden_size_per_layer_input"), 8),
+    **dict.fromkeys(("mamba_n_heads", "mamba_num_heads", "n_mamba_heads"), 8),
+    **dict.fromkeys(("expand", "mamba_expand"), 2),
+    **dict.fromkeys(("linear_num_key_heads", "index_n_heads"), 2),
+    **dict.fromkeys(("linear_num_value_heads", "index_topk"), 4),
+    **dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 16),
+    **{"mamba_d_ssm": 128, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "laurel_rank": 8},
+}
+# Further settings of a type, where the sizes above do not go together
+OWN: dict[str, dict[str, Any]] = {
+    "bamba": {"attn_layer_indices": [1, 3]},
+    "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
+    "granitemoehybrid": {"layer_types": ["mamba", "attention", "mamba", "attention"]},
+    "gpt_neo": {"attention_types": [[["global", "local"], 2]]},
+    "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
+    "mamba2": {"num_heads": 8, "head_dim": 16},
+    "cohere_compass_text": {"layer_types": ["sliding_attention", "full_attention"] * 2},
+    "dots3_note_text": {"num_key_value_heads": 4},
+    "dots3_note": {"num_key_value_heads": 4},
+    "reformer": {"is_decoder": True, "attn_layers": ["local", "lsh"], "axial_pos_embds": False},
+    "bailing_hybrid": {"num_key_value_heads": 4},
+    "kimi_linear": {"num_experts_per_token": 2, "num_key_value_heads": 4},
+}
+# What is tried in turn until a model is built and runs
+TRIES: tuple[dict[str, Any], ...] = (
+    {},
+    {"num_key_value_heads": 4},
+    {"head_dim": 16},
+    {"head_dim": 16, "num_key_value_heads": 4},
+    {"head_dim": 8, "num_key_value_heads": 4},
+    {"num_experts_per_tok": 1},
+    {"num_key_value_heads": 4, "num_experts_per_tok": 1},
+    {"is_decoder": True},
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What can be had of an architecture.
+
+    Parameters
+    ----------
+    type : str
+        Its model type.
+    built : str
+        Why it was not built small; empty when it was.
+    refused : str
+        Why it cannot be captured; empty when it is captured right.
+    layers : str
+        What its attention layers are.
+    rotation : str
+        How they turn, or why that is not known.
+    before : str
+        Whether vectors before the rotation can be had, or why not.
+    parts : str
+        Whether attention and MLP of its blocks are found, or why not.
+    """
+
+    type: str
+    built: str = ""
+    refused: str = ""
+    layers: str = ""
+    rotation: str = ""
+    before: str = ""
+    parts: str = ""
+
+
+def small(kind: str, **more: Any) -> Any:
+    """The configuration of a model type at small sizes; its own default says which settings it has."""
+    transformers = need("transformers")
+    default = transformers.AutoConfig.for_model(kind)
+    return transformers.AutoConfig.for_model(kind, **_sized(default, OWN.get(kind, {}) | more))
+
+
+def _sized(default: Any, more: dict[str, Any]) -> dict[str, Any]:
+    held = default.to_dict()
+    settings = {name: size for name, size in SIZES.items() if held.get(name) is not None}
+    settings |= {name: value for name, value in more.items() if name in held}
+    for name in getattr(default, "sub_configs", None) or {}:
+        part = getattr(default, name, None)
+        if part is not None and hasattr(part, "to_dict"):
+            settings[name] = {"model_type": part.model_type, **_sized(part, more)}
+    return settings
+
+
+def built(kind: str) -> PreTrainedModel:
+    """A small model of a type with random weights, the same each time.
+
+    Raises
+    ------
+    ModelError
+        With the words of the first try, when none of `TRIES` gives a model that runs.
+    """
+    torch, transformers = need("torch"), need("transformers")
+    first: Exception | None = None
+    for more in TRIES:
+        try:
+            config = small(kind, **more)
+            with torch.device("meta"):
+                size = sum(each.numel() for each in transformers.AutoModelForCausalLM.from_config(config).parameters())
+            if size > MOST:
+                raise ModelError(f"{size / 1e6:.0f} M parameters at small sizes")
+            torch.manual_seed(0)
+            model: PreTrainedModel = transformers.AutoModelForCausalLM.from_config(config).eval()
+            _roughen(model)
+            with torch.inference_mode():
+                model(input_ids=torch.arange(3, 11)[None], use_cache=False)
+        except Exception as error:  # code of any architecture runs here
+            first = first or error
+            continue
+        return model
+    assert first is not None
+    raise ModelError(f"{type(first).__name__}: {(str(first) or 'no words').strip().splitlines()[0]}")
+
+
+def _roughen(model: PreTrainedModel) -> None:
+    """Let norms and biases differ by dimension, as trained ones do: ones and zeros hide what they are applied to."""
+    torch = need("torch")
+    with torch.no_grad():
+        for each in model.parameters():
+            if each.ndim == 1 and each.is_floating_point():
+                each.add_(0.2 * torch.rand_like(each))
+
+
+def look(kind: str) -> Found:
+    """Build a model type small, and say what can be had of it."""
+    try:
+        model = built(kind)
+    except ModelError as error:
+        return Found(kind, built=_short(str(error)))
+    try:
+        check_order(model)
+        layers = survey(model)
+        _check_whole(model, layers)
+    except ModelError as error:
+        return Found(kind, refused=_short(str(error)))
+    parts = {layer.kind + (f" {layer.window}" if layer.window else "") for layer in layers}
+    extra = [word for word, there in (("sink", layers[0].sink), ("softcap", layers[0].softcap)) if there]
+    turning = rotations(model, TOKENS)
+    turns = {_turning(each) for each in turning.values()}
+    return Found(
+        kind,
+        layers=", ".join([*sorted(parts), *extra]),
+        rotation="; ".join(sorted(turns)),
+        before=_told(lambda: _before(model)),
+        parts=_told(lambda: [block.mlp for block in blocks(model)]),
+    )
+
+
+def _turning(each: Rotary | str) -> str:
+    if isinstance(each, str):
+        return _short(each)
+    return "none" if each.still else f"{each.layout}, {2 * len(each.frequencies)}"
+
+
+def _check_whole(model: PreTrainedModel, layers: Any) -> None:
+    by_index = {layer.index: layer for layer in layers if layer.kind != "cross"}
+
+    def hold(call: Call, output: Tensor) -> None:
+        if call.layer in by_index and not call.cross:
+            check_call(model, by_index[call.layer], call, output)
+
+    forward(model, _text(model), lambda call: None, hold)
+
+
+def _text(model: PreTrainedModel) -> Tensor:
+    torch = need("torch")
+    words = int(model.config.get_text_config().vocab_size)
+    tokens: Tensor = torch.randint(3, words, (1, TOKENS), generator=torch.Generator().manual_seed(1))
+    return tokens
+
+
+def _before(model: PreTrainedModel) -> None:
+    with projecting(model, TOKENS, "") as held:
+        forward(model, _text(model), lambda call: None if call.cross else held.before(call) and None)
+
+
+def _told(step: Any) -> str:
+    try:
+        step()
+    except ModelError as error:
+        return _short(str(error))
+    return "yes"
+
+
+def _short(text: str) -> str:
+    """A reason without the names that its row has already."""
+    text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text.strip().splitlines()[0])
+    text = text.partition("; it cannot be captured")[0].partition("; models of the Llama")[0]
+    text = re.sub(r" \(off by .*?\)", "", text.partition(", so queries and keys before")[0])
+    return text.replace("|", "/")[:160]
+
+
+def types() -> list[str]:
+    """Model types that transformers has a class for causal language of."""
+    return sorted(need("transformers.models.auto.modeling_auto").MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
+
+
+def row(found: Found) -> str:
+    """The row of an architecture in the table that it belongs to."""
+    if found.built or found.refused:
+        return f"| `{found.type}` | {found.built or found.refused} |"
+    return f"| `{found.type}` | {found.layers} | {found.rotation} | {found.before} | {found.parts} |"
+
+
+def page(found: list[Found]) -> str:
+    """The page of all architectures, as Markdown."""
+    right = [each for each in found if not each.built and not each.refused]
+    refused = [each for each in found if each.refused]
+    absent = [each for each in found if each.built]
+    lines = [
+        "# Architectures",
+        "",
+        f"Written by `{COMMAND}`; do not edit it by hand.",
+        "",
+        f"Causal architectures of transformers {version('transformers')}, built small with random weights: "
+        f"{len(right)} are captured right, {len(refused)} are refused by name,",
+        f"and {len(absent)} were not built small here. Captured right: in every layer, over a text of {TOKENS} tokens, "
+        "softmax(scaling q.k) v is what the layer",
+        "gives. The same is looked at in the first document of every capture, of whatever model.",
+        "",
+        "`layers` says what attention layers see (window or chunk in tokens); `rotation` the pairing of dimensions and "
+        "how many of a head turn;",
+        "`before` whether vectors before the rotation can be had; `parts` whether attention and MLP of each block are "
+        "found, as ablations need.",
+        "",
+        "## Captured right",
+        "",
+        "| type | layers | rotation | before | parts |",
+        "| --- | --- | --- | --- | --- |",
+        *map(row, right),
+        "",
+        "## Refused by name",
+        "",
+        "| type | why |",
+        "| --- | --- |",
+        *map(row, refused),
+        "",
+        "## Not built small here",
+        "",
+        "| type | why |",
+        "| --- | --- |",
+        *map(row, absent),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+class _TooLong(BaseException):
+    """The time of an architecture is over; no `except Exception` of its code takes it."""
+
+
+@contextmanager
+def _limited(seconds: int) -> Iterator[None]:
+    """Raise _TooLong in this block after so many seconds."""
+
+    def late(*rest: Any) -> None:
+        raise _TooLong(f"took more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def main() -> None:
+    """Look at every architecture, or those named, and write the page (or print the rows)."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    need("transformers").utils.logging.set_verbosity_error()
+    warnings.filterwarnings("ignore")
+    found = []
+    for kind in sys.argv[1:] or types():
+        try:
+            with _limited(SECONDS):
+                found.append(look(kind))
+        except _TooLong as error:
+            found.append(Found(kind, built=str(error)))
+        print(found[-1], file=sys.stderr)
+    if not sys.argv[1:]:
+        Path("docs/architectures.md").write_text(page(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

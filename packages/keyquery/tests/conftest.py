@@ -1,0 +1,45 @@
+"""Fixtures of the instruments' suite, which runs without TeX and without the thesis beside which it lies."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from heeded import heed_signals
+
+settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared machine")  # no test fails by the clock
+
+HERE = Path(__file__).parent
+SOURCES = [HERE.parent / "src", HERE.parents[1] / "boundpaper/src"]
+os.environ["PYTHONPATH"] = os.pathsep.join(map(str, SOURCES))  # programs that tests start import what lies here
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
+heed_signals()
+PACKAGE = "name: measured\ntitle: Measured\nresources: []\n"
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory):
+    """A project that holds nothing: what is measured in it is described by the package."""
+    root = tmp_path_factory.mktemp("empty")
+    (root / "artifacts").mkdir()
+    (root / "artifacts/datapackage.yaml").write_text(PACKAGE)
+    return root
+
+
+@pytest.fixture(autouse=True)
+def _opened(monkeypatch, empty):
+    """Begin each test with the empty project open."""
+    monkeypatch.setenv("BOUNDPAPER_ROOT", str(empty))
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """A project of its own for measurements, which the command line takes for the root."""
+    root = tmp_path / "project"
+    (root / "artifacts").mkdir(parents=True)
+    (root / "artifacts/datapackage.yaml").write_text(PACKAGE)
+    monkeypatch.setenv("BOUNDPAPER_ROOT", str(root))
+    monkeypatch.chdir(root)
+    return root

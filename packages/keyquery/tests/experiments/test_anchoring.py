@@ -1,0 +1,327 @@
+"""The anchoring experiment: tokens found, cuts equal to cuts layer by layer, planted models with a known answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from boundpaper.errors import DataError
+from boundpaper.store.paths import SCHEMA
+from boundpaper.store.table_file import words
+
+pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+
+from sklearn.metrics import roc_auc_score
+
+import anchoring_planted as planting
+import models_tiny
+from keyquery.experiments import anchoring
+from keyquery.experiments._anchoring.data import LENGTH, Sample, Split, plant_statements
+from keyquery.experiments._anchoring.probe import areas, auroc, summary, train
+from keyquery.experiments._anchoring.states import Marked, marked, states
+from keyquery.measure.rows import frame
+from keyquery.measure.subject import Options
+from keyquery.models.interventions import Intervention, applied
+
+pytestmark = pytest.mark.models
+SMALL = {"train": 240, "test": 120}
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 200)
+
+
+def table(rows: Any) -> pd.DataFrame:
+    made = frame(rows, "rope", "fp32")
+    assert not made.duplicated(["condition", "layer", "seed", "metric"]).any()
+    return made
+
+
+def values(made: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
+    chosen = made[(made["condition"] == condition) & (made["metric"] == metric)].sort_values("layer")
+    assert len(chosen), f"no {condition} {metric}"
+    return chosen["value"].to_numpy()
+
+
+# Tokens
+
+
+def test_marks_the_question_the_answer_and_as_many_other_tokens() -> None:
+    sample = Sample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True)  # w7 w8, then w9
+    marks = marked(planting.words(), sample, seed=3)
+    assert marks.ids == (1, 4, 5, 6, 7, 8, 9)  # up to the answer's last token
+    assert marks.question == (4, 5)
+    assert len(marks.control) == 2
+    assert set(marks.control) <= {1, 2, 3}
+    assert marked(planting.words(), sample, seed=3) == marks
+    assert marked(planting.words(), sample, seed=3, read="end").ids == (1, *range(4, 12))
+    around = Sample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True, filler=(0, 5))
+    assert marks.filler == ()
+    assert marked(planting.words(), around, seed=3).filler == (1, 2)
+    crowded = Sample("u", "w4 w5 w6 w7", ((0, 8),), (9, 11), True)
+    assert marked(planting.words(), crowded, seed=3).control == ()
+
+
+def test_offsets_of_a_tokenizer_that_keeps_the_space_with_the_word() -> None:
+    text = "Question: Who wrote Emma?\nAnswer: Jane Austen"
+    tokenizer = planting.byte_level([text])
+    span = (text.index("Emma"), text.index("Emma") + 4)
+    answer = (text.index("Jane"), len(text))
+    marks = marked(tokenizer, Sample("u", text, (span,), answer, True), seed=0)
+    assert tokenizer.decode([marks.ids[place] for place in marks.question]).strip() == "Emma"
+    assert tokenizer.decode(marks.ids).endswith("Austen")
+    assert 0 not in marks.control
+
+
+def test_no_token_loses_the_first_one() -> None:
+    with pytest.raises(DataError, match="beginning token"):
+        marked(planting.words(begin=False), Sample("u", "w4 w5 w6", ((0, 2),), (6, 8), True), seed=0)
+
+
+def test_question_tokens_keep_sight_of_each_other() -> None:
+    mask = Marked((1, 4, 5, 6, 7), (1, 3), ()).blocked((1, 3), 5)
+    assert mask.tolist() == [
+        [False] * 5,
+        [False] * 5,
+        [False, True, False, False, False],
+        [False] * 5,  # of the question itself
+        [False, True, False, True, False],
+    ]
+
+
+# States
+
+
+@pytest.mark.parametrize("name", ["llama", "ministral", "qwen3", "gemma3"])
+def test_one_pass_with_the_cut_everywhere_equals_a_cut_in_blocks_up_to_each(name: str) -> None:
+    model = models_tiny.built(name)
+    samples = [Marked((1, *range(4 + shift, 16 + shift)), (3, 4, 6), (2, 5, 8)) for shift in range(4)]
+    everywhere = states(model, samples, lambda sample: sample.question)
+    assert everywhere.shape[:2] == (4, 3)
+    for layer in range(3):
+        upto = states(model, samples, lambda sample: sample.question, layers=tuple(range(layer + 1)))
+        assert np.array_equal(upto[:, layer], everywhere[:, layer])
+    untouched = states(model, samples)
+    assert np.abs(untouched - everywhere).max() > 1e-2
+    assert np.abs(states(model, samples, lambda sample: sample.control) - everywhere).max() > 1e-2
+
+
+def test_states_are_those_of_a_plain_forward_whatever_the_batch() -> None:
+    import torch
+
+    model = models_tiny.built("llama")
+    samples = [Marked((1, *range(4, 4 + length)), (2,), ()) for length in (9, 4, 13)]
+    together = states(model, samples, tokens=20)
+    assert np.allclose(together, states(model, samples), atol=1e-5)
+    for sample, vectors in zip(samples, together, strict=True):
+        with torch.no_grad():
+            plain = model(torch.tensor([sample.ids]), output_hidden_states=True).hidden_states
+        assert np.allclose(vectors[:-1], [layer[0, -1] for layer in plain[1:-1]], atol=1e-5)
+        normed = model.model.norm(torch.tensor(vectors[-1]))  # the last entry is after the final norm
+        assert torch.allclose(normed, plain[-1][0, -1], atol=1e-5)
+
+
+# Planted models
+
+
+def test_an_answer_that_sees_nothing_is_answer_anchored_and_loses_exactly_nothing() -> None:
+    subject = planting.subject()
+    blind = Intervention("attention", "zero")
+    with applied(subject.model, [blind]):
+        made = table(anchoring.measure(subject, Options(), **SMALL))
+    for split in ("all/all", "layer/answer", "design/question", "design/answer"):
+        assert (values(made, f"planted/{split}", "delta_p") == 0).all()
+        assert (values(made, f"planted/{split}", "control") == 0).all()
+    assert (values(made, "planted/all/all", "question_share") == 0).all()
+    gone = made[(made["condition"] == "planted/layer/question") & (made["metric"] == "delta_p")]
+    assert (gone["n"] == 0).all()
+    assert (gone["reason"] != "").all()
+    # what shows in the answer alone is still seen, what needs the question is not
+    assert (values(made, "planted/probe/all", "auroc") > 0.6).all()
+    assert (values(made, "planted/probe/question", "auroc") < 0.95).all()
+    ends = made[(made["condition"] == "planted/probe/question") & (made["metric"] == "auroc_low")]
+    assert all(re.fullmatch(r"a bootstrap over 1\d units covers less than it says", each) for each in ends["reason"])
+
+
+@pytest.fixture(scope="module")
+def product() -> pd.DataFrame:
+    """A model whose second and third block hold the product of a feature of the question and one of the answer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 200)
+        return table(anchoring.measure(planting.subject(), Options(seeds=(0, 1)), **SMALL))
+
+
+def test_a_truth_made_of_question_and_answer_is_lost_with_the_question(product: pd.DataFrame) -> None:
+    assert values(product, "planted/probe/question", "auroc")[0] < 0.65  # the first block makes no product
+    for layer in (1, 2):
+        assert values(product, "planted/probe/question", "auroc_low")[layer] > 0.99
+        assert values(product, "planted/design/question", "delta_p_high")[layer] < -25
+        assert values(product, "planted/design/question", "question_share")[layer] > 25
+        assert values(product, "planted/design/answer", "question_share")[layer] < 5
+        assert abs(values(product, "planted/design/answer", "delta_p")[layer]) < 5
+        for kind in ("question", "answer"):
+            for control in ("control", "filler"):
+                assert abs(values(product, f"planted/design/{kind}", control)[layer]) < 2
+        assert values(product, "planted/design/question", "excess_high")[layer] < -25
+    assert set(values(product, "planted/seed/all", "reference_layer")) <= {1, 2}
+
+
+def test_groups_share_out_the_samples_and_units_count_once(product: pd.DataFrame) -> None:
+    total = 2 * SMALL["test"]
+    for split in ("layer", "reference", "half", "design"):
+        parts = [values(product, f"planted/{split}/{kind}", "samples") for kind in ("question", "answer")]
+        assert (np.add(*parts) == total).all()
+    everything = product[(product["condition"] == "planted/all/all") & (product["metric"] == "delta_p")]
+    assert (everything["n"] <= planting.SUBJECTS).all()
+    flipped = values(product, "planted/layer/question", "delta_p_high")
+    assert np.isfinite(flipped[1:]).all()
+    assert (flipped[np.isfinite(flipped)] < 0).all()  # by construction
+    assert (values(product, "planted/layer/answer", "delta_p_low") >= -50).all()  # by construction
+
+
+def test_the_rows_can_be_saved(product: pd.DataFrame, tmp_path: Path) -> None:
+    from keyquery.measure.measurements import save
+
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / SCHEMA).write_text("name: measured\ntitle: Measured\nresources: []\n")
+    [path] = save(tmp_path, {"anchoring": product}, "planted", {"thresholds": anchoring.SETTINGS})
+    assert len(pd.read_csv(io.StringIO(words(path)))) == len(product)
+    assert anchoring.file_name("m") == "m"
+    assert anchoring.file_name("m", data="popqa") == "m-popqa"
+
+
+def test_planted_statements_never_share_a_name_between_training_and_test() -> None:
+    subject = planting.subject()
+    split = plant_statements(subject, 60, 30, seed=1)
+    assert len(split.train) == 60
+    assert len(split.test) == 30
+    assert all(len(sample.text.split()) == LENGTH - 1 for sample in split.test)
+    assert {sample.unit for sample in split.train}.isdisjoint(sample.unit for sample in split.test)
+    alone = [sample for sample in split.test if sample.kind == "answer"]
+    assert alone
+    assert not any(sample.right for sample in alone)
+    for sample in split.test:
+        [(start, end)] = sample.question
+        assert sample.text[start:end] == f"{sample.unit} is"
+        assert end + 1 == sample.answer[0]
+        assert sample.text[: sample.filler[1]].split() == sample.text.split()[: LENGTH - 6]
+    with pytest.raises(DataError, match="both in training and in test"):
+        Split(split.train, split.train)
+
+
+def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
+    subject = planting.subject()
+    split = plant_statements(subject, 60, 30, seed=1, known=True)
+    units = {sample.unit for sample in (*split.train, *split.test)}
+    assert {int(unit.removeprefix("s")) % 2 for unit in units} == {0}  # those whose own object is the first of the two
+    assert len(units) <= split.known < split.asked <= planting.SUBJECTS
+    rows = anchoring.measure(subject, Options(), known=True, train=60, test=30)
+    [share] = values(table(rows), "planted/seed/all", "known_share")
+    assert 40 < share < 60
+    mute = dataclasses.replace(subject, book=planting.Statements(objects=False))
+    with pytest.raises(DataError, match="do not say what else could be true"):
+        plant_statements(mute, 60, 30, seed=1, known=True)
+    with pytest.raises(DataError, match="known = true goes with planted statements"):
+        anchoring.measure(subject, Options(), data="popqa", known=True)
+
+
+def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None:
+    samples = tuple(Sample(str(number), "w4 w5", ((0, 2),), (3, 5), True) for number in range(12))
+    with pytest.raises(DataError, match="right and wrong"):
+        Split(samples[:6], samples[6:])
+    silent = types.SimpleNamespace(name="Latin", tasks=lambda: ("passkey",))
+    with pytest.raises(DataError, match="no planted statements in Latin; give --data popqa"):
+        plant_statements(dataclasses.replace(planting.subject(), book=silent), 20, 10, 0)
+    with pytest.raises(DataError, match="too few"):
+        anchoring.measure(planting.subject(), Options(), train=2, test=2)
+    with pytest.raises(DataError, match="another --data"):
+        anchoring.measure(planting.subject(), Options(), data_file="x.jsonl", **SMALL)
+
+
+# Statistics
+
+
+def test_summary_averages_units_not_samples() -> None:
+    given = np.array([[1.0], [1.0], [1.0], [5.0], [np.nan]])
+    intervals = summary(given, np.array([0, 0, 0, 1, 2]), np.ones((5, 1), dtype=bool), 500)
+    assert intervals.mean[0] == 3
+    assert intervals.sd[0] == pytest.approx(np.sqrt(8))
+    assert (intervals.n[0], intervals.samples[0]) == (2, 4)
+    low, high = stats.t.interval(0.95, 1, 3, 2)
+    assert (intervals.low[0], intervals.high[0]) == pytest.approx((low, high))
+    none = summary(given, np.array([0, 0, 0, 1, 2]), np.zeros((5, 1), dtype=bool), 50)
+    assert none.n[0] == 0
+    assert np.isnan(none.mean[0])
+
+
+def test_summary_interval_is_that_of_the_mean() -> None:
+    drawn = np.random.default_rng(0).normal(7, 2, (400, 1))
+    intervals = summary(drawn, np.arange(400), np.ones((400, 1), dtype=bool), 2000)
+    half = 1.96 * drawn.std(ddof=1) / 20
+    assert intervals.low[0] == pytest.approx(drawn.mean() - half, abs=0.05)
+    assert intervals.high[0] == pytest.approx(drawn.mean() + half, abs=0.05)
+
+
+@pytest.mark.parametrize("units", [3, 8])
+def test_summary_of_few_units_covers_what_it_says(units: int) -> None:
+    drawn = np.random.default_rng(units).normal(7, 2, (units, 4000))
+    intervals = summary(drawn, np.arange(units), np.ones(drawn.shape, dtype=bool), 200)
+    covered = float(np.mean((intervals.low < 7) & (intervals.high > 7)))
+    assert covered == pytest.approx(0.95, abs=0.014)  # four standard errors; a bootstrap has .76 and .88
+
+
+def test_summary_has_no_interval_without_a_spread_and_none_beyond_its_bounds() -> None:
+    given = np.array([[0.0, 4.0], [100.0, 4.0], [100.0, 4.0]])
+    intervals = summary(given, np.arange(3), np.ones((3, 2), dtype=bool), 50, (0.0, 100.0))
+    assert (intervals.low[0], intervals.high[0]) == (0, 100)
+    assert np.isnan([intervals.low[1], intervals.high[1]]).all()
+    alone = summary(given[:1], np.arange(1), np.ones((1, 2), dtype=bool), 50)
+    assert np.isnan([alone.low, alone.high, alone.sd]).all()
+
+
+def test_auroc_of_few_units_has_no_interval() -> None:
+    scores = np.arange(24.0)[:, None]
+    right = np.arange(24) % 3 == 0
+    for units, known in ((19, False), (20, True)):
+        value, low, high = auroc(scores, right, np.arange(24) % units, 50)
+        assert np.isfinite(value[0])
+        assert np.isfinite([low[0], high[0]]).tolist() == [known, known]
+
+
+def test_auroc_is_scikit_learns_with_ties() -> None:
+    draw = np.random.default_rng(1)
+    right = draw.random(200) < 0.4
+    scores = np.round(draw.normal(size=(200, 2)) + right[:, None] * [[0.0, 1.5]], 1)
+    expected = [roc_auc_score(right, scores[:, layer]) for layer in range(2)]
+    assert areas(scores, right) == pytest.approx(expected)
+    value, low, high = auroc(scores, right, np.arange(200), 300)
+    assert value == pytest.approx(expected)
+    assert low[0] < 0.5 < high[0]
+    assert low[1] > 0.5
+    assert np.isnan(auroc(scores, np.ones(200, dtype=bool), np.arange(200), 10)[0]).all()
+
+
+def test_probes_are_scikit_learns_on_standardised_states() -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    draw = np.random.default_rng(2)
+    given = draw.normal(3, [1, 10, 0.1], (150, 2, 3)).astype(np.float32)
+    right = given[:, 0, 0] + draw.normal(size=150) > 3
+    probability = train(given, right, 0.5).probability(given)
+    for layer in range(2):
+        usual = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=2000))
+        wanted = usual.fit(given[:, layer].astype(float), right).predict_proba(given[:, layer].astype(float))[:, 1]
+        assert probability[:, layer] == pytest.approx(wanted, abs=1e-6)

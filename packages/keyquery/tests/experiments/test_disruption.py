@@ -1,0 +1,375 @@
+"""Disruption of dimensions on models whose massive dimensions are planted: masks, controls, and what is lost."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import models_planted as planted
+from boundpaper.errors import DataError
+from keyquery.experiments import _masks as masks
+from keyquery.experiments import disruption, knowledge
+from keyquery.measure.evaluation import Condition, losses
+from keyquery.measure.rows import Row
+from keyquery.measure.subject import Options, Subject
+from keyquery.models.anatomy import blocks
+from keyquery.models.attention.positions import encoding
+from keyquery.models.interventions import Intervention, applied
+from keyquery.models.surveys.dimensions import dimensions
+
+pytestmark = pytest.mark.models
+
+OPTIONS = Options(texts=3, items=6, seeds=(0, 1))
+Q, K = (1, 2, 3), (2, 1, 5)  # layer, head, dimension
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    made = planted.massive(planted.model(), Q[0], "q", Q[1], Q[2])
+    return planted.subject(planted.massive(made, K[0], "k", K[1], K[2]))
+
+
+@pytest.fixture(scope="module")
+def found(subject: Subject) -> Any:
+    return masks.measure_norms(subject, masks.split_texts(subject, OPTIONS)[0], "pre")
+
+
+def value(rows: list[Row], condition: str, metric: str) -> Any:
+    [each] = [each for each in rows if (each["condition"], each["metric"]) == (condition, metric)]
+    assert each["value"] is None or each["n"] > 0
+    return each["value"]
+
+
+def reason(rows: list[Row], condition: str, metric: str) -> str:
+    [each] = [each for each in rows if (each["condition"], each["metric"]) == (condition, metric)]
+    assert each["value"] is None
+    assert each["n"] == 0
+    return str(each["reason"])
+
+
+def taken(mask: masks.Mask) -> set[tuple[str, int, int, int]]:
+    return {
+        (side, layer, int(head), int(dim))
+        for side, layers in mask.sides.items()
+        for layer, where in layers.items()
+        for head, dim in zip(*np.nonzero(where), strict=True)
+    }
+
+
+def test_norms_are_those_of_the_projection(subject: Subject) -> None:
+    text = subject.texts(OPTIONS)[0].tokens
+    seen: list[Any] = []
+    with blocks(subject.model)[1].attention.q_proj.register_forward_hook(lambda m, i, o: seen.append(o[0])):
+        norms = dimensions(subject.model, [text])
+    made = seen[-1].reshape(24, 4, 8).double().numpy()
+    assert norms.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)
+    assert norms.spreads["q"][1] == pytest.approx(np.sqrt(((made - made.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
+    assert norms.norms["k"][2].shape == (2, 8), "one row a key head"
+
+
+def test_norms_after_the_rotation_keep_each_pair(subject: Subject, found: Any) -> None:
+    """A rotation mixes dimension i with i + d/2 and keeps the norm of the two together."""
+    chosen = masks.split_texts(subject, OPTIONS)[0]
+    post = masks.measure_norms(subject, chosen, "post").norms["q"][1]
+    pre = found.norms["q"][1]
+    assert not np.allclose(pre, post, rtol=1e-2)
+    one = dimensions(subject.model, [chosen[0].tokens], "pre").norms["q"][1]
+    other = dimensions(subject.model, [chosen[0].tokens], "post").norms["q"][1]
+    assert other[:, :4] ** 2 + other[:, 4:] ** 2 == pytest.approx(one[:, :4] ** 2 + one[:, 4:] ** 2, rel=1e-4)
+    with encoding(subject.model, "drope"):
+        still = masks.measure_norms(subject, chosen, "post").norms["q"][1]
+        same = masks.measure_norms(subject, chosen, "pre").norms["q"][1]
+    assert still == pytest.approx(same, rel=1e-6)
+
+
+def test_a_scaled_row_is_exactly_that_massive_dimension(found: Any) -> None:
+    assert taken(masks.above(found, 5.0)) == {("q", *Q), ("k", *K)}
+    top = taken(masks.top(found))
+    assert ("q", *Q) in top
+    assert ("k", *K) in top
+    assert len(top) == 3 * (4 + 2)
+    assert masks.largest_ratio(found) > 5
+
+
+def test_controls_are_as_many_and_never_massive(found: Any) -> None:
+    for mask in (masks.above(found, 5.0), masks.top(found), masks.top(found, 3)):
+        for control in (masks.random(mask, 0), masks.smallest(mask, found)):
+            assert control.count == mask.count
+            assert not taken(control) & taken(mask)
+            for side, layers in mask.sides.items():
+                for layer, where in layers.items():
+                    assert control.sides[side][layer].sum() == where.sum()
+                    if mask.by_head:
+                        assert (control.sides[side][layer].sum(axis=1) == where.sum(axis=1)).all()
+        assert taken(masks.random(mask, 0)) == taken(masks.random(mask, 0))
+    top = masks.top(found)
+    assert len({frozenset(taken(masks.random(top, seed))) for seed in range(20)}) == 20
+    small = masks.smallest(top, found).sides["q"][0]
+    assert (np.argmax(small, axis=1) == np.argmin(found.norms["q"][0], axis=1)).all()
+
+
+@pytest.mark.parametrize("fill", ["mean", "zero"])
+def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
+    """Where the pool is large enough, the nearest sum is within half of one dimension of the target."""
+    removed = (found.norms if fill == "zero" else found.spreads)["q"][0] ** 2
+    flat = dataclasses.replace(found, norms={k: dict(v) for k, v in found.norms.items()})
+    mask = masks.top(flat)
+    for seed in range(5):
+        control = masks.matched(mask, found, fill, seed)
+        assert not taken(control) & taken(mask)
+        for head in range(4):
+            want = removed[head][mask.sides["q"][0][head]].sum()
+            have = removed[head][control.sides["q"][0][head]].sum()
+            rest = removed[head][~mask.sides["q"][0][head]]
+            assert abs(have - want) <= rest.max() / 2 + 1e-9 or have == pytest.approx(rest.sum())
+    massive = masks.above(found, 5.0)  # 60 times as large as its neighbours: all of them together fall short
+    control = masks.matched(massive, found, fill, 0)
+    assert control.sides["q"][1].sum() == 4 * 8 - 1
+    assert control.sides["q"][0].sum() == 0
+    assert masks.removed_share(control, found, fill) < masks.removed_share(massive, found, fill)
+    assert masks.unmatched(massive, [control], found, fill).startswith("not matched: the other dimensions remove ")
+    other = planted.subject(planted.model())
+    plain = masks.measure_norms(other, masks.split_texts(other, OPTIONS)[0], "pre")
+    even = masks.top(plain)
+    assert masks.unmatched(even, [masks.matched(even, plain, fill, seed) for seed in range(5)], plain, fill) == ""
+
+
+def test_a_control_that_is_not_matched_has_no_value(subject: Subject, found: Any) -> None:
+    """All other dimensions together hold a small part of the norm of the massive ones: there is nothing to compare."""
+    rows = disruption.measure(subject, OPTIONS, draws=2, permutations=0)
+    for fill in ("mean", "zero"):
+        for condition, metric in (
+            (f"threshold_matched_{fill}_pre", "delta_nats"),
+            (f"threshold_matched_{fill}_pre", "perplexity"),
+            (f"threshold_massive_{fill}_pre", "minus_matched"),
+            (f"threshold_massive_{fill}_pre", "minus_matched_sd"),
+        ):
+            assert value(rows, condition, metric) is None
+            assert reason(rows, condition, metric).startswith("not matched: the other dimensions remove ")
+        shares = [value(rows, f"threshold_{target}_{fill}_pre", "removed_share") for target in ("massive", "matched")]
+        assert shares[1] < 0.9 * shares[0], "what each removes is told all the same"
+        assert value(rows, f"threshold_massive_{fill}_pre", "minus_random") is not None
+
+
+def test_deltas_are_those_of_the_fill_done_by_hand(subject: Subject, found: Any) -> None:
+    rows = disruption.measure(subject, OPTIONS, draws=2, permutations=0)
+    texts = subject.texts(OPTIONS)
+    before = np.array([loss.nats / loss.tokens for loss in losses(subject, texts)])
+    q, k = np.zeros((4, 8), bool), np.zeros((2, 8), bool)
+    q[Q[1:]], k[K[1:]] = True, True
+    for fill in ("mean", "zero"):
+        some = [Intervention("q", fill, dims={Q[0]: q}), Intervention("k", fill, dims={K[0]: k})]
+        after = []
+        with applied(subject.model, some), torch.inference_mode():
+            for text in texts:
+                logs = subject.model(input_ids=text.tokens).logits[0, :-1].log_softmax(-1)
+                after.append(-logs.gather(1, text.tokens[0, 1:, None]).mean().item())
+        name = f"threshold_massive_{fill}_pre"
+        assert value(rows, name, "delta_nats") == pytest.approx(np.mean(after) - before.mean(), abs=1e-5)
+        of_texts = [r for r in rows if r["condition"] == name and r["metric"] == "text_delta_nats"]
+        assert [r["value"] for r in of_texts] == pytest.approx(np.array(after) - before, abs=1e-5)
+        assert [r["seed"] for r in of_texts] == [0, 0, 0, 1, 1, 1]
+        difference = value(rows, name, "delta_nats") - value(rows, f"threshold_random_{fill}_pre", "delta_nats")
+        assert value(rows, name, "minus_random") == pytest.approx(difference, abs=1e-9)
+    assert value(rows, "threshold_massive_pre", "dims") == 2
+    assert value(rows, "top1_random_zero_pre", "dims") == 18
+
+
+def test_selection_and_evaluation_share_no_text(subject: Subject) -> None:
+    chosen, texts = masks.split_texts(subject, OPTIONS)
+    assert len(chosen) == 3
+    assert [text.id for text in texts] == [text.id for text in subject.texts(OPTIONS)]
+    assert not {tuple(text.tokens[0].tolist()) for text in chosen} & {tuple(text.tokens[0].tolist()) for text in texts}
+    with pytest.raises(DataError, match="is kept for"):
+        masks.split_texts(subject, Options(texts=1, seeds=(masks.SELECTION_SEED,)))
+
+
+def test_rank_among_random_masks(subject: Subject, found: Any) -> None:
+    """P counts the mask itself among the random ones, so it is never zero."""
+    few = dataclasses.replace(OPTIONS, seeds=(0,))
+    rows = disruption.measure(subject, few, draws=1, permutations=25)
+    mask = masks.top(masks.measure_norms(subject, masks.split_texts(subject, few)[0], "pre"))
+    texts = subject.texts(few)
+    before = np.mean([loss.nats / loss.tokens for loss in losses(subject, texts)])
+    drawn = [masks.random(mask, 1000 + seed) for seed in range(25)]
+    for fill in ("mean", "zero"):
+        name = f"top1_massive_{fill}_pre"
+        after = [losses(subject, texts, Condition("", each.interventions(fill, "pre"))) for each in drawn]
+        deltas = np.array([np.mean([loss.nats / loss.tokens for loss in some]) for some in after]) - before
+        own = value(rows, name, "delta_nats")
+        assert value(rows, name, "permutation_p") == pytest.approx((1 + (deltas >= own).sum()) / 26)
+        assert value(rows, name, "permutation_median") == pytest.approx(np.median(deltas), abs=1e-6)
+        assert value(rows, name, "permutation_highest") == pytest.approx(deltas.max(), abs=1e-6)
+        assert value(rows, name, "permutation_delta_nats") == pytest.approx(own, abs=1e-9)
+    assert [r["n"] for r in rows if r["metric"] == "permutation_p"] == [25] * 4
+
+
+def test_without_rotation_both_places_are_one(subject: Subject) -> None:
+    with encoding(subject.model, "drope"):
+        rows = disruption.measure(subject, dataclasses.replace(OPTIONS, seeds=(0,)), draws=1, permutations=0)
+    for fill in ("mean", "zero"):
+        for target in ("massive", "random", "smallest", "matched"):
+            pre, post = (value(rows, f"top1_{target}_{fill}_{where}", "delta_nats") for where in ("pre", "post"))
+            assert (pre is None) == (post is None) == (target == "matched")
+            assert pre is None or pre == pytest.approx(post, abs=1e-5)
+
+
+def test_no_massive_dimension_is_a_result() -> None:
+    rows = disruption.measure(planted.subject(planted.model()), Options(texts=2), draws=1, permutations=3)
+    assert value(rows, "threshold_massive_pre", "dims") == 0
+    assert reason(rows, "threshold_massive_mean_pre", "delta_nats") == "no dimension above 5 times the mean"
+    assert "no dimension" in reason(rows, "threshold_matched_zero_post", "perplexity")
+    assert "no dimension" in reason(rows, "threshold_massive_zero_post", "minus_random")
+    assert value(rows, "top1_massive_mean_pre", "dims") == 18
+    assert {r["condition"] for r in rows if r["metric"] == "permutation_p"} == {
+        "top1_massive_mean_pre",
+        "top1_massive_zero_pre",
+    }
+
+
+def test_queries_of_zero() -> None:
+    made = planted.model()
+    for block in made.model.layers:
+        with torch.no_grad():
+            block.self_attn.q_proj.weight.zero_()
+            block.self_attn.k_proj.weight.zero_()
+    rows = disruption.measure(planted.subject(made), Options(texts=2), draws=1, permutations=2)
+    assert value(rows, "top1_massive_zero_pre", "delta_nats") == 0
+    assert value(rows, "threshold_massive_pre", "largest_over_mean") == 0
+    assert reason(rows, "top1_massive_zero_pre", "removed_share") == "all are zero"
+    assert value(rows, "top1_massive_mean_pre", "permutation_p") == 1
+
+
+def test_settings_that_leave_no_control(found: Any) -> None:
+    with pytest.raises(DataError, match="leave no control"):
+        masks.top(found, 5)
+    with pytest.raises(DataError, match="2 up"):
+        masks.above(found, 1.0)
+
+
+def test_one_text_has_no_spread(subject: Subject) -> None:
+    rows = disruption.measure(subject, Options(texts=1), draws=1, permutations=0)
+    assert reason(rows, "top1_massive_mean_pre", "minus_random_sd") == "one text"
+
+
+def test_four_bit_weights(tmp_path: Path) -> None:
+    pytest.importorskip("bitsandbytes")
+    from keyquery.models.checkpoints.loading import ModelSource, load
+
+    planted.massive(planted.model(hidden_size=64, intermediate_size=128), 1, "q", 2, 3).save_pretrained(tmp_path)
+    made = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model
+    subject = planted.subject(made, precision="nf4")
+    rows = disruption.measure(subject, Options(texts=2, tokens=16), draws=1, permutations=2)
+    parts = masks.measure_norms(subject, subject.texts(Options(texts=2)), "pre")
+    assert ("q", 1, 2, 3) in taken(masks.above(parts, 5.0))
+    assert value(rows, "threshold_massive_pre", "dims") == masks.above(parts, 5.0).count
+    assert np.isfinite(value(rows, "top1_massive_mean_pre", "delta_nats"))
+    known = knowledge.measure(subject, Options(texts=2, items=2), draws=1)
+    assert value([r for r in known if not r["unit_id"]], "top1", "cities_accuracy") is not None
+
+
+def test_knowledge_by_item_and_degradation(subject: Subject) -> None:
+    rows = knowledge.measure(subject, OPTIONS, draws=2)
+    tasks = ("cities", "sports", "sentiment", "passkey")
+    units = [r for r in rows if r["unit_id"]]
+    assert {(r["condition"], r["seed"]) for r in units} == {
+        (name, seed) for name in ("baseline", "top1", "random-0") for seed in (0, 1)
+    }
+    for task in tasks:
+        for name in ("baseline", "top1", "random-0"):
+            right = [r["value"] for r in units if r["condition"] == name and r["metric"] == f"{task}_right"]
+            assert len(right) == 12
+            assert value(rows, name, f"{task}_accuracy") == pytest.approx(np.mean(right))
+        both = [value(rows, f"random-{draw}", f"{task}_accuracy") for draw in (0, 1)]
+        assert value(rows, "random", f"{task}_accuracy") == pytest.approx(np.mean(both))
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float]]) -> None:
+    """Have conditions answer a known share of items right, whatever the model says."""
+    from keyquery.measure import scores
+    from keyquery.measure.evaluation import Outcome
+
+    def given(subject: Any, items: Any, condition: Any = None) -> list[Outcome]:
+        name = "random" if condition.name.startswith("random") else condition.name
+        share = shares[name][items[0].task]
+        return [
+            Outcome(item.id, "", "right" if place < share * len(items) else "wrong") for place, item in enumerate(items)
+        ]
+
+    monkeypatch.setattr(scores, "answers", given)
+
+
+def test_degradation_with_known_answers(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(
+        monkeypatch,
+        {
+            "baseline": {"cities": 0.9, "sports": 0.6, "sentiment": 0.5, "passkey": 0.8},
+            "top1": {"cities": 0.6, "sports": 0.6, "sentiment": 0.4, "passkey": 0.2},
+            "random": {"cities": 0.9, "sports": 0.6, "sentiment": 0.5, "passkey": 0.8},
+        },
+    )
+    rows = knowledge.measure(subject, Options(texts=1, items=10))
+    assert value(rows, "top1", "cities_degradation") == pytest.approx(1 / 3)
+    assert value(rows, "top1", "cities_degradation_over_chance") == pytest.approx(0.3 / 0.4)
+    assert value(rows, "top1", "passkey_degradation_over_chance") == pytest.approx(0.75)
+    assert value(rows, "random", "passkey_degradation") == 0
+    assert reason(rows, "top1", "sentiment_degradation_over_chance") == "not above chance before"
+    assert value(rows, "top1", "parametric_degradation") == pytest.approx(1 / 6)
+    assert value(rows, "top1", "parametric_degradation_over_chance") == pytest.approx(0.375)
+    assert value(rows, "top1", "contextual_degradation") == pytest.approx((0.2 + 0.75) / 2)
+    assert "not all of its tasks" in reason(rows, "top1", "contextual_degradation_over_chance")
+    assert value(rows, "baseline", "contextual_accuracy") == pytest.approx(0.65)
+
+
+def test_a_book_without_a_task(subject: Subject) -> None:
+    few = dataclasses.replace(subject, book=planted.PlantedBook(given=("cities", "passkey")))
+    rows = knowledge.measure(few, Options(texts=1, items=2), draws=0)
+    assert "not all of its tasks" in reason(rows, "baseline", "parametric_accuracy")
+    assert not [r for r in rows if r["condition"].startswith("random")]
+
+
+def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -> None:
+    """The first answer token is the disrupted model's, and later ones come from its own keys and values."""
+    from keyquery.measure.evaluation import answers
+
+    items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)
+    some = masks.top(found).interventions("mean", "pre")
+    said = answers(subject, items, Condition("top1", some))
+    for item, outcome in zip(items, said, strict=True):
+        ids = subject.encode(item.prompt)
+        with torch.inference_mode():
+            with applied(subject.model, some):
+                first = subject.model(input_ids=ids, use_cache=True)
+            tokens, cache = [int(first.logits[0, -1].argmax())], first.past_key_values
+            while len(tokens) < 12 and tokens[-1] != 2:
+                step = subject.model(input_ids=torch.tensor([[tokens[-1]]]), past_key_values=cache, use_cache=True)
+                tokens.append(int(step.logits[0, -1].argmax()))
+        assert outcome.text == subject.tokenizer.decode(tokens, skip_special_tokens=True)
+
+
+def test_a_recipe_takes_some_of_the_conditions(subject: Subject) -> None:
+    few = Options(texts=2, seeds=(0,))
+    rows = disruption.measure(
+        subject, few, draws=1, permutations=2, selects=["threshold"], fills=["mean"], places=["pre"]
+    )
+    every = disruption.measure(subject, few, draws=1, permutations=2)
+    assert {row["condition"] for row in rows} == {
+        f"threshold_{target}_mean_pre" for target in ("massive", *disruption.CONTROLS)
+    } | {"threshold_massive_pre"}
+    assert all(row in every for row in rows)
+    with pytest.raises(DataError, match="fills = \\['means'\\] is not some of mean, zero"):
+        disruption.measure(subject, few, fills=["means"])  # type: ignore[list-item]
+
+
+def test_a_recipe_ranks_some_of_the_conditions_among_random_masks(subject: Subject) -> None:
+    rows = disruption.measure(
+        subject, Options(texts=1), draws=1, permutations=2, places=["pre"], ranked=["threshold_zero"]
+    )
+    assert {row["condition"] for row in rows if row["metric"] == "permutation_p"} == {"threshold_massive_zero_pre"}
+    with pytest.raises(DataError, match="ranked = \\['threshold'\\] is not some of threshold_mean"):
+        disruption.measure(subject, Options(texts=1), ranked=["threshold"])

@@ -1,0 +1,291 @@
+"""Rotations that a capture's user states: turned as stated, or refused with what to write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import gguf
+
+import gguf_made
+from boundpaper.errors import DataError
+from keyquery.heads.head import Head as HeadVectors
+from keyquery.heads.plasticity import PlasticityOptions, plasticity
+from keyquery.measure.heads.analysis import run as heads_command
+from keyquery.models.captures.capture import capture
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures.reading import Capture, open_capture
+from keyquery.models.captures.stated import with_stated
+from keyquery.models.checkpoints.gguf import dequantise
+from keyquery.models.checkpoints.loading import ModelSource
+from keyquery.models.texts import Source
+from keyquery.rotary import NO_ROTATION, Rotary, from_theta
+from models_tiny import saved, text
+
+pytestmark = pytest.mark.models
+
+
+def captured(model: Path, folder: Path, words: Callable[[int], str], context: int = 64, **more: Any) -> Capture:
+    folder.mkdir(exist_ok=True)
+    (folder / "t.jsonl").write_text("\n".join(json.dumps({"text": words(seed)}) for seed in range(6)))
+    source = ModelSource(str(model), dtype="fp32", device="cpu")
+    given: dict[str, Any] = {"context": context, "buckets": 4, "rate": float(context), "out": folder / "out"}
+    return open_capture(capture(CaptureOptions(model=source, texts=Source(str(folder / "t.jsonl")), **given, **more)))
+
+
+def without_manifest(held: Capture) -> Capture:
+    (held.root / "manifest.json").unlink()
+    return open_capture(held.root)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A model, what its own capture says of its rotation, and the capture without that."""
+    made = {}
+    for name in ("llama", "gpt_neox"):
+        folder = tmp_path_factory.mktemp(name)
+        model = saved(name, folder / "model")
+        held = captured(model, folder / "here", lambda seed: text(70, seed))
+        made[name] = {"model": model, "said": held.rotations, "bare": without_manifest(held)}
+    return made
+
+
+def written(folder: Path, content: Any) -> Path:
+    path = folder / "rotation.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+STATED: list[Any] = [
+    {"theta": 1e4, "layout": "half"},
+    {"theta": 10000, "layout": "half", "dimensions": 8, "start": 0, "factor": 1.0},
+    {"frequencies": [1.0, 0.1, 0.01, 0.001], "layout": "half"},
+    [{"theta": 1e4, "layout": "half", "layers": [0, 2, 7]}, {"theta": 1e4, "layout": "half", "layers": [1]}],
+]
+
+
+@pytest.mark.parametrize("content", STATED)
+def test_what_is_stated_is_what_the_model_says(models: dict[str, Any], tmp_path: Path, content: Any) -> None:
+    found = with_stated(models["llama"]["bare"], written(tmp_path, content)).rotations
+    assert found is not None
+    for layer, said in models["llama"]["said"].items():
+        stated = found[layer]
+        assert isinstance(stated, Rotary)
+        assert (stated.layout, stated.start, stated.factor) == (said.layout, said.start, said.factor)
+        np.testing.assert_allclose(stated.frequencies, said.frequencies, rtol=1e-5)
+
+
+def test_a_configuration_says_it_as_well(models: dict[str, Any], tmp_path: Path) -> None:
+    """By a narrow twin: also which part of a head turns (GPT-NeoX), and whether from a folder or a file."""
+    for name, place in (("llama", ""), ("gpt_neox", "config.json")):
+        found = with_stated(models[name]["bare"], models[name]["model"] / place).rotations
+        assert found == models[name]["said"]
+    scaled = json.loads((models["llama"]["model"] / "config.json").read_text())
+    scaled["rope_parameters"] = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0} | {
+        "original_max_position_embeddings": 16
+    }
+    found = with_stated(models["llama"]["bare"], written(tmp_path, scaled)).rotations
+    assert found is not None
+    assert isinstance(found[0], Rotary)
+    assert found[0].factor == pytest.approx(0.1 * np.log(4) + 1)
+
+
+def test_heads_reads_it(models: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command's estimator is the aligned one, and its measurements say by what rotation."""
+    given: dict[str, Any] = {"estimator": None, "pairs": "earlier", "bins": 4, "min_queries": 30, "jobs": 1}
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "artifacts/datapackage.yaml").write_text("name: measured\ntitle: Measured\nresources: []\n")
+    place = written(tmp_path, STATED[0])
+    files = heads_command(tmp_path, str(models["llama"]["bare"].root), **given, name="m", rotation=place)
+    assert "as captured" not in capsys.readouterr().err
+    described = json.loads((tmp_path / Path(files[0]).with_suffix(".json")).read_text())
+    assert described["options"]["estimator"] == "aligned_full"
+    assert described["options"]["rotation"][0]["layers"] == [0, 1, 2]
+    assert "--rotation rotation.json" in described["command"]
+    other = written(tmp_path, {"theta": 9e3, "layout": "half"})
+    with pytest.raises(DataError, match="m"):  # another rotation is another measurement
+        heads_command(tmp_path, str(models["llama"]["bare"].root), **given, name="m", rotation=other)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"theta": 1e4}, "no layout; give how dimensions are paired: half or interleaved"),
+        ({"theta": 1e4, "layout": "neox"}, "layout: 'neox' is not heeded"),
+        ({"layout": "half"}, "give theta or frequencies, one of them"),
+        ({"theta": 1e4, "frequencies": [1.0], "layout": "half"}, "give theta or frequencies, one of them"),
+        ({"theta": 1e4, "layout": "half", "dimension": 8}, "unknown key 'dimension'; did you mean 'dimensions'"),
+        ({"theta": 1e4, "layout": "half", "dimensions": 7}, "7 dimensions cannot turn in pairs"),
+        (
+            {"theta": 1e4, "layout": "half", "dimensions": 10},
+            "turns dimensions up to 10 of layer 0, whose vectors have",
+        ),
+        ({"theta": -1, "layout": "half"}, "theta: -1 is not above 0"),
+        ({"theta": "big", "layout": "half"}, "theta: 'big' is no number"),
+        ({"frequencies": [1.0, 0.1], "layout": "half", "dimensions": 8}, "2 frequencies turn 4 dimensions, not 8"),
+        ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "says nothing of layer 2"),
+        ([{"theta": 1e4, "layout": "half"}], "entry 1: no layers"),
+        ([{"theta": 1e4, "layout": "half", "layers": [0]}] * 2, "entry 2: layer 0 has an entry before"),
+        ({"unturned": True, "theta": 1e4}, "unturned, with theta"),
+        (["half"], "entry 1: 'half' is no mapping"),
+        ({"model_type": "nope"}, "no narrow twin of model type nope"),
+    ],
+)
+def test_statements_that_say_too_little_or_too_much(
+    models: dict[str, Any], tmp_path: Path, content: Any, words: str
+) -> None:
+    with pytest.raises(DataError, match=words):
+        with_stated(models["llama"]["bare"], written(tmp_path, content))
+
+
+def test_a_capture_that_says_it_itself(tmp_path: Path) -> None:
+    held = captured(saved("llama", tmp_path / "model"), tmp_path / "here", lambda seed: text(70, seed))
+    with pytest.raises(DataError, match="says itself how its model turns"):
+        with_stated(held, written(tmp_path, STATED[0]))
+    path = tmp_path / "no.yaml"
+    path.write_text("theta: [\n")
+    with pytest.raises(DataError, match=r"no\.yaml:2: did not find"):
+        with_stated(without_manifest(held), path)
+
+
+def made_head(rotary: Rotary, d: int = 8, tokens: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Content with a mean, its positions, and the same turned."""
+    rng = np.random.default_rng(3)
+    content = rng.normal(size=(tokens, d)) + 2 * rng.normal(size=d)
+    positions = rng.integers(0, 512, tokens)
+    return content, positions, rotary.turned(content, positions)
+
+
+@pytest.mark.parametrize("layout", ["half", "interleaved"])
+@pytest.mark.parametrize("start", [0, 2])
+def test_arrays_of_ones_own(layout: Any, start: int) -> None:
+    """Vectors from anywhere, with a base and a pairing: aligned plasticity is that of the content."""
+    rotary = from_theta(100.0, 6, layout=layout, start=start)
+    queries, positions, turned = made_head(rotary)
+    _keys, key_positions, turned_keys = made_head(rotary, tokens=400)
+    where: dict[str, Any] = {"context": 512, "buckets": 4}
+    where |= {"query_positions": positions, "query_documents": np.zeros(600, int)}
+    where |= {"key_positions": key_positions, "key_documents": np.zeros(400, int)}
+    known = HeadVectors(queries=turned, keys=turned_keys, rotary=rotary, **where)
+    options = PlasticityOptions(precision="double")
+    found = plasticity(known, options).profile.values
+    # queries of a bin at its centre c against keys as they are: R(c) x by hand
+    for place, centre in enumerate((64, 192, 320, 448)):
+        mine = positions * 4 // 512 == place
+        by_hand = turned.copy()
+        by_hand[mine] = rotary.turned(queries[mine], np.full(mine.sum(), centre))
+        plain = HeadVectors(queries=by_hand, keys=turned_keys, rotary=NO_ROTATION, **where)
+        assert plasticity(plain, options).profile.values[place] == pytest.approx(found[place], abs=1e-9)
+
+
+def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
+    """Another pairing, other frequencies, and vectors that were not turned at all."""
+    import pyarrow
+    from pyarrow import parquet
+
+    rotary = from_theta(100.0, 8, layout="interleaved")
+    content, positions, turned = made_head(rotary)
+    for side, vectors in (("turned", turned), ("plain", content)):
+        for name in ("l00h00q", "l00h00k"):
+            place = tmp_path / side / name / "data.parquet"
+            place.parent.mkdir(parents=True)
+            columns: dict[str, Any] = {
+                "bucket": pyarrow.array((positions // 128).astype(np.int32)),
+                "example_id": pyarrow.array(np.zeros(600, np.int32)),
+                "position": pyarrow.array(positions.astype(np.int32)),
+                "vector": pyarrow.array(vectors.astype(np.float32).tolist(), pyarrow.list_(pyarrow.float32(), 8)),
+            }
+            parquet.write_table(pyarrow.table(columns), place)
+    right = written(tmp_path, {"theta": 100.0, "layout": "interleaved"})
+    held = open_capture(tmp_path / "turned")
+    assert with_stated(held, right).rotation(0) == rotary
+    with pytest.raises(DataError, match=r"contradicted by the vectors: .* with layout interleaved"):
+        with_stated(held, written(tmp_path, {"theta": 100.0, "layout": "half"}))
+    with pytest.raises(DataError, match=r"contradicted by the vectors: .* as they are"):
+        with_stated(open_capture(tmp_path / "plain"), right)
+
+
+def linear(writer: Any) -> None:
+    writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
+    writer.add_rope_scaling_factor(4.0)
+
+
+def yarn(writer: Any) -> None:
+    writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+    writer.add_rope_scaling_factor(8.0)
+    writer.add_rope_scaling_orig_ctx_len(32)
+
+
+def llama3(writer: Any) -> None:
+    turns = 8192 / (2 * np.pi * gguf_made.BASE ** (np.arange(8) / 8))
+    smooth = np.clip((turns - 1) / 3, 0, 1)
+    writer.add_tensor("rope_freqs.weight", (1 / ((1 - smooth) / 8 + smooth)).astype(np.float32))
+
+
+def plain(writer: Any) -> None:
+    """Nothing more than the base."""
+
+
+@pytest.mark.parametrize("more", [plain, linear, yarn, llama3])
+def test_aligned_queries_of_a_gguf_file_are_the_unrotated_ones(more: Callable[[Any], None], tmp_path: Path) -> None:
+    """Whatever scales the rotation of the file, R(-t) q_t by the capture's manifest is what the projection gave."""
+    gguf_made.made(tmp_path / "made.gguf", more=more)
+    folder = dequantise(tmp_path / "made.gguf", tmp_path / "folder", "hash")
+
+    def words(seed: int) -> str:
+        return " ".join(f"w{gguf_made.ENDS[(3 * seed + 7 * place) % 10]}" for place in range(80))
+
+    turned = captured(folder, tmp_path / "after", words, context=32)
+    before = captured(folder, tmp_path / "before", words, context=32, pre_rope=True)
+    for head in turned.heads:
+        rotary = turned.rotation(head.layer)
+        assert isinstance(rotary, Rotary)
+        assert (rotary.layout, 2 * len(rotary.frequencies)) == ("half", gguf_made.WIDTH // gguf_made.HEADS)
+        got, wanted = turned.queries(head), before.queries(head)
+        assert np.array_equal(got.position, wanted.position)
+        back = rotary.turned(got.vectors.astype(np.float64), -got.position.astype(np.int64)) / rotary.factor
+        np.testing.assert_allclose(back, wanted.vectors, atol=2e-5 * np.abs(wanted.vectors).max())
+    plainly = gguf_made.BASE ** -(np.arange(8) / 8)
+    frequencies = np.array(turned.rotation(0).frequencies)
+    if more is linear:
+        np.testing.assert_allclose(frequencies, plainly / 4, rtol=1e-6)
+    if more is yarn:
+        assert frequencies[0] == pytest.approx(1.0)
+        assert frequencies[-1] == pytest.approx(plainly[-1] / 8)
+
+
+@pytest.mark.parametrize(("kind", "count"), [("StableLm", 2), ("StableLm", 8), ("Nemotron", 6)])
+def test_a_gguf_file_says_how_many_dimensions_turn(kind: str, count: int) -> None:
+    """The class that is made of the file turns as many, whatever its own default is."""
+    import torch
+    import transformers
+
+    from keyquery.models.attention.rotations import rotations
+    from keyquery.models.checkpoints.gguf_keys import hold_keys
+    from models_tiny import SIZES
+
+    config = getattr(transformers, f"{kind}Config")(**SIZES)
+    name = kind.lower()
+    hold_keys({"general.architecture": name, f"{name}.rope.dimension_count": count}, None, config)
+    torch.manual_seed(0)
+    found = rotations(transformers.AutoModelForCausalLM.from_config(config).eval(), 32)
+    assert {2 * len(each.frequencies) for each in found.values() if isinstance(each, Rotary)} == {count}
+
+
+def test_a_class_that_turns_whole_heads_cannot_turn_a_part() -> None:
+    import transformers
+
+    from boundpaper.errors import ModelError
+    from keyquery.models.checkpoints.gguf_keys import hold_keys
+    from models_tiny import SIZES
+
+    keys = {"general.architecture": "llama", "llama.rope.dimension_count": 4}
+    with pytest.raises(ModelError, match=r"llama.rope.dimension_count is 4"):
+        hold_keys(keys, None, transformers.LlamaConfig(**SIZES))

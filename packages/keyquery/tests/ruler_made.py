@@ -1,0 +1,96 @@
+"""Result files of the harness, made to order, and the command that reads them."""
+
+import csv
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from boundpaper.cli.door import command_line
+from boundpaper.places import project
+from keyquery.scores.ruler import results as ruler_results
+from keyquery.scores.ruler.scores import TASKS, length_tokens
+
+LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
+REAL = Path(__file__).parent / "ruler_results.json"  # made by the harness itself, facts of the machine taken out
+
+
+def bench(*arguments, model="some/Planted-1B"):
+    """Run `bench ruler` as the command line does: its errors become a line and an exit code."""
+    return CliRunner().invoke(command_line(project), ["bench", "ruler", "--model", str(model), *map(str, arguments)])
+
+
+def table(root, name="planted-1b"):
+    with (root / f"artifacts/measurements/measured_ruler/{name}.csv").open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def value(rows, key, length="all"):
+    [found_row] = [each for each in rows if each["key"] == key and each["length"] == length]
+    return found_row["value"] and float(found_row["value"])
+
+
+NAMES = {ours: theirs for theirs, ours in ruler_results.NAMES.items()}
+
+
+def results(scores, *, asked=None, original=None, effective=None, max_length=131072, model="some/Planted-1B", **more):
+    """What the harness writes, with the keys of the file `REAL`; scores by task and tokens, 0 to 1."""
+    asked = asked or sorted({int(tokens) for by in scores.values() for tokens in by})
+    original = original or 500 * len(asked)
+    names = {NAMES[task]: by for task, by in scores.items()}
+    content = json.loads(REAL.read_text(encoding="utf-8"))
+    [template] = [content["configs"]["niah_single_1"]]
+    content |= {
+        "results": {
+            name: {
+                "name": name,
+                "alias": name,
+                "sample_len": effective or original,
+                "4096,none": -1,
+                "4096_stderr,none": "N/A",
+                **{f"{tokens},none": score for tokens, score in by.items()},
+                **{f"{tokens}_stderr,none": "N/A" for tokens in by},
+            }
+            for name, by in names.items()
+        },
+        "configs": {
+            name: {**template, "task": name, "metadata": {**template["metadata"], "max_seq_lengths": asked}}
+            for name in names
+        },
+        "n-samples": {name: {"original": original, "effective": effective or original} for name in names},
+        "max_length": max_length,
+        "model_name": model,
+    }
+    return {**content, **more}
+
+
+def written(path, content):
+    """The file, and beside it the samples of its questions, each with one reference, right as often as it says."""
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    for name in (NAMES[task] for task in ruler_results.QUESTIONS):
+        scores = content.get("results", {}).get(name, {}) if isinstance(content, dict) else {}
+        lines = [
+            sample(int(key.partition(",")[0]), ["Paris"], "in Paris" if number < round(500 * score) else "in Rome")
+            for key, score in scores.items()
+            if key.partition(",")[0].isdigit() and score != -1
+            for number in range(500)
+        ]
+        if lines:
+            samples_of(path, name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def samples_of(path, name):
+    return path.with_name(f"samples_{name}_{path.stem.removeprefix('results_')}.jsonl")
+
+
+def sample(tokens, references, said):
+    return json.dumps({"doc": {"max_length": tokens, "outputs": references}, "filtered_resps": [said]})
+
+
+TOKENS = tuple(length_tokens(length) for length in LENGTHS)
+FULL = {task: dict.fromkeys(TOKENS, 0.5) for task in TASKS}
+
+
+def without(content, key):
+    return {name: part for name, part in content.items() if name != key}

@@ -1,0 +1,69 @@
+"""Files of scores and predictions that came from elsewhere are told apart in a line."""
+
+import copy
+import json
+
+import pytest
+
+from boundpaper.errors import DataError
+from keyquery.scores.lbp import command
+from keyquery.scores.lbp import data as lbp_data
+from keyquery.scores.lbp.run import Settings
+from keyquery.scores.ruler.results import read
+from ruler_made import REAL
+
+GOOD = json.loads(REAL.read_text())
+TASK = next(name for name in GOOD["configs"])
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        (("results",), [], "`results` is no object"),
+        (("configs",), "x", "`configs` is no object"),
+        (("n-samples",), 3, "`n-samples` is no object"),
+        (("results", TASK), 3, f"`results` of {TASK} is no object"),
+        (("configs", TASK), None, f"`configs` of {TASK} is no object"),
+        (("n-samples", TASK), [1], f"`n-samples` of {TASK} is no object"),
+        (("configs", TASK, "metadata"), {"max_seq_lengths": 4096}, "no list of lengths"),
+        (("configs", TASK, "metadata"), {"max_seq_lengths": ["4k"]}, "no list of lengths"),
+        (("configs", TASK, "metadata"), {"max_seq_lengths": ["9" * 5000]}, "no list of lengths"),
+    ],
+)
+def test_results_of_another_shape(part, value, words, tmp_path):
+    content = copy.deepcopy(GOOD)
+    place = content
+    for name in part[:-1]:
+        place = place.setdefault(name, {})
+    place[part[-1]] = value
+    path = tmp_path / "results_x.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(DataError, match=words) as caught:
+        read([path])
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_results_too_deep_to_read(tmp_path):
+    path = tmp_path / "results_x.json"
+    path.write_text('{"results": ' + "[" * 100_000)
+    with pytest.raises(DataError, match="no JSON"):
+        read([path])
+
+
+def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
+    def fetched(*asked):
+        raise AssertionError("the samples were fetched for predictions that nobody can read")
+
+    monkeypatch.setattr(lbp_data, "load", fetched)
+    for content, words in ((None, "no such prediction file"), (b"{", "not JSON"), (b"", "the file is empty")):
+        path = tmp_path / f"{words[-5:].strip()}.jsonl"
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(DataError, match=words):
+            command.run(tmp_path, model="m", predictions=[path])
+
+
+@pytest.mark.parametrize("temperature", [float("nan"), float("inf"), -1.0])
+def test_a_temperature_is_a_number(temperature):
+    with pytest.raises(DataError, match=r"--temperature .*: give a number from 0 on"):
+        Settings(temperature=temperature)

@@ -1,0 +1,28 @@
+"""The looks of the thesis' entities: none that stand together look alike, also in grey, and models go by any name."""
+
+import pytest
+
+from boundpaper.figures.style import display, style, styles
+
+SIZED = tuple(key for key, look in styles().items() if look.label.endswith("B") or "v0.2" in key)
+GROUPS = [
+    ("rope", "drope"),
+    ("ministral3", "qwen3", "llama3", "mistral", "smollm3"),
+    ("query", "key", "value"),
+    ("attention", "mlp"),
+    SIZED,
+]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_two_entities_look_alike_even_in_grey(group):
+    looks = [styles()[key] for key in group]
+    assert len(looks) > 1
+    assert len({look.color for look in looks}) == len(looks)
+    assert len({(look.mark, look.dash) for look in looks}) == len(looks)
+
+
+def test_entities_by_key_and_label():
+    assert style("Ministral-3-8B", {}, "") is styles()["ministral3-8b"]
+    assert style("RoPE", {}, "") is styles()["rope"]
+    assert display("qwen3-0.6b") == "Qwen3-0.6B"

@@ -1,0 +1,42 @@
+"""The anchoring of the small models that are committed."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from boundpaper.store.table_file import words
+from conftest import ROOT
+from keyquery.experiments import anchoring
+
+
+def values(made: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
+    chosen = made[(made["condition"] == condition) & (made["metric"] == metric)].sort_values("layer")
+    assert len(chosen), f"no {condition} {metric}"
+    return chosen["value"].to_numpy()
+
+
+def committed() -> list[Path]:
+    folder = ROOT / "artifacts/measurements/anchoring"
+    return sorted(folder.glob("tiny-*.[cp]*"))
+
+
+def test_all_that_ship_are_measured() -> None:
+    assert {"tiny-rope", "tiny-continued", "tiny-drope"} == {path.stem for path in committed()}
+
+
+@pytest.mark.parametrize("path", committed(), ids=lambda path: path.stem)
+def test_the_small_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
+    made = pd.read_csv(io.StringIO(words(path)))
+    seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
+    assert bool(len(seen)) == (path.stem != "tiny-drope")  # of which the chapter says that nothing is read
+    for layer in seen:
+        assert values(made, "planted/design/answer", "question_share")[layer] < 5
+        assert values(made, "planted/design/question", "delta_p_high")[layer] < 0
+        for kind in ("question", "answer"):
+            assert abs(values(made, f"planted/design/{kind}", "filler")[layer]) < 2
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    assert manifest["thresholds"]["probe_c"] == anchoring.STRENGTH

@@ -1,0 +1,27 @@
+"""The store on the thesis' own tables: one that waits for its rows, and a row that many others name."""
+
+from boundpaper.store.schema import check
+from conftest import run
+
+
+def test_a_table_may_be_empty_only_where_its_resource_says_what_it_awaits(project):
+    table = project / "artifacts/measurements/population_models/population.csv"
+    table.write_text(table.read_text().splitlines()[0] + "\n")
+    table.with_suffix(".json").unlink()
+    assert any("a header and no row" in str(fault) for fault in check(project, "population_models"))
+    schema = project / "artifacts/datapackage.yaml"
+    named = "- name: population_models\n"
+    schema.write_text(schema.read_text().replace(named, named + "  awaits: models that are not trained yet\n"))
+    assert not list(check(project, "population_models"))
+
+
+def test_a_row_that_is_gone_does_not_flood_the_screen(project):
+    named = project / "artifacts/sources/models.csv"
+    kept = [line for line in named.read_text().splitlines(keepends=True) if not line.startswith("llama3.1-8b,")]
+    named.write_text("".join(kept))
+    done = run(project, "check")
+    told = [line for line in done.stderr.splitlines() if "nope_layers" in line]
+    assert done.returncode == 1
+    assert len(told) == 21
+    assert told[0].startswith("artifacts/sources/nope_layers.csv: row ")
+    assert told[-1] == f"nope_layers: ... and {len(check(project, 'nope_layers')) - 20} more"

@@ -1,0 +1,51 @@
+"""The engine's specimen beside the thesis: it shares nothing with it, and the instruments measure for it."""
+
+import csv
+import shutil
+
+import pytest
+
+from conftest import ROOT, run
+from specimens import SPECIMEN, begin
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory):
+    """The specimen with its results."""
+    root = begin(tmp_path_factory.mktemp("foreign") / "paper")
+    done = run(root, "analyze")
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def test_it_is_none_of_ours(foreign):
+    """Nothing that this thesis states, shows or measures lies in it."""
+    own = {path.name for path in (ROOT / "artifacts/sources").glob("*.csv")}
+    shared = {"documents.csv", "places.csv", "families.csv"}
+    assert {path.name for path in (foreign / "artifacts/sources").glob("*.csv")} & own == shared
+    for room in ("analysis/studies", "analysis/claims", "tables", "figures"):
+        files = [path.relative_to(foreign / room) for path in (foreign / room).rglob("*.py")]
+        content = [path for path in files if not any(part.startswith("_") for part in path.parts)]
+        assert content, room
+        assert [path for path in content if not (SPECIMEN / room / path).is_file()] == []
+    assert not list((foreign / "artifacts").glob("measurements/*"))
+
+
+@pytest.mark.models
+def test_its_experiment_measures_a_model(foreign, tmp_path):
+    pytest.importorskip("torch")
+    root = tmp_path / "measured"
+    shutil.copytree(foreign, root)
+    asked = ("--model", "tiny-rope", "--documents", "2", "--device", "cpu")
+    done = run(root, "run", "halves", *asked)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "artifacts/measurements/halves/tiny-rope.csv"
+    with (root / done.stdout.strip()).open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["condition"] for row in rows] == ["first", "second"] * 2
+    assert all(0 < float(row["value"]) < 20 for row in rows)
+    checked = run(root, "check")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    (root / "analysis/experiments/another.py").write_text('"""Nothing."""\n')
+    again = run(root, "run", "halves", *asked)
+    assert "halves of tiny-rope: measured already" in again.stderr
