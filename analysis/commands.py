@@ -3,7 +3,7 @@
 import click
 
 from analysis.distil.commands import distil
-from analysis.population.commands import population
+from analysis.population.commands import population, widths
 from keyquery.cli import swept
 
 
@@ -13,6 +13,7 @@ def lab() -> None:
 
 
 lab.add_command(population)
+lab.add_command(widths)
 lab.add_command(distil)
 
 COMMANDS = (swept(lab),)

@@ -1,4 +1,4 @@
-"""The command that trains and measures the population, its libraries imported when it runs."""
+"""The commands that train and measure the population, their libraries imported when they run."""
 
 from __future__ import annotations
 
@@ -57,3 +57,16 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
     from analysis.population.command import run
 
     click.echo("\n".join(run(obj["root"], seeds=seeds, **asked)))
+
+
+@click.command()
+@click.option("--pretrained", is_flag=True, help="Measure SmolLM2 instead, in bins of 64 to 1,024 tokens.")
+@click.pass_obj
+def widths(obj: dict[str, Any], /, pretrained: bool) -> None:
+    """Measure plasticity in bins of 1 to 64 words: of the models that ship, and of networks with random weights."""
+    if pretrained:
+        from analysis.population.pretrained_widths import measure
+    else:
+        from analysis.population.widths import measure
+
+    click.echo("\n".join(str(path.relative_to(obj["root"])) for path in measure(obj["root"])))

@@ -1,0 +1,79 @@
+"""Widths of query bins in a pretrained model: bins of 1,024 tokens, their queries from the middle 64, 256 or all.
+
+Every width has as many queries a bin and document, and the same pairs of keys; so widths differ in their queries alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import keyquery as kq
+from analysis.population.geometry import ESTIMATORS
+from boundpaper.errors import ModelError
+from boundpaper.store.files import temporary, write
+from boundpaper.store.manifest import sealed
+from boundpaper.store.measurement import put
+from boundpaper.store.results import text
+from keyquery.heads.plasticity import PlasticityOptions, plasticity
+from keyquery.models.captures.reading import Vectors
+from keyquery.models.libraries import version
+from keyquery.rotary import Rotary
+
+NAME = "pretrained_widths"
+MODEL, TEXTS = "smollm2-135m", "manual"
+CONTEXT, BINS, DOCUMENTS, HEADS = 4096, 4, 8, 24
+WIDTHS = (64, 256, 1024)
+QUERIES = WIDTHS[0]  # a bin and document
+KEY_STEP = 16  # tokens
+OPTIONS = PlasticityOptions(pairs="earlier_bucket", cap=1_000)
+
+
+def measure(root: Path) -> list[Path]:
+    """Capture the model, measure every captured head and write the table; return its file."""
+    rows: list[dict[str, Any]] = []
+    with temporary() as folder:
+        capture = kq.capture(
+            MODEL, TEXTS, CONTEXT, folder / "capture",
+            heads=HEADS, buckets=CONTEXT // WIDTHS[0], rate=WIDTHS[0], documents=DOCUMENTS, windows=True,
+        )  # fmt: skip
+        for head in capture.heads:
+            rotary = capture.rotation(head.layer)
+            if isinstance(rotary, str):
+                raise ModelError(f"{MODEL}, layer {head.layer}: {rotary}")
+            queries, keys = capture.queries(head), capture.keys(head)
+            for width in WIDTHS:
+                one = _head(queries, keys, width, rotary)
+                for estimator in ESTIMATORS:
+                    profile = plasticity(one, replace(OPTIONS, estimator=estimator)).profile
+                    for place in range(1, BINS):
+                        rows.append(
+                            {"model": MODEL, "estimator": estimator, "width": width, "layer": head.layer}
+                            | {"head": head.query, "low": place * CONTEXT // BINS}
+                            | {"high": (place + 1) * CONTEXT // BINS, "plasticity": float(profile.values[place])}
+                        )
+    path = put(root, NAME, MODEL, text(pd.DataFrame(rows), NAME))
+    facts: dict[str, Any] = {"command": "python build.py lab widths --pretrained", "threads": 1}
+    facts |= {"options": {"texts": TEXTS, "documents": DOCUMENTS, "context": CONTEXT}}
+    facts |= {"versions": {each: version(each) for each in ("torch", "transformers", "numpy")}}
+    write(path.with_suffix(".json"), sealed(facts, path))
+    return [path]
+
+
+def _head(queries: Vectors, keys: Vectors, width: int, rotary: Rotary) -> kq.Head:
+    """The head with few of its keys, and `QUERIES` queries a bin and document, evenly from the middle tokens."""
+    size = CONTEXT // BINS
+    inside = np.asarray(queries.position) % size - (size - width) // 2
+    some = (inside >= 0) & (inside < width) & (inside % (width // QUERIES) == 0)
+    few = np.asarray(keys.position) % KEY_STEP == 0
+    return kq.Head(
+        queries=queries.vectors[some], query_positions=queries.position[some].astype(np.int64),
+        query_documents=queries.document[some].astype(np.int64),
+        keys=keys.vectors[few], key_positions=keys.position[few].astype(np.int64),
+        key_documents=keys.document[few].astype(np.int64),
+        context=CONTEXT, buckets=BINS, rotary=rotary,
+    )  # fmt: skip
