@@ -17,10 +17,10 @@ BUDGET = {
     "packages/boundpaper": 36_400,
     "packages/keyquery": 27_500,
     "analysis": 31_500,
-    "tables": 7_000,
+    "tables": 7_200,
     "figures": 3_500,
-    "tests": 57_000,
-    "benchmarks": 1_800,
+    "tests": 58_000,
+    "benchmarks": 1_850,
     "the top": 40,
 }
 """The most lines that a room may hold, tests of packages among those of `tests`."""

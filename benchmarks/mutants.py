@@ -1,4 +1,4 @@
-"""How many planted faults in statistics, studies and claims the tests notice, without golden files.
+"""How many planted faults in statistics, studies, claims and head geometry the tests notice, without golden files.
 
     python benchmarks/mutants.py --faults 100 --out docs/mutants.csv
 
@@ -36,7 +36,14 @@ import click
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("statistics", "studies", "claims")
+ROOMS = {
+    "statistics": "packages/boundpaper/src/boundpaper/statistics",
+    "studies": "analysis/studies",
+    "claims": "analysis/claims",
+    "heads": "packages/keyquery/src/keyquery/heads",
+}
+PACKAGES = {"boundpaper": "packages/boundpaper/src/", "keyquery": "packages/keyquery/src/"}
+DEFAULT = ("statistics", "studies", "claims")  # heads compile anew for each fault, minutes of the processor: by name
 COMPARING = (
     "golden",
     "ledger",
@@ -155,7 +162,7 @@ def imports(file: Path) -> set[str]:
         elif isinstance(node, ast.Import):
             names = [part.name for part in node.names]
         for name in names:
-            path = ROOT / (name.replace(".", "/") + ".py")
+            path = ROOT / (PACKAGES.get(name.partition(".")[0], "") + name.replace(".", "/") + ".py")
             if path.is_file():
                 files.add(path.relative_to(ROOT).as_posix())
     return files
@@ -190,25 +197,28 @@ def claim_files() -> dict[str, str]:
 @functools.cache
 def tests_of(mutated: str) -> list[str]:
     """Test files that import a file or call a claim of it: those that do so directly first, of them its room's own."""
-    room = f"test_{mutated.split('/')[1]}"
+    room = next((name for name, folder in ROOMS.items() if mutated.startswith(folder)), "")
     direct, through = [], []
-    for test in sorted((ROOT / "tests").glob("test_*.py")):
+    for test in sorted([*(ROOT / "tests").glob("test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]):
         if any(word in test.name for word in COMPARING):
             continue
-        near = imports(test) | called_claims(test)
+        near, name = imports(test) | called_claims(test), test.relative_to(ROOT).as_posix()
         if mutated in near:
-            direct.append(f"tests/{test.name}")
+            direct.append(name)
         elif test.name == TURNING:
             continue
         elif any(mutated in imports(ROOT / other) for other in near) or _through_package(mutated, test):
-            through.append(f"tests/{test.name}")
-    return sorted(direct, key=lambda test: room not in test) + through
+            through.append(name)
+    if room == "heads":  # its own tests judge it; those of experiments read models
+        own = [name for name in direct + through if "/heads/" in name]
+        return sorted(own, key=lambda name: Path(mutated).stem not in name)
+    return sorted(direct, key=lambda name: f"test_{room}" not in name and f"/{room}/" not in name) + through
 
 
 def _through_package(mutated: str, test: Path) -> bool:
     """Whether a test takes a name of a file from its package (`from boundpaper.statistics import wilson_interval`)."""
     path = ROOT / mutated
-    package = ".".join(path.parent.relative_to(ROOT).parts)
+    package = ".".join(path.parent.relative_to(ROOT).parts).rpartition("src.")[2]
     own = {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     taken = {
         part.name
@@ -279,7 +289,7 @@ def _child(place: Path, tests: list[str], seconds: int, given: Connection) -> No
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     os.chdir(place)
-    sys.path[:0] = [str(place)]
+    sys.path[:0] = [str(place), *(str(place / source) for source in PACKAGES.values())]
     sys.dont_write_bytecode = True
     os.environ |= {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -296,18 +306,19 @@ def _child(place: Path, tests: list[str], seconds: int, given: Connection) -> No
 @click.option("--faults", default=100, show_default=True, help="Faults, spread evenly over the rooms.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--seconds", default=120, show_default=True, help="Of the processor, for the tests of one fault.")
-@click.option("--room", "only", multiple=True, type=click.Choice(ROOMS), help="Only these rooms' share of the faults.")
+@click.option("--room", "only", multiple=True, type=click.Choice([*ROOMS]), help="Only these rooms.")
+@click.option("--file", "files_only", multiple=True, help="Only files of these names, such as exchange.py.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Outcomes; those in it are not run again.")
-def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], out: Path) -> None:
+def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only: tuple[str, ...], out: Path) -> None:
     """Plant faults one by one and write which test noticed each."""
     chosen: list[Mutant] = []
-    for number, room in enumerate(ROOMS):
-        if only and room not in only:
-            continue
-        files = sorted((ROOT / "analysis" / room).rglob("*.py"), key=lambda file: (file.name, file))
+    rooms = only or DEFAULT
+    for number, room in enumerate(rooms):
+        files = sorted((ROOT / ROOMS[room]).rglob("*.py"), key=lambda file: (file.name, file))
+        files = [file for file in files if not files_only or file.name in files_only]
         sites = [(file, each) for file in files for each in range(count(file))]
         random.Random(f"{seed}/{room}").shuffle(sites)  # so that a longer run begins with the faults of a shorter one
-        chosen += [mutant(*site) for site in sites[: faults // len(ROOMS) + (number < faults % len(ROOMS))]]
+        chosen += [mutant(*site) for site in sites[: faults // len(rooms) + (number < faults % len(rooms))]]
     known = {}
     if out.is_file():
         with out.open(encoding="utf-8", newline="") as stream:
@@ -326,8 +337,8 @@ def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], out: Path)
             click.echo(f"{fault.file}:{fault.line}: {fault.change}: {outcome}")
             with out.open("w", encoding="utf-8", newline="") as stream:
                 csv.writer(stream, lineterminator="\n").writerows([("file", "line", "change", "outcome"), *rows])
-    for room in only or ROOMS:
-        own = [outcome for file, *_, outcome in rows if f"/{room}/" in file]
+    for room in rooms:
+        own = [outcome for file, *_, outcome in rows if file.startswith(ROOMS[room])]
         click.echo(f"{room}: {sum(o.startswith('killed') for o in own)} of {len(own)} noticed")
 
 

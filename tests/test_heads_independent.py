@@ -1,4 +1,4 @@
-"""Plasticity at one position and the position part once more, from vectors of a model that ships, by plain numpy."""
+"""Plasticity at one position, position part and linear share once more, by plain numpy, from a model that ships."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def turned(x: np.ndarray, by: int, base: float | None) -> np.ndarray:
     return np.concatenate([plane.real, plane.imag])
 
 
-def by_hand(queries: np.ndarray, places: np.ndarray, keys: np.ndarray, base: float | None) -> tuple[float, float]:
-    """Mean plasticity and position part of the queries of the bin from 128 on, at its centre, 144."""
+def by_hand(queries: np.ndarray, places: np.ndarray, keys: np.ndarray, base: float | None) -> tuple[float, ...]:
+    """Mean plasticity, position part and linear share of the queries of the bin from 128 on, at its centre, 144."""
     start, centre = 128, 144
     mine = [
         turned(queries[text, row].astype(float), centre - place, base)
@@ -44,7 +44,7 @@ def by_hand(queries: np.ndarray, places: np.ndarray, keys: np.ndarray, base: flo
         if start <= (place := int(places[text, row])) < start + WIDTH
     ]
     mean, covariance = np.mean(mine, axis=0), np.cov(np.array(mine).T)
-    plastic, parts = [], []
+    plastic, parts, gaps, apart = [], [], [], []
     for text, (far, near) in itertools.product(range(TEXTS), itertools.combinations(range(len(KEYS)), 2)):
         if KEYS[near] >= start:
             continue
@@ -55,7 +55,10 @@ def by_hand(queries: np.ndarray, places: np.ndarray, keys: np.ndarray, base: flo
         p = norm.cdf(w @ mean / spread)
         plastic.append(4 * p * (1 - p))
         parts.append((w @ mean - exchanged @ mean) / 2 / spread)
-    return float(np.mean(plastic)), float(np.mean(parts))
+        gaps.append(w @ mean)
+        apart.append(gap)
+    share = np.dot(gaps, apart) ** 2 / np.dot(gaps, gaps) / np.dot(apart, apart)
+    return float(np.mean(plastic)), float(np.mean(parts)), float(share)
 
 
 @pytest.mark.parametrize(("name", "base"), [("tiny-continued", 400.0), ("tiny-drope", None)])
@@ -90,6 +93,7 @@ def test_plain_numpy_gives_the_same(name, base):
     options = PlasticityOptions(pairs="earlier_bucket")
     pairs = exchanged_pairs(head, options, 10**9)
     found = exchange(pairs, pairs.bin == 4)
-    plastic, part = by_hand(queries, places, keys, base)
+    plastic, part, share = by_hand(queries, places, keys, base)
     assert plasticity(head, options).profile.values[4] == pytest.approx(plastic, abs=1e-5)
     assert (found.plasticity, found.position_part) == pytest.approx((plastic, part), abs=1e-6)
+    assert found.linear_share == pytest.approx(share, rel=1e-6)

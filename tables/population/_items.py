@@ -89,7 +89,7 @@ def _what(quantity: str, family: str) -> str:
 def _sides(first: str, second: str, family: str) -> str:
     """The two sides in short; of a relation and of heads, nothing is taken from each other."""
     if family.startswith(("relations", "heads")):
-        return "rank correlation" + (", by layer" if family.startswith("heads") else "")
+        return "ranks, by layer" if family.startswith("heads") else "ranks, by seed"
     one, two = (_side(str(words)) for words in (first, second))
     return one if two == "0" else f"{one} − {two}"
 

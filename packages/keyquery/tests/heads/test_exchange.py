@@ -161,3 +161,27 @@ def test_opposite_signs_agree_with_integration(means, correlation):
     above = norm.cdf(middle / rest) if rest > 1e-6 else (middle > 0).astype(float)
     other = np.where(a + x > 0, 1 - above, above)
     assert found == pytest.approx(np.trapezoid(other * norm.pdf(x), x), abs=2e-4)
+
+
+@pytest.mark.parametrize(("position", "content"), [(3.0, 0.7), (-1.0, 2.0), (0.5, 0.1)])
+def test_parts_are_over_the_spread_and_means_over_pairs(position, content):
+    """Each mean by its definition, of queries whose spread along the keys' difference is far from 1."""
+    pairs = exchanged_pairs(made(ROTARY, 4, position=position, content=content), OPTIONS, 400)
+    spread = np.sqrt(pairs.variance)
+    assert np.median(spread) > 1.5
+    found = exchange(pairs)
+    half = 0.5 * np.abs(pairs.gap + pairs.gap_exchanged)
+    assert found.content_part == pytest.approx(np.mean(half / spread), rel=1e-9)
+    assert found.position_part == pytest.approx(np.mean((pairs.gap - pairs.gap_exchanged) / 2 / spread), rel=1e-9)
+    assert (found.gap, found.spread) == pytest.approx((np.mean(np.abs(pairs.gap)), np.mean(spread)), rel=1e-9)
+
+
+@pytest.mark.parametrize(("shrunk", "kept"), [(0.0, False), (1e-8, False), (1.0, True)])
+def test_pairs_along_which_queries_hardly_vary_are_left_out(shrunk, kept):
+    """Keys far apart in what is the same in all queries, and next to nowhere else: what varies is rounding."""
+    known = made(ROTARY, 4, position=1.0, content=1e3)
+    keys = known.keys.copy()
+    keys[:, 6:] *= shrunk
+    pairs = exchanged_pairs(replace(known, keys=keys), OPTIONS, 400)
+    assert bool(pairs.gap.size) == kept
+    assert np.isfinite(pairs.gap).all()

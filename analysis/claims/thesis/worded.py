@@ -1,0 +1,24 @@
+"""Contradictions of the documents in words."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from boundpaper.claims import Verdict, judge
+
+
+def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
+    """Of things that a document speaks of in two sections, some are said in ways that exclude each other.
+
+    Source: thesis, The claims.
+    """
+    values = said_twice.groupby(["document", "about"])["word"].nunique()
+    counts = (values > 1).groupby("document").sum()
+    return judge(
+        bool(counts.sum()),
+        f"{counts.sum()} of the {len(values)} that are declared, "
+        + ", ".join(f"{count} in document {document}" for document, count in counts.items())
+        + "; which statements are of one thing was decided while reading.",
+        recomputed=str(counts.sum()),
+        n=len(values),
+    )

@@ -1,0 +1,161 @@
+"""What buckets did to plasticity in rotary models, as far as that can be bounded, and what is left of conclusions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.population.recipe import BASES, Recipe
+from analysis.studies.crossmodel._fates import Known
+from analysis.studies.crossmodel._kept import agreement, even_kept, frequencies
+from analysis.studies.population._outcomes import each
+from boundpaper.errors import DataError
+
+SHIPPED = {name: (float(BASES[0]), Recipe().width // Recipe().heads) for name in ("tiny-rope", "tiny-continued")}
+
+
+def bin_bounds(
+    models: pd.DataFrame,
+    checkpoints: pd.DataFrame,
+    capture_settings: pd.DataFrame,
+    captured_models: pd.DataFrame,
+    training_trajectory: pd.DataFrame,
+) -> pd.DataFrame:
+    """One row a capture: what its buckets keep of an even mean query, and the least that its own values allow.
+
+    `kept_low` and `kept_high` are for an even mean, by the rotation and its scaling; they differ where the sources give
+    no base, and are then of the smallest and the largest base that they give. `kept_least` is what a head of the
+    plasticity of the last fifth must have kept, since rho is 1 at most.
+    """
+    bases = [*models["rope_theta"].dropna().astype(float), *checkpoints["rope_theta"].astype(float)]
+    settings = capture_settings.set_index("model")
+    late = pd.concat([captured_models.set_index("model"), training_trajectory.set_index("checkpoint")])["ap_last_20"]
+    rows = []
+    for row in each(models[models["bucket_tokens"].notna()]):
+        known = pd.notna(row.rope_theta)
+        own = settings.loc[row.model]
+        scaled = str(own["scaling"]) != "none"
+        scaling = (str(own["scaling"]), float(own["factor"]), float(own["original_positions"])) if scaled else ("none",)
+        ends = (float(row.rope_theta),) * 2 if known else (min(bases), max(bases))
+        told = {"capture": row.model, "family": row.family, "base": ends[0] if known else None, "scaling": scaling[0]}
+        rows.append(told | _kept(ends, int(row.head_dim), float(row.bucket_tokens), scaling))
+    heads = models.set_index("model")["head_dim"]
+    for row in each(checkpoints):
+        ends = (float(row.rope_theta),) * 2
+        told = {"capture": row.checkpoint, "family": "SmolLM3", "base": ends[0], "scaling": "none"}
+        rows.append(told | _kept(ends, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
+    table = pd.DataFrame(rows)
+    table["kept_least"] = agreement(table["capture"].map(late))
+    table["note"] = np.where(table["base"].isna(), "base: the sources give none", "")
+    return table
+
+
+def _kept(bases: tuple[float, ...], dimensions: int, width: float, scaling: tuple[Any, ...]) -> dict[str, Any]:
+    given = [frequencies(base, dimensions, *scaling) for base in bases]
+    kept = [even_kept(each, width) for each in given]
+    halves = [float((each * width >= np.pi).mean()) for each in given]
+    return {
+        "dimensions": dimensions,
+        "width": int(width),
+        "kept_low": min(kept),
+        "kept_high": max(kept),
+        "half_turns": float(np.mean(halves)),
+    }
+
+
+def bin_kept(
+    shipped_widths: pd.DataFrame, pretrained_widths: pd.DataFrame, published_facts: pd.DataFrame
+) -> pd.DataFrame:
+    """One row a model, width and place: plasticity pooled and at one position, and the part of the mean that was kept.
+
+    Means over heads. `kept_even` is what an even mean would keep. Single positions keep all and have no row.
+    """
+    facts = published_facts.set_index("fact")["value"]
+    rows = []
+    for table in (shipped_widths, pretrained_widths):
+        means = table.groupby(["model", "width", "low", "estimator"])["plasticity"].mean().unstack().reset_index()
+        for row in each(means[means["width"] > 1]):
+            size: float
+            if row.model in SHIPPED:
+                base, size = SHIPPED[row.model]
+            elif f"rope_theta_{row.model}" in facts:
+                base, size = (float(facts[f"{name}_{row.model}"]) for name in ("rope_theta", "head_dim"))
+            else:
+                continue  # of the models that are measured so, the one that does not rotate
+            even = even_kept(frequencies(base, int(size)), float(row.width))
+            kept = float(agreement(row.bucket_full) / agreement(row.aligned_full))
+            told = {"model": row.model, "width": row.width, "low": row.low}
+            rows.append(
+                told | {"aligned": row.aligned_full, "pooled": row.bucket_full, "kept": kept, "kept_even": even}
+            )
+    return pd.DataFrame(rows)
+
+
+def bin_factors(bin_kept: pd.DataFrame) -> pd.DataFrame:
+    """Factors of `kept` that were measured, in the widest bins.
+
+    `along`: the largest growth from the first place to the last in one model; `between`: the ratio of the largest to
+    the least such change; `even`: the ratio of the largest to the least of `kept` over what an even mean would keep.
+    """
+    widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
+    ends = widest.sort_values("low").groupby("model")["kept"].agg(["first", "last"])
+    change, off = ends["last"] / ends["first"], widest["kept"] / widest["kept_even"]
+    found = {"along": max(change.max(), 1.0), "between": change.max() / change.min(), "even": off.max() / off.min()}
+    return pd.DataFrame([{"factor": name, "value": value, "models": len(ends)} for name, value in found.items()])
+
+
+def bin_fates(
+    bin_conclusions: pd.DataFrame,
+    bin_bounds: pd.DataFrame,
+    bin_factors: pd.DataFrame,
+    claims: pd.DataFrame,
+    captured_models: pd.DataFrame,
+    decile_profiles: pd.DataFrame,
+    bin_profiles: pd.DataFrame,
+    training_trajectory: pd.DataFrame,
+    training_equal_positions: pd.DataFrame,
+    training_positions: pd.DataFrame,
+    length_decline: pd.DataFrame,
+) -> pd.DataFrame:
+    """What becomes of each conclusion on public models if rotation inside buckets is counted.
+
+    `needed` is the factor by which the part of the squared mean that buckets keep has to differ between the two sides
+    for the conclusion to turn, `seen` the largest such factor that is known: of models in which it was measured, times
+    that of the rotations and widths for an even mean where captures are compared. A conclusion `survives` where no
+    plasticity enters, one network is compared with itself, or more is needed than was seen; it is `open` otherwise;
+    a level `falls`. `verdicts` are those of the ledger, which judges what was measured.
+
+    Raises
+    ------
+    DataError
+        When a conclusion names a capture, a claim or a comparison that is not there.
+    """
+    known = Known(
+        captured_models, decile_profiles, bin_profiles, training_trajectory, training_equal_positions,
+        training_positions, length_decline, bin_bounds.set_index("capture"),
+        dict(zip(bin_factors["factor"], bin_factors["value"].astype(float), strict=True)),
+    )  # fmt: skip
+    functions = claims.assign(function=claims["claim"].astype(str).str.partition(".")[0])
+    rows = []
+    for row in each(bin_conclusions):
+        asked = str(row.claims).split()
+        held = functions[functions["function"].isin(asked)]
+        if missing := sorted(set(asked) - set(held["function"])):
+            raise DataError(f"bin_conclusions, {row.conclusion}: no claim {missing[0]!r} in the ledger; mend its name")
+        needed, seen, fate, note = known.fate(row)
+        rows.append(
+            {
+                "conclusion": row.conclusion,
+                "chapter": row.chapter,
+                "statement": row.statement,
+                "compares": row.compares,
+                "needed": needed,
+                "seen": seen,
+                "fate": fate,
+                "verdicts": ", ".join(sorted(set(held["verdict"].astype(str)))),
+                "note": note,
+            }
+        )
+    return pd.DataFrame(rows)

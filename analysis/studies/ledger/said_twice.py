@@ -1,0 +1,40 @@
+"""What a document says of one thing in two sections, and whether its words agree."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+
+SOUND = ("holds", "holds after rounding")
+
+
+def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
+    """One row a document and thing of which it speaks more than once: how many values its words give, and the verdicts.
+
+    `conflict` where there is more than one value. Of two statements that exclude each other not both hold, so that the
+    ledger has to say so of one of them: `unjudged` where it has every one of them hold.
+
+    Raises
+    ------
+    DataError
+        When a row names a claim that the ledger lacks, or a thing stands in one row only.
+    """
+    functions = claims.assign(function=claims["claim"].astype(str).str.partition(".")[0])
+    rows = []
+    for (document, about), part in said_twice.groupby(["document", "about"], sort=False):
+        if len(part) < 2:
+            raise DataError(f"said_twice, {document}: {about!r} stands in one row; a second statement is missing")
+        verdicts = []
+        for name in part["claims"]:
+            held = functions.loc[functions["function"] == name, "verdict"].astype(str)
+            if held.empty:
+                raise DataError(f"said_twice, {document}, {about}: no claim {name!r} in the ledger; mend its name")
+            verdicts.append(set(held))
+        conflict = part["word"].nunique() > 1
+        said = "; ".join(f"{row.place}: {row.says}" for row in part.itertuples(index=False))
+        shown = "; ".join(", ".join(sorted(each)) for each in verdicts)
+        sound = all(verdict in SOUND for each in verdicts for verdict in each)
+        told = {"document": document, "about": about, "said": said, "statements": len(part), "verdicts": shown}
+        rows.append(told | {"conflict": conflict, "unjudged": conflict and sound})
+    return pd.DataFrame(rows)

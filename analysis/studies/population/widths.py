@@ -1,0 +1,82 @@
+"""Plasticity by the width of the bins: the models that ship, a pretrained one, and networks with random weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.population.export import SUBJECTS
+from analysis.studies.population._effects import over_seeds
+from analysis.studies.population._retrained import ALIGNED, ALL, COST, PLACE, head_costs
+
+POOLED = "bucket_full"
+QUANTITIES = ("sway", "linear_share")
+
+
+def width_levels(
+    shipped_widths: pd.DataFrame, shipped_exchange: pd.DataFrame, population_ablation: pd.DataFrame
+) -> pd.DataFrame:
+    """Means over the heads of the models that ship, by width and quarter: all heads alike, and weighed by their cost.
+
+    The cost is what a head's removal costs keys at the training length, never less than 0. `off` is the value less that
+    at one position, the width of 1.
+    """
+    plasticity = shipped_widths.assign(quantity="plasticity", value=shipped_widths["plasticity"].astype(float))
+    parts = [plasticity]
+    for quantity in QUANTITIES:
+        swayed = shipped_exchange.assign(quantity=quantity, value=shipped_exchange[quantity].astype(float))
+        parts.append(swayed.assign(estimator=ALIGNED))
+    cells = ["model", "quantity", "estimator", "width", "low", "high"]
+    heads = pd.concat([part[[*cells, "layer", "head", "value"]] for part in parts]).dropna(subset="value")
+    names = {which.name: name for name, which in SUBJECTS.items()}
+    cost = head_costs(population_ablation[population_ablation["model"].isin(names)])
+    cost["model"] = cost["model"].map(names)
+    weighed = heads.merge(cost[[*PLACE, COST]], on=PLACE)
+    rows = []
+    for weights, table in ((ALL, weighed.assign(**{COST: 1.0})), (COST, weighed)):
+        sums = table.assign(value=table["value"] * table[COST]).groupby(cells, as_index=False)[["value", COST]].sum()
+        rows.append(sums.assign(weights=weights, value=sums["value"] / sums[COST]).drop(columns=COST))
+    made = pd.concat(rows, ignore_index=True)
+    keys = ["model", "quantity", "estimator", "weights", "low"]
+    single = made[made["width"] == 1].set_index(keys)["value"]
+    made["off"] = made["value"] - made[keys].join(single.rename("single"), on=keys)["single"]
+    made = made[[*cells, "weights", "value", "off"]]
+    return made.sort_values([*cells[:5], "weights"], ignore_index=True)
+
+
+def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataFrame:
+    """How far plasticity depends on the width: the largest difference from one position, of any width and quarter.
+
+    Of the models that ship from single words to bins of a training length's half; of the pretrained one from its
+    narrowest bins to its widest.
+    """
+    rows = []
+    plasticity = width_levels[width_levels["quantity"] == "plasticity"]
+    for (model, estimator, weights), part in plasticity.groupby(["model", "estimator", "weights"]):
+        most = float(part["off"].abs().max())
+        rows.append({"model": model, "estimator": estimator, "weights": weights, "most": most})
+    for model in sorted(set(bin_kept["model"]) - set(plasticity["model"])):
+        part = bin_kept[bin_kept["model"] == model].sort_values("width")
+        for estimator, column in ((ALIGNED, "aligned"), (POOLED, "pooled")):
+            by_width = part.pivot(index="width", columns="low", values=column)
+            most = float((by_width - by_width.iloc[0]).abs().to_numpy().max())
+            rows.append({"model": model, "estimator": estimator, "weights": ALL, "most": most})
+    return pd.DataFrame(rows)
+
+
+def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
+    """Networks with random weights by size, positional kind, estimator and width: means over seeds with an interval.
+
+    Plasticity and sway of the first and the last training length, and `change`, the last less the first.
+    """
+    cells = ["size", "positional", "estimator", "width"]
+    rows = []
+    for key, part in null_initialisations.groupby(cells):
+        for quantity in ("plasticity", "sway"):
+            quarters = part.pivot(index="seed", columns="low", values=quantity).astype(float)
+            first, last = quarters[0], quarters[quarters.columns.max()]
+            for place, values in (("first", first), ("last", last), ("change", last - first)):
+                low, high = over_seeds(values.to_numpy(dtype=np.float64))
+                told = dict(zip(cells, key, strict=True)) | {"quantity": quantity, "place": place}
+                rows.append(told | {"value": float(values.mean()), "low": low, "high": high, "seeds": len(values)})
+    return pd.DataFrame(rows)

@@ -1,0 +1,45 @@
+"""Plasticity of the models that ship, by the width of the bins in which queries are pooled or aligned."""
+
+import pandas as pd
+
+from boundpaper.tables import Column, Table, fixed, integer
+
+MODELS = {"tiny-rope": "A", "tiny-continued": "B", "tiny-drope": "C"}
+WEIGHTS = {"all": "Heads alike", "cost": "Heads by what their removal costs"}
+ESTIMATORS = {"bucket_full": "pooled", "aligned_full": "aligned"}
+
+
+def table(width_levels: pd.DataFrame) -> Table:
+    """One row a width and way to average heads; first and last training length of the texts."""
+    plasticity = width_levels[width_levels["quantity"] == "plasticity"]
+    last = int(plasticity["low"].max())
+    kept = plasticity[plasticity["low"].isin([0, last])]
+    columns = []
+    parts = {}
+    for model, arm in MODELS.items():
+        for estimator, word in ESTIMATORS.items():
+            if model == "tiny-drope" and estimator == "bucket_full":
+                continue
+            for low, place in ((0, "first"), (last, "last")):
+                name = f"{model} {estimator} {low}"
+                some = kept[(kept["model"] == model) & (kept["estimator"] == estimator) & (kept["low"] == low)]
+                parts[name] = some.set_index(["weights", "width"])["value"]
+                columns.append(Column(name, place, fixed(2), group=f"{arm}, {word}"))
+    rows = pd.DataFrame(parts).reset_index().sort_values(["weights", "width"], ignore_index=True)
+    rows["part"] = rows["weights"].map(WEIGHTS)
+    return Table(
+        rows=rows,
+        columns=[Column("width", "Words", integer()), *columns],
+        groups="part",
+        size="footnotesize",
+        caption=(
+            f"Plasticity by the width of the bins, {len(MODELS)} models that ship (one seed; A and B rotate, C does "
+            "not). Unit: one model; means over its heads."
+        ),
+        short="Plasticity by the width of the bins",
+        note=(
+            "Queries come from so many words at the bin's middle, one a text; a width of 1 is one position. Pooled: "
+            "as captured; aligned: turned to the middle by the model's own rotation, which changes nothing in C. First "
+            "and last: training lengths of texts of four. The cost is of keys at the training length, at least 0."
+        ),
+    )

@@ -1,0 +1,159 @@
+"""What buckets keep of a mean query: against drawn queries and published scalings, and what follows for conclusions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import keyquery as kq
+from analysis.studies.crossmodel import bins
+from analysis.studies.crossmodel._fates import FACTORS
+from analysis.studies.crossmodel._kept import agreement, at_one_position, even_kept, frequencies
+from boundpaper.errors import DataError
+from boundpaper.store.reader import read
+from conftest import ROOT
+from keyquery.rotary import from_theta
+
+CLAIMS = pd.DataFrame({"claim": ["thesis_one.key", "thesis_two"], "verdict": ["holds", "not supported"]})
+CONTEXT = 4096
+
+
+def given(name):
+    return read(ROOT, name)
+
+
+def tables(**changed):
+    names = (
+        *("captured_models", "decile_profiles", "bin_profiles", "training_trajectory", "training_equal_positions"),
+        *("training_positions", "length_decline", "bin_bounds", "bin_factors"),
+    )
+    return {**{name: given(name) for name in names}, "claims": CLAIMS, **changed}
+
+
+def conclusions(**changed):
+    row = {"conclusion": "one", "chapter": "models", "statement": "It falls.", "compares": "fall", "places": "tenths"}
+    row |= {"outcome": "", "entities": "qwen3-4b", "claims": "thesis_one"}
+    return pd.DataFrame([row | changed])
+
+
+def factors(along=1.2, between=1.5, even=1.5):
+    given = {"along": along, "between": between, "even": even}
+    return pd.DataFrame([{"factor": name, "value": value, "models": 2} for name, value in given.items()])
+
+
+@pytest.mark.parametrize(("base", "width"), [(400.0, 8), (10_000.0, 64), (500_000.0, 8192)])
+def test_what_is_kept_is_the_squared_mean_of_turned_queries(base, width):
+    """A query of length 1 in each of four pairs, turned to every place of a fine grid over the bucket."""
+    places = (np.arange(20_000) + 0.5) / 20_000 * width
+    turned = np.exp(1j * np.outer(places, base ** (-2.0 * np.arange(4) / 8)))
+    assert even_kept(frequencies(base, 8), width) == pytest.approx((np.abs(turned.mean(0)) ** 2).mean(), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scaling", "factor", "original", "pairs"),
+    [("none", 1.0, 1.0, 64), ("yarn", 4.0, 32768.0, 128), ("yarn", 16.0, 16384.0, 64), ("llama3", 8.0, 8192.0, 128)],
+)
+def test_scalings_are_those_of_transformers(scaling, factor, original, pairs):
+    transformers = pytest.importorskip("transformers")
+    initial = pytest.importorskip("transformers.modeling_rope_utils").ROPE_INIT_FUNCTIONS
+    rope = {"rope_theta": 5e5, "rope_type": {"none": "default"}.get(scaling, scaling), "factor": factor}
+    rope |= {"original_max_position_embeddings": int(original), "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    if scaling == "none":
+        expected = 5e5 ** (-2.0 * np.arange(pairs // 2) / pairs)
+    else:
+        config = transformers.LlamaConfig(
+            hidden_size=pairs * 2, num_attention_heads=2, max_position_embeddings=int(original * factor),
+            rope_parameters=rope,
+        )  # fmt: skip
+        expected = initial[scaling](config, device="cpu")[0].numpy()
+    found = frequencies(5e5, pairs, scaling, factor, original)
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(("length", "width"), [(1.0, 64), (2.0, 512), (0.5, 1024)])
+def test_pooling_is_undone_where_key_differences_are_alike_in_all_directions(length, width):
+    """A planted head: an even mean of the given length in each pair, content and keys without direction."""
+    random, dimensions, count = np.random.default_rng(3), 64, 6000
+    rotary = from_theta(10_000.0, dimensions)
+    places = 2048 + random.integers(width, size=count)
+    angle = random.uniform(0, 2 * np.pi, dimensions // 2)
+    mean = length * np.concatenate([np.cos(angle), np.sin(angle)]) * np.sqrt(2)
+    content = mean + random.normal(size=(count, dimensions))
+    queries = rotary.turned(content, places - 2048)
+    keys = random.normal(size=(400, dimensions))
+    head = kq.Head(
+        queries=queries, query_positions=places, query_documents=np.zeros(count, int), keys=keys,
+        key_positions=np.arange(400), key_documents=np.zeros(400, int), context=CONTEXT,
+        buckets=CONTEXT // 1024, rotary=rotary,
+    )  # fmt: skip
+    pooled, aligned = (
+        kq.plasticity(head, estimator=name).profile.values[2] for name in ("bucket_full", "aligned_full")
+    )
+    kept = even_kept(frequencies(10_000.0, dimensions), width)
+    assert agreement(pooled) == pytest.approx(kept * agreement(aligned), rel=0.12)
+    assert at_one_position(pooled, kept) == pytest.approx(aligned, abs=0.05)
+
+
+def test_captures_without_a_base_are_bounded_by_all_that_are_given():
+    names = ("models", "checkpoints", "capture_settings", "captured_models", "training_trajectory")
+    table = bins.bin_bounds(*(given(name) for name in names)).set_index("capture")
+    assert len(table) == 23
+    unknown = table[table["base"].isna()]
+    assert set(unknown["family"]) == {"Ministral 3", "Qwen3"}
+    assert (table["kept_low"] <= table["kept_high"]).all()
+    assert (unknown["kept_low"] < unknown["kept_high"]).all()
+    assert table.loc["lc-32k-to-64k-step-4000", "width"] == 4096
+    # a stretch slows pairs, so that more is kept
+    assert table.loc["llama3.1-8b", "kept_low"] > even_kept(frequencies(5e5, 128), 8192)
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "seen", "fate"),
+    [
+        ({}, {"along": 1.6}, "survives"),  # its plasticity falls from .724 to .503: a factor of 1.67
+        ({}, {"along": 1.7}, "open"),
+        ({"compares": "rise", "entities": "llama3.1-8b"}, {"along": 1.01}, "survives"),
+        ({"compares": "rise", "entities": "llama3.1-8b"}, {"along": 1.1}, "open"),
+        ({"compares": "no plasticity"}, {}, "survives"),
+        ({"compares": "one network", "entities": "llama3.1-8b llama3.2-11b"}, {}, "survives"),
+        ({"compares": "level", "places": "fifths"}, {}, "falls"),
+        ({"compares": "no difference", "places": "fifths", "entities": "qwen3-4b | qwen3-8b"}, {}, "open"),
+        (
+            {"compares": "drops", "places": "fifths", "entities": "ministral3-3b | qwen3-4b"},
+            {"between": 1.01},
+            "survives",
+        ),
+        ({"compares": "drops", "places": "fifths", "entities": "ministral3-3b | qwen3-4b"}, {"between": 1.5}, "open"),
+        ({"compares": "levels of two", "places": "0-8K", "entities": "ministral3-3b | qwen3-4b"}, {}, "open"),
+    ],
+)
+def test_fates_follow_from_the_factor_that_is_needed(conclusion, seen, fate):
+    row = bins.bin_fates(conclusions(**conclusion), **tables(bin_factors=factors(**seen))).iloc[0]
+    assert row["fate"] == fate
+    assert row["verdicts"] == "holds"
+
+
+def test_the_factor_that_a_fall_needs_undoes_it():
+    row = bins.bin_fates(conclusions(), **tables()).iloc[0]
+    ends = given("decile_profiles").set_index("model").loc["qwen3-4b", ["d0", "d9"]].to_numpy(dtype=float)
+    undone = at_one_position(ends, [1 / row["needed"], 1.0])
+    assert undone[0] == pytest.approx(undone[1], abs=1e-6) or row["needed"] > 1 / agreement(ends[0])
+
+
+def test_a_relation_needs_no_more_than_the_choice_that_undoes_it():
+    """Of captures all changed alike nothing is undone; the choice is each capture's own."""
+    asked = conclusions(compares="relation of drops", places="fifths", outcome="decline", entities="scored")
+    needed = bins.bin_fates(asked, **tables()).iloc[0]["needed"]
+    assert 1 < needed < FACTORS[-1]
+    weak = conclusions(compares="no relation of drops", places="fifths", outcome="lbp", entities="scored")
+    assert bins.bin_fates(weak, **tables()).iloc[0]["needed"] < needed
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [({"entities": "qwen3-4c"}, "no capture 'qwen3-4c'"), ({"claims": "thesis_three"}, "no claim 'thesis_three'")],
+)
+def test_a_name_that_is_not_there_is_told(changed, told):
+    with pytest.raises(DataError, match=told):
+        bins.bin_fates(conclusions(**changed), **tables())
