@@ -30,6 +30,7 @@ STANDS_BY_ITSELF = next(key for key in patterns.collected({})[1] if "(?<!\\\\s-)
 LINT_OF_NAMES = next(
     key for key in patterns.collected({})[1] if key.startswith("packages/boundpaper/src/boundpaper/paper/lint.py: ")
 )
+ADOPTED_COMMANDS = next(key for key in patterns.collected({})[1] if "adopt/source.py: " in key)
 WORDS = ("the old mill", "  ", "a", "nonnegative 1.5 numbers, (all) of them")
 NUMBERS = ("0", "12.5", "100,000", "-3", "1.2.3")
 LEDGER = [pattern for pattern, _ in paper_vocabulary.read(patterns.ROOT).ledger]
@@ -71,6 +72,17 @@ MADE: dict[str, Iterable[str]] = {
     "packages/boundpaper/src/boundpaper/paper/bibliography/names.py: f'[{{}}]|{separator}'": [
         r"[{}]|(?<!\s)\s+and(?=\s)",
         "[{}]|,",
+    ],
+    "packages/boundpaper/src/boundpaper/adopt/generate.py: "
+    "''.join(('[^/]+' if part.startswith('#') else re.escape(part) for part in _split(address)))": [
+        "results/[^/]+/acc",
+        "[^/]+/[^/]+[^/]+",
+    ],
+    r"packages/boundpaper/src/boundpaper/adopt/numerals.py: f'(?<!\\w)(?:{name})(?!\\w)'": [
+        rf"(?<!\w)(?:{name})(?!\w)" for name in metadata.read(patterns.ROOT).names
+    ],
+    ADOPTED_COMMANDS: [
+        r"\\(val|rows|bound\w\w)(?![A-Za-z@])(?:\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\})?",
     ],
     LINT_OF_NAMES: ["|".join(f"(?:{item})" for item in metadata.read(patterns.ROOT).names)],
     "packages/boundpaper/src/boundpaper/paper/tex/hints.py: pattern": [pattern for pattern, _ in hints._HINTS],

@@ -137,3 +137,11 @@ def test_tables_of_one_name_take_as_much_of_their_path_as_tells_them_apart(tmp_p
     text = (root / "bound/bound.tex").read_text()
     assert r"\bound@set{a-heights-csv/bean,1/gain}{0.8314}" in text
     assert r"\bound@set{b-heights-csv/bean,1/gain}{0.8314}" in text
+
+
+@pytest.mark.parametrize(("pattern", "words"), [("(", "is no regular expression"), ("(a+)+", "repeats a repeat")])
+def test_a_name_that_is_no_pattern_or_may_take_for_ever_is_refused(tmp_path, pattern, words):
+    root = begun(tmp_path / "x")
+    with (root / "boundpaper.toml").open("a") as stream:
+        stream.write(f"\n[lint]\nnames = ['{pattern}']\n")
+    assert f"'{pattern}' in lint.names {words}" in run(root, "lint", code=1)

@@ -16,7 +16,7 @@ LARGEST = 1_000_000
 """Bytes of a data file that `init` takes: larger ones are records of runs, no results."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", GENERATED, "venv", "env", "site-packages", "build", "dist", "out"})
 _NOT_DATA = frozenset({"package.json", "package-lock.json", "tsconfig.json", "lock.json", "composer.json"})
-_CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^]]*\])*\]\s*)?\{([^{}]*)\}")
+_CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^][]*\])*\]\s*)?\{([^{}]*)\}")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from boundpaper.adopt import flatten, revision, source
 from boundpaper.adopt.folder import Folder, read
 from boundpaper.adopt.generate import Paper
-from boundpaper.adopt.numerals import numerals
+from boundpaper.adopt.numerals import numerals, without
 from boundpaper.build import process
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.places import ADOPTED
@@ -24,6 +24,7 @@ PICTURES = (".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf")
 _INCLUDED = re.compile(r"\\includegraphics\*?\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
 _BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|printbibliography)\b")
 _SEPARATOR = re.compile("(?<=\\d)[,\u2009\u202f\u00a0\\s](?=\\d{3}(?!\\d))")
+_UNPRINTED = re.compile(r"<(style|script|annotation|head)\b")
 _DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
 
 
@@ -223,12 +224,7 @@ def words(made: bytes, form: str) -> str:
             text = "\n".join(archive.read(name).decode("utf-8") for name in names)
         text = re.sub(r"</(?:w:p|m:oMath|w:tc)>", " ", text)
     else:
-        text = re.sub(
-            r"<(?:style|script|annotation|head)\b.*?</(?:style|script|annotation|head)>",
-            " ",
-            made.decode("utf-8"),
-            flags=re.DOTALL,
-        )
+        text = without(made.decode("utf-8"), _UNPRINTED, "</%s>", lambda part: " ")
         text = re.sub(r"\s(?:alt|alttext|title)=\"[^\"]*\"", "", text)
         text = re.sub(r"</?(?:p|td|th|tr|div|li|h\d|math|br|figcaption|caption|section)\b[^<>]*>", " ", text)
     return html.unescape(re.sub(r"<[^<>]*>", "", text))

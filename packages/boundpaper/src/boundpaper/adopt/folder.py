@@ -10,6 +10,7 @@ from typing import Any
 from boundpaper.errors import SpecError
 from boundpaper.near import or_known
 from boundpaper.places import ADOPTED
+from boundpaper.store.pattern import fault
 from boundpaper.store.rules import at_least, mapping, one_of, positive, require, text
 from boundpaper.store.text_file import held_in, text_of
 
@@ -134,7 +135,7 @@ def read(root: Path) -> Folder:
         values={name: _text(each, f"values.{name}") for name, each in told.get("values", {}).items()},
         rows={name: _rows(name, each) for name, each in told.get("rows", {}).items()},
         page=Page(**page),
-        names=_texts(lint.get("names", []), "lint.names"),
+        names=_patterns(lint.get("names", []), "lint.names"),
         ignored=_texts(lint.get("ignore", []), "lint.ignore"),
     )
 
@@ -168,6 +169,13 @@ def _texts(value: Any, name: str) -> tuple[str, ...]:
     if not isinstance(values, list):
         raise SpecError(f"{ADOPTED}: {name} is {value!r}; give a text or a list of texts")
     return tuple(_text(each, name) for each in values)
+
+
+def _patterns(value: Any, name: str) -> tuple[str, ...]:
+    for pattern in (given := _texts(value, name)):
+        if wrong := fault(pattern):
+            raise SpecError(f"{ADOPTED}: {pattern!r} in {name} {wrong}")
+    return given
 
 
 def _text(value: Any, name: str) -> str:

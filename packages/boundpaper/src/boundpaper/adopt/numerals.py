@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -34,24 +34,23 @@ _LAID_OUT = frozenset({
     "wraptable", "adjustbox", "subfigure", "subtable", "adjustwidth", "thebibliography", "NiceTabular", "tblr",
 })  # fmt: skip
 _DRAWN = re.compile(
-    r"\\begin\{(?P<name>tikzpicture|axis|picture|pgfpicture|thebibliography|CCSXML|pgfonlayer|forest|circuitikz)\}"
-    r".*?\\end\{(?P=name)\}",
-    re.DOTALL,
+    r"\\begin\{(tikzpicture|axis|picture|pgfpicture|thebibliography|CCSXML|pgfonlayer|forest|circuitikz)\}"
 )
 _COMMAND = re.compile(r"\\(?:(?P<name>[A-Za-z@]+)\*?|\\\*?(?=\s*\[))")
 _BRACE = re.compile(r"\\[^A-Za-z]|[{}]")
 _BRACKET = re.compile(r"\s*\[[^\][]*(?:\[[^\][]*\][^\][]*)*\]")
 _LENGTH = re.compile(
-    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:\s*\\(?:[a-z]*width|[a-z]*height|baselineskip|[a-z]*skip|[a-z]*sep|unitlength|p@)\b"
+    r"[-+]?(?<![\d.])(?:\d++(?:\.\d*+)?|\.\d++)(?:\s*+\\(?:[a-z]*width|[a-z]*height|baselineskip|[a-z]*skip|[a-z]*sep|unitlength|p@)\b"
     r"|(?:pt|em|ex|cm|mm|in|bp|pc|sp|mu|true\w+|fil+)\b)"
 )
 _POWER = re.compile(
-    r"(?:[-+]?\d[\d.]*\s*(?:\\times|\\cdot)\s*)?(?<![\d.])10\s*\^\s*(?:\{[^{}]*\}|\d)|\d[\d.]*\s*\^\s*(?:\{\s*[-+]?\w[^{}]*\}|\d)"
+    r"(?:[-+]?(?<![\d.])\d[\d.]*+\s*+(?:\\times|\\cdot)\s*+)?(?<![\d.])10\s*+\^\s*+(?:\{[^{}]*\}|\d)"
+    r"|(?<![\d.])\d[\d.]*+\s*+\^\s*+(?:\{\s*+[-+]?\w[^{}]*\}|\d)"
 )
 _RAISED = re.compile(r"[\^_]\s*(?:\{(?:(?!\\pm)[^{}])*\}|-?\d+|\\[A-Za-z]+)")
 _ASSIGNED = re.compile(
     r"\\(?:vskip|hskip|kern|penalty|looseness|tolerance|hyphenpenalty|clubpenalty|widowpenalty|arraystretch|tabcolsep"
-    r"|parskip|parindent|hsize|\w*fraction|baselinestretch)\s*\}?\s*=?\s*\{?\s*-?\d*\.?\d+"
+    r"|parskip|parindent|hsize|\w*fraction|baselinestretch)\s*+(?:\}\s*+)?(?:=\s*+)?(?:\{\s*+)?-?(?:\d++(?:\.\d++)?|\.\d++)"
 )
 _DOI = re.compile(r"10\.\d{4,}/\S+|\b\w+://\S+|\barXiv:\s*\d+\.\d+\S*", re.IGNORECASE)
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d\b|\b\d+(?:\.\d+){2,}\b")
@@ -66,7 +65,7 @@ _REFERRED = re.compile(
     r"part|phase|stage|grant|award|contract|issue|volume|vol)\b\.?|§|\\S\b|\\#)[~\s]*(?:\\ )?\(?$",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(r"\}?\$?\s*(?:~|\\,|\\;|\\ )?\s*\{?(?:\\%|\\percent\b|percent\b|per cent\b)")
+_PERCENT = re.compile(r"\}?\$?\s*+(?:(?:~|\\,|\\;|\\ )\s*+)?\{?(?:\\%|\\percent\b|percent\b|per cent\b)")
 _SIGNED = re.compile(
     r"(?:^|[\s({\[,;:=<>&~|/$]|\\(?:sim|approx|leq?|geq?|pm|,|;|!|quad|in|to|rightarrow))(?P<sign>[-+])$"
 )
@@ -172,7 +171,7 @@ def _numeral(file: Source, text: str, match: re.Match[str]) -> Numeral | None:
 def visible(file: Source, macro: str, names: Iterable[str] = ()) -> str:
     """The text of a file in which everything but words and values is blank, every character where it was."""
     text = file.code
-    text = _DRAWN.sub(lambda match: blank(match[0]), text)
+    text = without(text, _DRAWN, "\\end{%s}", blank)
     for pattern in (_ASSIGNED, _LENGTH):
         text = pattern.sub(lambda match: blank(match[0]), text)
     text = _body(text)
@@ -183,6 +182,23 @@ def visible(file: Source, macro: str, names: Iterable[str] = ()) -> str:
     for name in names:
         text = re.sub(rf"(?<!\w)(?:{name})(?!\w)", lambda match: blank(match[0]), text)
     return text
+
+
+def without(text: str, opening: re.Pattern[str], closing: str, instead: Callable[[str], str]) -> str:
+    """The text with each part replaced that begins with `opening` and ends with the `closing` of its first group."""
+    pieces, position = [], 0
+    never_closed: set[str] = set()
+    for match in opening.finditer(text):
+        if match.start() < position or match[1] in never_closed:
+            continue
+        mark = closing % match[1]
+        end = text.find(mark, match.end())
+        if end < 0:
+            never_closed.add(match[1])
+            continue
+        pieces += [text[position : match.start()], instead(text[match.start() : end + len(mark)])]
+        position = end + len(mark)
+    return "".join([*pieces, text[position:]])
 
 
 def _without_commands(text: str, bound: set[str]) -> str:

@@ -37,7 +37,7 @@ _SAME = {
     }.items()
     for name in names
 }
-_PER = re.compile(r"\s*/\s*|\s+(?:per|an?)\s+")
+_PER = re.compile(r"(?<!\s)\s*+/\s*+|(?<!\s)\s++(?:per|an?)\s++")
 
 
 def declared(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, str]]:
