@@ -488,7 +488,7 @@ def test_counting_in_single_precision_is_exact() -> None:
     np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("exponent", [0, 100, -100])
+@pytest.mark.parametrize("exponent", [0, 38, -100])  # a head takes values up to 1e12
 def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
     """Small whole numbers tie often, and their scores are exact in double precision, in every unit of the queries."""
     rng = np.random.default_rng(24)
