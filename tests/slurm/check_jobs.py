@@ -39,7 +39,8 @@ with SlurmExecutor(folder / "slurm", Resources(), look=1) as executor:
 @pytest.fixture(autouse=True)
 def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let jobs import the functions of `jobs_work`."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
+    folders = (ROOT, *(ROOT / f"packages/{package}/tests" for package in ("keyquery", "boundpaper")))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, folders)))
 
 
 def run(function: Any, arguments: list[dict[str, Any]], folder: Path, **options: Any) -> list[Any]:
