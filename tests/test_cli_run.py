@@ -305,7 +305,7 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
         (["sinks", "--model", "tiny-ropes"], 1, "did you mean tiny-rope"),
         (["sinks", "--model", "no/such"], 1, "no/such: "),
         (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names models and experiments itself"),
-        (["--recipe", "RECIPE"], 1, "mine.yaml: modles is no key of a recipe; did you mean models"),
+        (["--recipe", "RECIPE"], 1, "mine.yaml: unknown key 'modles'; did you mean 'models'"),
         (["massive_values", "--model", "MODELS/m", "--texts", "gone.jsonl", *FEW], 1, "gone.jsonl: no such file"),
         (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer knows no word for 98 % of"),
     ],

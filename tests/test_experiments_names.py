@@ -295,7 +295,7 @@ def test_an_unforeseen_error_ends_one_experiment_only(
     assert "Traceback" not in done.output
     assert tables(project) == ["crosslayer_balance/m.csv"]
     alone = run("massive_values", "--model", model, *FEW)
-    assert (alone.exit_code, "error: RuntimeError: shape" in alone.stderr) == (1, True)
+    assert (alone.exit_code, f"error: {model}: RuntimeError: shape" in alone.stderr) == (1, True)
 
 
 def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(

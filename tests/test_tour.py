@@ -34,6 +34,9 @@ def test_every_command_that_the_readme_lists_exists():
         "why",
         "completion",
         "publish",
+        "lint",
+        "zip",
+        "html",
     }
     known = set(re.findall(r"^  ([a-z]+) ", run(ROOT, "--help").stdout, re.MULTILINE))
     assert named == known
