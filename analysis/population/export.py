@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.population import card, tables
-from analysis.population.recipe import Recipe, Which, architecture
+from analysis.population.recipe import SUBJECTS, Recipe, architecture
 from analysis.population.work import Made, load_or_train, recipe_digest
 from boundpaper.errors import ModelError
 from boundpaper.store.files import temporary, write
@@ -20,11 +20,6 @@ from keyquery.language.tokenizer import build
 from keyquery.models.checkpoints.builtin import folder
 from keyquery.models.libraries import need
 
-SUBJECTS = {
-    "tiny-rope": Which(400, 1, "A"),
-    "tiny-continued": Which(400, 1, "B"),
-    "tiny-drope": Which(400, 1, "C"),
-}
 FACTS, CARD = "lab.json", "README.md"
 RUNS = ("retrained", "population")  # tables of the second run, and of the first, whose models shipped
 

@@ -164,6 +164,14 @@ class Which:
         return "none" if self.arm in BLIND else "rope"
 
 
+SUBJECTS = {
+    "tiny-rope": Which(400, 1, "A"),
+    "tiny-continued": Which(400, 1, "B"),
+    "tiny-drope": Which(400, 1, "C"),
+}
+"""The models of the population that ship: their names, and which they are."""
+
+
 def architecture(recipe: Recipe, which: Which) -> Any:
     """The configuration of a model, of transformers' Llama; positions divided by 1e30 are no rotation, exactly.
 

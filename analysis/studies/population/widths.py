@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.population.export import SUBJECTS
+from analysis.population.recipe import SUBJECTS
 from analysis.studies.population._effects import over_seeds
 from analysis.studies.population._retrained import ALIGNED, ALL, COST, PLACE, head_costs
 
