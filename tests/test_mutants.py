@@ -1,5 +1,6 @@
 """Planted faults: what counts as noticed."""
 
+import click
 import pytest
 
 from benchmarks import mutants
@@ -46,3 +47,30 @@ def test_a_test_calls_the_claims_of_the_tables_that_it_imports(tmp_path):
         "analysis/claims/s001/benchmarks.py",
         "analysis/claims/s004/patterns/content.py",
     }
+
+
+def test_a_call_that_pytest_does_not_take_is_no_fault_noticed(tmp_path, monkeypatch):
+    (tmp_path / "changed.py").write_text("wrong = False\n", encoding="utf-8")
+    monkeypatch.setattr(mutants, "tests_of", lambda file: ["test_missing.py"])
+    with pytest.raises(click.ClickException, match=r"does not take these options with test_missing\.py"):
+        mutants.judged(tmp_path, FAULT, 30)
+    assert (tmp_path / "changed.py").read_text() == "wrong = False\n"
+
+
+@pytest.mark.parametrize(
+    "noticing", ["packages/boundpaper/tests/test_a.py", "packages/keyquery/tests/test_b.py", "test_c.py"]
+)
+def test_each_suite_runs_by_itself_with_its_own_markers(tmp_path, monkeypatch, noticing):
+    tests = ["test_c.py", "packages/keyquery/tests/test_b.py", "packages/boundpaper/tests/test_a.py"]
+    ran = []
+
+    def run(place, own, seconds):
+        ran.append(own)
+        return f"killed: {own[0]}" if own == [noticing] else "survived"
+
+    (tmp_path / "changed.py").write_text("wrong = False\n", encoding="utf-8")
+    monkeypatch.setattr(mutants, "tests_of", lambda file: tests)
+    monkeypatch.setattr(mutants, "_outcome", run)
+    assert mutants.judged(tmp_path, FAULT, 30) == f"killed: {noticing}"
+    assert all(len(own) == 1 for own in ran)
+    assert ran[-1] == [noticing]
