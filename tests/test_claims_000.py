@@ -241,9 +241,11 @@ def counts(recovering, layers, **more):
 
 
 def test_nearly_every_layer_is_nine_in_ten():
-    every = {"finding_2_llama31_contributing": ("nearly every", None)}
-    assert says("c000_f2_every_layer", counts(29, 32, **every)) == "holds: 29 of 32"
-    assert says("c000_f2_every_layer", counts(28, 32, **every)) == "contradicted: 28 of 32"
+    every = {"finding_2_llama31_contributing": ("nearly every", None), "finding_2_threshold": "0.005"}
+    still, noisy = (rows("quantity value", ("recovery", noise)) for noise in (0.004, 0.006))
+    assert says("c000_f2_every_layer", counts(29, 32, **every), still) == "holds: 29 of 32"
+    assert says("c000_f2_every_layer", counts(29, 32, **every), noisy) == "not supported: 29 of 32"
+    assert says("c000_f2_every_layer", counts(28, 32, **every), still) == "contradicted: 28 of 32"
 
 
 def test_without_the_largest_layers_the_others_still_recover():

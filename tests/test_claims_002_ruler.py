@@ -126,15 +126,16 @@ def test_a_dip_is_where_the_two_lowest_deciles_lie(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("theta", "recovery", "expected"),
+    ("theta", "recovery", "factor", "expected"),
     [
-        (5e5, -0.01, "not supported: 0 of 1 models with this base recover"),
-        (5e5, 0.0, "not supported: 0 of 1 models with this base recover"),
-        (5e5, 0.02, "holds: 1 of 1 models with this base recover"),
-        (1e4, -0.01, "holds: 0 of 0 models with this base recover"),
+        (5e5, -0.01, 8, "contradicted: 0 of 1 models with this base recover"),
+        (5e5, 0.0, 8, "contradicted: 0 of 1 models with this base recover"),
+        (5e5, 0.02, 8, "not testable"),
+        (1e4, -0.01, 8, "not testable"),
+        (5e5, -0.01, 32, "not testable"),  # its long wavelengths are others
     ],
 )
-def test_a_base_explains_a_bump_unless_others_have_it_without(theta, recovery, expected):
+def test_a_base_may_explain_a_bump_unless_others_of_its_frequencies_have_none(theta, recovery, factor, expected):
     models = rows(
         "model display_name rope_theta layers",
         (LLAMA, "L8", 5e5, 32),
@@ -142,7 +143,8 @@ def test_a_base_explains_a_bump_unless_others_have_it_without(theta, recovery, e
         ("qwen3-4b", "Q", 5e5, 36),
     )
     profile = rows("model recovery", ("llama3.2-3b", recovery), ("qwen3-4b", 0.5), (LLAMA, 0.1))
-    assert says("c002_llama_cause", models, profile) == expected
+    facts = prints("fact printed", (f"rope_factor_{LLAMA}", "8"), ("rope_factor_llama3.2-3b", str(factor)))
+    assert says("c002_llama_cause", models, profile, facts) == expected
 
 
 @pytest.mark.parametrize(("window", "expected"), [(131072, "contradicted: 2 models"), (65536, "holds: 1 models")])
@@ -201,9 +203,12 @@ def test_scores_are_missing_unless_they_are_published():
     def published(model, mode="nonthinking"):
         return rows("model length mode", (model, "8k", mode))
 
-    assert says("c002_gap_published", table, published("a")) == "contradicted: 0 missing"
-    assert says("c002_gap_published", table, published("b")) == "holds: 1 missing"
-    assert says("c002_gap_published", table, published("a", "thinking")) == "holds: 1 missing"
+    more = prints("model length metric printed", ("a", "8k", "lbp", ""), ("b", "8k", "lbp", "30"))
+    assert says("c002_gap_published", more, published("a")) == "holds: 1 of 2 models"
+    assert says("c002_gap_published", table, published("a")) == "contradicted: 1 of 1 models"
+    # what was published elsewhere is told and decides nothing: the study says what it lacked
+    assert "of the 1 cells the benchmark's own summaries fill 1" in reason("c002_gap_published", more, published("a"))
+    assert "fill 0" in reason("c002_gap_published", more, published("a", "thinking"))
 
 
 def test_repository_and_field_are_those_of_the_authors():

@@ -83,7 +83,7 @@ def test_largely_failing_leaves_less_than_half_open(count, expected):
 
 def test_both_fail_if_every_protocol_has_none():
     columns = "positional protocol context share correct trials"
-    for share, expected in ((0.0, "holds: 0 and 0 %"), (80.0, "not supported: 0 and 80 %")):
+    for share, expected in ((0.0, "holds: 0 and 0 %"), (80.0, "contradicted: 0 and 80 %")):
         table = rows(columns, ("DroPE", "errors", 8192, 0.0, 0, 20), ("DroPE", "lengths", 8192, share, 4, 5))
         assert says("c004_ans_8192_both_fail", table) == expected
 

@@ -197,9 +197,13 @@ def test_values_that_retrieval_needs_are_not_vestigial():
         arms = [(model, "baseline", "passkey", 9, 10) for model in ("RoPE", "DroPE")]
         return cells(*arms, ("RoPE", HIT, "passkey", 0, 10), ("DroPE", HIT, "passkey", left, 10))
 
-    assert verdict("c004_massive_values_roles", tasks(1)) == "holds"
-    assert verdict("c004_massive_values_roles", tasks(0)) == "not supported"
-    assert "not vestigial" not in reason("c004_massive_values_roles", tasks(1))
+    def texts(worst):
+        return rows("positional massive_ratio", ("DroPE", 2.0), ("DroPE", worst), ("RoPE", 999.0))
+
+    assert verdict("c004_massive_values_roles", tasks(1), texts(9.4)) == "holds"
+    assert verdict("c004_massive_values_roles", tasks(0), texts(9.4)) == "contradicted"
+    assert verdict("c004_massive_values_roles", tasks(1), texts(10.0)) == "contradicted"
+    assert "not vestigial" not in reason("c004_massive_values_roles", tasks(1), texts(9.4))
 
 
 def test_a_caption_counts_conditions_and_tasks_and_gives_both_ends():

@@ -1,4 +1,4 @@
-"""Judgements that documents 001 and 002 both call for, each in a statement of its own."""
+"""Judgements and bounds that several statements call for, in documents 001 and 002 or in several files of 004."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from boundpaper.claims.words import listed
 from boundpaper.store.frames import pick
 
 DECILE = 13107.2  # tokens of a tenth of 131,072
+USABLE = 10.0  # a perplexity this many times the baseline: a broken model, so that what was removed has a function
 
 
 def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:

@@ -8,7 +8,6 @@ import pandas as pd
 from scipy.stats import t as student
 
 from boundpaper.claims import ALPHA, Verdict, about, directed, judge, pick, quote
-from boundpaper.claims.repeats import repeating
 from boundpaper.statistics import wilson_interval
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
@@ -199,24 +198,31 @@ def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
     )
 
 
-def c000_f2_every_layer(nope_stated: pd.DataFrame) -> Verdict:
+def c000_f2_every_layer(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
     """Nearly every layer of Llama-3.1-8B contributes to the recovery.
 
+    Judged as document 002 says it again (`c002_h8_spread`): by counts over a threshold that has no test.
+
     Source: 000, Finding 2.
+    Failure: unit.
     """
     count = int(quote(nope_stated, statement="finding_2_llama31_recovering").number)
     layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
     low, high = wilson_interval(count, layers)
-    made = judge(
-        count / layers >= NEARLY,
+    nearly = count / layers >= NEARLY
+    threshold = quote(nope_stated, statement="finding_2_threshold")
+    noise = float(pick(nope_twins, quantity="recovery")["value"])
+    return judge(
+        nearly and noise < threshold.number,
         f"{count} of {layers} layers, {100 * count / layers:.0f} % [{100 * low:.0f}, {100 * high:.0f}], by the "
-        "study's own count.",
+        f"study's own count of those above {threshold.printed}; two captures of the same text weights differ by "
+        f"{noise:.3f} in the recovery of the whole model.",
+        otherwise="not supported" if nearly else "contradicted",
         reported=str(pick(nope_stated, statement="finding_2_llama31_contributing")["printed"]),
         recomputed=f"{count} of {layers}",
         n=layers,
         ci=(low, high),
     )
-    return repeating(made, "c000_f2_counts")
 
 
 def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims._shared import tracks
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, candidate, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 LLAMA, MISTRAL = "llama3.1-8b", "mistral-v0.2-7b"
@@ -204,20 +204,34 @@ def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) 
     )
 
 
-def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The bump may come from layers without position encoding or from the base frequency of the rotary embedding.
+
+    Two candidates, named and not asserted: both fail where the data exclude both (as `c000_hypotheses_frequency`).
 
     Source: 002, RULER analysis: Llama-3.1-8B.
     """
     own = pick(models, model=LLAMA)
     small = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]
     same = small[small["rope_theta"] == own["rope_theta"]].merge(decile_profiles[["model", "recovery"]], on="model")
-    return judge(
-        same.empty or bool((same["recovery"] > 0).any()),
-        f"{own['display_name']} has rotary embedding in all {own['layers']} layers, and "
+    factor = {model: quote(published_facts, fact=f"rope_factor_{model}").number for model in (LLAMA, *same["model"])}
+    alike = same[[factor[model] == factor[LLAMA] for model in same["model"]]]
+    told = f"{own['display_name']} has rotary embedding in all {own['layers']} layers, so layers without are excluded"
+    others = (
         f"{listed([str(name) for name in same['display_name']])} use the same base ({own['rope_theta']:,.0f}) "
-        f"with a recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}.",
-        otherwise="not supported",
+        f"with a recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}"
+        if len(same)
+        else "no smaller Llama uses the same base"
+    )
+    return candidate(
+        len(alike) > 0 and not bool((alike["recovery"] > 0).any()),
+        (
+            f"{told}; {others}, under the same scaling of long wavelengths.",
+            f"{told}. Of the base {others}, so that it is not the reason by itself; but long wavelengths are not "
+            "scaled alike in them. A capture of one model with its scaling changed would decide it."
+            if len(same) and alike.empty
+            else f"{told}. Of the base: {others}. A capture of one model with its base changed would decide it.",
+        ),
         recomputed=f"{int((same['recovery'] > 0).sum())} of {len(same)} models with this base recover",
         n=1 + len(same),
     )

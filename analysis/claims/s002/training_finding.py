@@ -169,7 +169,10 @@ def c002_gap_rotation(checkpoints: pd.DataFrame) -> Verdict:
 
 
 def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFrame) -> Verdict:
-    """Content decay and rotation are the two candidates for what the bias leaves unexplained.
+    """The bias leaves a gap at distant positions that something else has to fill.
+
+    What is named as filling it, decay of content and rotation, is judged as candidates (`c002_gap_content`,
+    `c002_gap_rotation`).
 
     Source: 002, Interpretation of Tables 5 to 7.
     """

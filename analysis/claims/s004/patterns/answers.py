@@ -170,7 +170,6 @@ def c004_ans_8192_both_fail(context_cells: pd.DataFrame) -> Verdict:
         bool((rows["share"] == 0).all()),
         f"Section 11.5 has {int(here['correct'])} of {here['trials']} right for DroPE, section 11.2 "
         f"{int(other['correct'])} of {other['trials']} at the same length.",
-        otherwise="not supported",
         recomputed=f"{here['share']:.0f} and {other['share']:.0f} %",
         n=int(rows["trials"].sum()),
     )

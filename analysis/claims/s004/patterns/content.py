@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Copies, Relation, Repeats, Verdict, compare, pick, quote
+from boundpaper.claims import Artifact, Cells, Copies, Relation, Repeats, Verdict, judge, pick, quote
 from boundpaper.claims.terms import Cell, percent_share
 
 CONTENT = Artifact("drope_layer1_content", "the table")
@@ -77,14 +77,18 @@ def c004_con_share_grows(drope_layer1_content: pd.DataFrame, layer1_ratios: pd.D
     Source: 004, 9.3 Results, contribution table.
     """
     row = pick(layer1_ratios, metric="attention_contribution")
-    return compare(
-        quote(drope_layer1_content, positional="DroPE", metric="attention_contribution_ratio_to_rope"),
-        float(row["ratio_published"]),
-        reason=(
-            f"The published shares, {row['drope_published']:.2f} and {row['rope_published']:.3f} %, give "
-            f"{row['ratio_published']:.1f}; the source divides shares rounded to one decimal, which leave open "
-            f"{row['ratio_low']:.0f} to {row['ratio_high']:.0f}."
-        ),
+    printed = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution_ratio_to_rope")
+    follows = bool(row["ratio_low"] <= printed.number <= row["ratio_high"])
+    return judge(
+        printed.interval.low <= row["ratio_published"] <= printed.interval.high,
+        f"The published shares, {row['drope_published']:.2f} and {row['rope_published']:.3f} %, give "
+        f"{row['ratio_published']:.1f}; the source divides shares rounded to one decimal, which leave open "
+        f"{row['ratio_low']:.0f} to {row['ratio_high']:.0f}"
+        + (": its number follows from them, and they do not carry two digits." if follows else "."),
+        otherwise="not supported" if follows else "contradicted",
+        failure="number",
+        reported=printed.printed,
+        recomputed=f"{row['ratio_published']:.1f}",
     )
 
 

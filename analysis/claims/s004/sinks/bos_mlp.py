@@ -60,7 +60,9 @@ def c004_fig13_rope_explodes(bos_mlp_effects: pd.DataFrame) -> Verdict:
 
 
 def c004_fig13_drope_unaffected(bos_mlp_effects: pd.DataFrame) -> Verdict:
-    """DroPE is unaffected by removing the first token's MLP output, and so does not depend on it.
+    """DroPE is unaffected by removing the first token's MLP output.
+
+    That it does not depend on it is judged where it is said (`c004_only_rope_stores`).
 
     Source: 004, 5.3 Results, Figure 13.
     Failure: control.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
 from boundpaper.claims import EQUIVALENT, Verdict, compare, directed, judge, pick, quote
 from boundpaper.claims.said import said
@@ -216,8 +217,10 @@ def c004_drope_parametric_stable(functional_shares: pd.DataFrame, functional_cat
     )
 
 
-def c004_massive_values_roles(functional_shares: pd.DataFrame) -> Verdict:
+def c004_massive_values_roles(functional_shares: pd.DataFrame, disruption_by_text: pd.DataFrame) -> Verdict:
     """RoPE uses massive values to store critical information, DroPE's are vestigial.
+
+    Its second half is what `c004_drope_nonfunctional` judges, by the same perplexities.
 
     Source: 004, 5.5 Interpretation.
     """
@@ -230,15 +233,14 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame) -> Verdict:
     }
     left = {model: float(hit["share"]) for model, (_, hit) in cells.items()}
     said = [f"{model} from {base['printed_text']} to {hit['printed_text']}" for model, (base, hit) in cells.items()]
+    ratios = disruption_by_text.loc[disruption_by_text["positional"] == "DroPE", "massive_ratio"]
+    spared = bool((ratios < USABLE).all())
     return judge(
-        left["DroPE"] > 0,
+        left["DroPE"] > 0 and spared,
         f"The same disruption takes the passkey of {listed(said)}: "
-        + (
-            "DroPE still retrieves without them."
-            if left["DroPE"] > 0
-            else "nothing that DroPE could retrieve is left. Values that are needed for this are not vestigial."
-        ),
-        otherwise="not supported",
+        + ("DroPE still retrieves without them" if left["DroPE"] > 0 else "nothing that DroPE could retrieve is left")
+        + f". Zeroing all of them multiplies DroPE's perplexity by {ratios.min():.0f} to {ratios.max():.0f}"
+        + ("." if spared else ": values without which a model breaks are not vestigial."),
     )
 
 

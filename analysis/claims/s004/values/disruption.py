@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics import bound_holds, p_bound
 
-USABLE = 10.0  # a perplexity this many times the baseline is no mere degradation
 BOUNDS = {  # what the source compares, comparison of our test
     ("paired_t_p", "RoPE"): "RoPE: massive against random",
     ("paired_t_p", "DroPE"): "DroPE: massive against random",

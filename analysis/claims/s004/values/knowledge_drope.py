@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
-from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote, untestable
-
-USABLE = 10.0  # a perplexity this many times the baseline shows a function
+from boundpaper.claims import (
+    ALPHA,
+    EQUIVALENT,
+    Verdict,
+    candidate,
+    compare,
+    directed,
+    equivalent,
+    judge,
+    pick,
+    quote,
+    untestable,
+)
 
 
 def c004_contextual_gap(
@@ -164,7 +175,9 @@ def c004_drope_nonfunctional(disruption_by_text: pd.DataFrame, knowledge_tasks: 
 
 
 def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
-    """Massive values interfere in DroPE, since accuracy improves when they are disrupted.
+    """Massive values may interfere in DroPE, which would explain why accuracy improves when they are disrupted.
+
+    A candidate: it falls where nothing improves that it could explain.
 
     Source: 004, 4.6 Interpretation.
     """
@@ -173,14 +186,16 @@ def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
     risen = rows[rows["change"] > 0]
     raised = [f"{row['task']} {row['change']:+.1f}" for _, row in rows.iterrows()]
     untested = risen.loc[risen["p_holm"].isna(), "task"].tolist()
-    smallest = risen["p_holm"].min()
-    return judge(
-        len(better) > 0,
-        f"Changes in points: {', '.join(raised)}; {len(better)} of {len(risen)} rises are significant after Holm"
-        + (f" ({', '.join(untested)} has no known number of answers to test)" if untested else "")
-        + f", and {int((rows['change'] < 0).sum())} tasks fall.",
-        otherwise="not supported",
+    told = f"Changes in points: {', '.join(raised)}"
+    return candidate(
+        risen.empty,
+        (
+            f"{told}: nothing improves.",
+            f"{told}; {len(better)} of {len(risen)} rises are significant after Holm"
+            + (f" ({', '.join(untested)} has no known number of answers to test)" if untested else "")
+            + f", and {int((rows['change'] < 0).sum())} tasks fall. As many other dimensions replaced, on counted "
+            "items, would tell interference from chance.",
+        ),
         recomputed=f"{len(risen)} of {len(rows)} tasks rise",
         n=len(rows),
-        p_adjusted=None if pd.isna(smallest) else float(smallest),
     )
