@@ -16,6 +16,7 @@ from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")
 MODES = ("nonthinking", "thinking")
+SOURCES = read(ROOT, "published_facts"), read(ROOT, "reported_plasticity")
 
 
 def planted(drops, falls, seed=0):
@@ -110,7 +111,7 @@ def noisy():
     def made(difference):
         table = captured.copy().set_index("model")
         table.loc["llama3.2-11b", "ap_drop"] = table.loc["llama3.1-8b", "ap_drop"] + difference
-        rows = capture_noise(table.reset_index(), matched, read(ROOT, "length_decline"), read(ROOT, "published_facts"))
+        rows = capture_noise(table.reset_index(), matched, read(ROOT, "length_decline"), *SOURCES)
         return rows.set_index(["outcome", "metric"]).loc[("lbp", "ap_drop")]
 
     return made
@@ -148,12 +149,41 @@ def test_corrected_r_is_that_of_the_metric_without_noise():
     table = pd.DataFrame({"model": [f"m{i}" for i in range(n)], "lbp": truth + generator.normal(size=n)})
     for name in ("ap_drop", "ap_last_20", "ap_first_20", "ap_overall", "bias_strength", "r_k_a", "r_q_a", "plane_var"):
         table[name] = truth + noise * generator.normal(size=n)
-    table = table.assign(captured_context=1, in_source=True)
+    table = table.assign(captured_context=1, in_source=True, bias_half=0.0)
     captured = pd.concat([table, table.iloc[:2].assign(model=["llama3.2-11b", "llama3.1-8b"])])
     captured = captured.set_index("model")
     captured.loc["llama3.2-11b", "ap_drop"] = captured["ap_drop"]["llama3.1-8b"] + noise * math.sqrt(2)
     decline = pd.DataFrame({"model": table["model"], "mode": "nonthinking", "decline": table["lbp"]})
-    result = capture_noise(captured.reset_index(), table, decline, read(ROOT, "published_facts"))
+    result = capture_noise(captured.reset_index(), table, decline, *SOURCES)
     row = result.set_index(["outcome", "metric"]).loc[("lbp", "ap_drop")]
     assert abs(row["r"]) < math.sqrt(0.5) - 0.08
     assert row["r_corrected"] == pytest.approx(math.sqrt(0.5), abs=0.06)
+
+
+def test_noise_is_a_range_where_its_captures_are_rounded():
+    rows = capture_noise(
+        *(read(ROOT, name) for name in ("captured_models", "matched_models", "length_decline")), *SOURCES
+    )
+    found = rows[rows["outcome"] == "lbp"].set_index("metric")
+    # 7.00 and 7.83, the first of a column of multiples of 1e-4: 6.5 to 7.5 against 7.825 to 7.835
+    bias = found.loc["bias_strength"]
+    ends = [bias[f"noise_{end}"] * math.sqrt(2) for end in ("least", "most")]
+    assert ends == pytest.approx([0.325e-4, 1.335e-4])
+    # .169 and .158, half a unit of the third digit each
+    drop = found.loc["ap_drop"]
+    assert [drop[f"noise_{end}"] * math.sqrt(2) for end in ("least", "most")] == pytest.approx([0.010, 0.012])
+    for _, row in found[found["noise_sd"].notna()].iterrows():
+        assert row["noise_least"] <= row["noise_sd"] <= row["noise_most"]
+        assert row["reliability_least"] <= row["reliability"] <= row["reliability_most"]
+    assert found.loc["r_k_a", ["noise_least", "noise_most"]].isna().all()
+
+
+def test_captures_that_rounding_cannot_tell_apart_may_have_no_noise():
+    models, matched, decline = (read(ROOT, name) for name in ("captured_models", "matched_models", "length_decline"))
+    near = models.set_index("model")
+    near.loc["llama3.2-11b", "bias_strength"] = near.loc["llama3.1-8b", "bias_strength"] + 0.2e-4
+    row = capture_noise(near.reset_index(), matched, decline, *SOURCES).set_index(["outcome", "metric"])
+    bias = row.loc[("lbp", "bias_strength")]
+    assert bias["noise_least"] == 0
+    assert bias["reliability_most"] == 1
+    assert bias["noise_most"] > bias["noise_sd"] > 0

@@ -6,6 +6,12 @@ from boundpaper.figures import Axis, Figure, Panel, Points
 from boundpaper.store.frames import pick
 
 
+def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.DataFrame:
+    """`rows` with what is drawn: the bias `x`, its ends `low` and `high` by rounding, and the drop `y`."""
+    ends = {end: scale * rows[f"{bias}_{end}"] for end in ("low", "high")}
+    return rows.assign(x=scale * rows[bias], y=rows[drop], **ends)
+
+
 def figure(
     bias_plasticity: pd.DataFrame,
     training_comparison: pd.DataFrame,
@@ -24,27 +30,35 @@ def figure(
     equal = pick(bias_plasticity_tests, comparison="per token, models over the same window", test="pearson")
     shown = (
         (
-            bias_plasticity.assign(x=1e3 * bias_plasticity["bias_strength"], y=bias_plasticity["ap_drop"]),
+            _drawn(bias_plasticity, "bias_strength", "ap_drop", 1e3),
             "own window, per token",
         ),
         (
-            bias_plasticity.assign(x=bias_plasticity["bias_window"], y=bias_plasticity["ap_drop"]),
+            _drawn(bias_plasticity, "bias_window", "ap_drop"),
             "the same, per window",
         ),
-        (same.assign(x=1e3 * same["bias_strength"], y=same["drop_same"]), f"first {window // 1024}K of all"),
+        (_drawn(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all"),
     )
     labels = ("bias per token ($\\times 10^{-3}$)", "bias per window", "bias per token ($\\times 10^{-3}$)")
     return Figure(
         panels=[
             Panel(
                 series=[
-                    Points(x=rows["x"], y=rows["y"], entity=entity, legend=position == 0, origin="reported")
+                    Points(
+                        x=rows["x"],
+                        y=rows["y"],
+                        x_low=rows["low"],
+                        x_high=rows["high"],
+                        entity=entity,
+                        legend=position == 0,
+                        origin="reported",
+                    )
                     for family, entity in zip(families["family"], families["entity"], strict=True)
                     if len(rows := data[data["family"] == family])
                 ],
                 x=Axis(label=label, scale="log")
                 if position == 0
-                else Axis(label=label, low=0, high=1.08 * data["x"].max()),
+                else Axis(label=label, low=0, high=1.08 * data["high"].max()),
                 y=Axis(label="plasticity drop", zero=True),
                 title=title,
             )
@@ -62,7 +76,8 @@ def figure(
             f"Pearson's $r$, models and checkpoints: (a) ${tests['token', 'captured models']:.2f}$ and "
             f"${tests['token', 'checkpoints']:.2f}$, (b) ${tests['window', 'captured models']:.2f}$ and "
             f"${tests['window', 'checkpoints']:.2f}$; (c) ${equal['estimate']:.2f}$. Checkpoints are states of "
-            "one run. Unit: one model or checkpoint, mean over heads; the study gives no uncertainty."
+            "one run. Unit: one model or checkpoint, mean over heads; the study gives no uncertainty. Bars: what "
+            "the rounding of the bias leaves open."
         ),
         short="The plasticity drop against the bias per token and per window",
     )

@@ -11,12 +11,15 @@ def table(capture_noise: pd.DataFrame) -> Table:
     rows = capture_noise[capture_noise["noise_sd"].notna()].reset_index(drop=True)
     rows = rows.assign(name=rows["metric"].map(metric), group="Correlation with the " + rows["label"])
     n = int(rows["n"].max())
+    bias = rows[rows["metric"] == "bias_strength"].iloc[0]
     return Table(
         rows=rows,
         columns=[
             Column("name", "Metric"),
-            Column("noise_sd", "noise", significant(2), group="Standard deviation"),
-            Column("spread_sd", "models", significant(2), group="Standard deviation"),
+            Column("noise_sd", "sd", significant(2), group="Noise"),
+            Column("noise_least", "least", significant(2), group="Noise"),
+            Column("noise_most", "most", significant(2), group="Noise"),
+            Column("spread_sd", "models", significant(2)),
             Column("reliability", "not noise", percent(0, share=True)),
             Column("r", "$r$", fixed(2)),
             Column("again_low", "low", fixed(2), group="Captured again"),
@@ -27,7 +30,8 @@ def table(capture_noise: pd.DataFrame) -> Table:
         groups="group",
         caption=(
             f"Capture noise and correlations over the {n} models that the study compares [@shcherb2026]. Unit: one "
-            "model. Noise: the difference of two captures of one network, over the square root of two."
+            "model. Noise: the difference of two captures of one network, over the square root of two, and what the "
+            "rounding of the two leaves of it. Models: the standard deviation over models."
         ),
         short="Capture noise and correlations",
         note=(
@@ -36,6 +40,7 @@ def table(capture_noise: pd.DataFrame) -> Table:
             "sign. Corrected: $r$ over the square root of the share. One pair tells the noise up to a factor of "
             f"{rows['noise_high'].iloc[0] / rows['noise_sd'].iloc[0]:.0f} above and "
             f"{rows['noise_sd'].iloc[0] / rows['noise_low'].iloc[0]:.1f} below. "
-            "Metrics that the pair lacks are left out."
+            f"Rounding leaves {100 * bias['reliability_least']:.0f} to {100 * bias['reliability_most']:.0f} % of the "
+            "variance of the bias that are not noise. Metrics that the pair lacks are left out."
         ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from analysis.studies._metrics import compared_metrics
 from analysis.studies._weights import twin
 from boundpaper.statistics.bootstrap import DRAWS, SEED, percentile_interval
 from boundpaper.statistics.correlations.coefficient import coefficient, standardised
+from boundpaper.statistics.rounding import Interval, difference
 from boundpaper.statistics.sample import FloatArray
 
 SCORES = {"lbp": "LongBench Pro score", "decline": "loss of score, without thinking"}
@@ -22,22 +24,26 @@ def capture_noise(
     matched_models: pd.DataFrame,
     length_decline: pd.DataFrame,
     published_facts: pd.DataFrame,
+    reported_plasticity: pd.DataFrame,
 ) -> pd.DataFrame:
     """Correlations of the metrics with two outcomes, over the models of source 002, when metrics carry capture noise.
 
     Two captured models run the same text weights, so that they differ by their captures only: `twin_difference`, and
     `noise_sd`, that over the square root of two, the standard deviation of one capture. It rests on one difference;
-    `noise_low` and `noise_high` are its 95 % interval by chi-square with one degree of freedom. `reliability` is the
-    share of the variance over models that is not noise, 0 where noise alone would spread them as far. `r` is Pearson's;
-    `r_corrected` that over the square root of the reliability (Spearman 1904), empty where it is 0 or r would pass 1.
-    `again_low` and `again_high` are the 95 % range of r when every model is captured once more with such noise, and
-    `turns` the share of these in which r has the other sign.
+    `noise_low` and `noise_high` are its 95 % interval by chi-square with one degree of freedom. `noise_least` and
+    `noise_most` are what the rounding of both printed values leaves of it. `reliability` is the share of the variance
+    over models that is not noise, 0 where noise alone would spread them as far, and `reliability_least` and
+    `reliability_most` what that rounding leaves of the share. `r` is Pearson's; `r_corrected` that over the square
+    root of the reliability (Spearman 1904), empty where it is 0 or r would pass 1. `again_low` and `again_high` are
+    the 95 % range of r when every model is captured once more with such noise, and `turns` the share of these in which
+    r has the other sign.
     """
     source = matched_models[matched_models["in_source"].astype(bool)]
     rows = length_decline[length_decline["mode"] == "nonthinking"]
     source = source.assign(decline=source["model"].map(rows.set_index("model")["decline"]))
     table = captured_models.set_index("model")
     pair = twin(published_facts)
+    ends = reported_plasticity.set_index(["model", "metric"])[["low", "high"]]
     metrics = []
     for outcome, label in SCORES.items():
         for metric in compared_metrics(source):
@@ -45,28 +51,57 @@ def capture_noise(
             x, y = (chosen[name].to_numpy(dtype=float) for name in (metric, outcome))
             row: dict[str, object] = {"outcome": outcome, "label": label, "metric": metric, "n": len(chosen)}
             one, other = (float(table[metric].astype(float)[model]) for model in pair)
-            metrics.append({**row, **_noise(one - other, x, y)})
+            metrics.append({**row, **_noise(one - other, _rounding(metric, pair, table, ends), x, y)})
     return pd.DataFrame(metrics)
 
 
-def _noise(difference: float, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:
+def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, ends: pd.DataFrame) -> Interval | None:
+    """What the printed digits of both captures leave of the size of their difference; None where one is not printed.
+
+    A bias was rounded to fewer digits than it is printed with (`captured_models`, `bias_half`).
+    """
+    both = []
+    for model in pair:
+        if metric == "bias_strength":
+            value, half = (float(models[name].astype(float)[model]) for name in (metric, "bias_half"))
+            both.append(Interval(value - half, value + half))
+        elif (model, metric) in ends.index:
+            both.append(Interval(float(ends.loc[(model, metric), "low"]), float(ends.loc[(model, metric), "high"])))
+    if len(both) < 2:
+        return None
+    apart = difference(*both)
+    least = 0.0 if apart.low <= 0 <= apart.high else min(abs(apart.low), abs(apart.high))
+    return Interval(least, max(abs(apart.low), abs(apart.high)))
+
+
+def _noise(between: float, rounding: Interval | None, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:
     r = coefficient(x, y)
     spread = float(x.std(ddof=1))
-    row: dict[str, float | str | None] = {"twin_difference": difference, "spread_sd": spread, "r": r}
-    if not math.isfinite(difference) or r is None:
+    row: dict[str, float | str | None] = {"twin_difference": between, "spread_sd": spread, "r": r}
+    if not math.isfinite(between) or r is None:
         return {**row, "twin_difference": None, "note": "the pair of one network has no value of this metric"}
-    noise = abs(difference) / math.sqrt(2)
+    noise = abs(between) / math.sqrt(2)
     low, high = (noise / math.sqrt(float(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
-    reliability = max(0.0, 1 - (noise / spread) ** 2)
+    reliability = _reliable(noise, spread)
     corrected = r / math.sqrt(reliability) if reliability else math.inf
     # quantiles of uniforms, whose stream does not change over numpy versions
     drawn = stats.norm.ppf(np.random.default_rng(SEED).random((DRAWS, x.size))) * noise
     centred = x + drawn - (x + drawn).mean(axis=1, keepdims=True)
     again = centred @ standardised(y) / np.linalg.norm(centred, axis=1)
     ends = percentile_interval(again)
-    row |= {"noise_sd": noise, "noise_low": low, "noise_high": high, "reliability": reliability}
+    row |= {"noise_sd": noise, "noise_low": low, "noise_high": high}
+    if rounding is not None:
+        least, most = (end / math.sqrt(2) for end in (rounding.low, rounding.high))
+        row |= {"noise_least": least, "noise_most": most}
+        row |= {"reliability_least": _reliable(most, spread), "reliability_most": _reliable(least, spread)}
+    row["reliability"] = reliability
     row |= {"again_low": ends[0], "again_high": ends[1], "turns": float(np.mean(np.signbit(again) != (r < 0)))}
     if abs(corrected) <= 1:
         return {**row, "r_corrected": corrected, "note": ""}
     because = "noise alone would spread the models as far" if not reliability else "it would pass 1"
     return {**row, "r_corrected": None, "note": f"no corrected r: {because}"}
+
+
+def _reliable(noise: float, spread: float) -> float:
+    """Return the share of the variance over models that is not noise."""
+    return max(0.0, 1 - (noise / spread) ** 2)

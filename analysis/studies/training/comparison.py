@@ -17,6 +17,7 @@ from boundpaper.statistics.families import corrected
 LAST = "lc-32k-to-64k-step-20000"
 TRAINED = "smollm3-3b"
 STUDY = "bias_plasticity_tests"
+ENDS = ["bias_window_low", "bias_window_high"]
 
 
 def training_comparison(
@@ -33,15 +34,24 @@ def training_comparison(
     marks the rows of the source's own comparison, `context_stated` its column of trained contexts in tokens.
     """
     facts = captured_models[
-        ["model", "display_name", "family", "claimed_context", "captured_context", "bias_strength", "bias_window"]
+        [
+            "model",
+            "display_name",
+            "family",
+            "claimed_context",
+            "captured_context",
+            "bias_strength",
+            "bias_window",
+            *ENDS,
+        ]
     ].merge(captured_models[["model", "parameters_nominal_b", "ap_drop", "ap_last_20"]], on="model")
     own = training_trajectory[training_trajectory["checkpoint"] == LAST].iloc[0]
     described = models[models["model"] == TRAINED].iloc[0]
     window = int(own["context"])
     trained = {name: described[name] for name in ("model", "display_name", "family", "claimed_context")}
     trained |= {"parameters_nominal_b": described["parameters_nominal_b"], "captured_context": window}
-    trained |= {name: own[name] for name in ("bias_strength", "bias_window", "ap_drop", "ap_last_20")}
-    table = pd.concat([pd.DataFrame([trained]), facts], ignore_index=True)
+    trained |= {name: own[name] for name in ("bias_strength", "bias_window", *ENDS, "ap_drop", "ap_last_20")}
+    table = _per_token(pd.concat([pd.DataFrame([trained]), facts], ignore_index=True), "captured_context")
 
     deciles = reported_deciles.assign(decile=reported_deciles["decile"].astype(int)).set_index(["model", "decile"])
     rows = []
@@ -73,11 +83,21 @@ def training_comparison(
 
 
 def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
-    """The captured models and the checkpoints of SmolLM3 in one table: the drop and the bias in both units."""
+    """The captured models and the checkpoints of SmolLM3 in one table: the drop and the bias in both units.
+
+    `bias_window_low` and `bias_window_high`, and the same of the bias per token, are what its rounding leaves open.
+    """
     columns = ["name", "display_name", "family", "context", "bias_strength", "bias_window", "ap_drop", "kind"]
     known = captured_models.rename(columns={"model": "name", "captured_context": "context"}).assign(kind="model")
     run = training_trajectory.rename(columns={"checkpoint": "name"}).assign(family="SmolLM3", kind="checkpoint")
-    return pd.concat([known[columns], run[columns]], ignore_index=True)
+    return _per_token(pd.concat([known[columns + ENDS], run[columns + ENDS]], ignore_index=True), "context")
+
+
+def _per_token(table: pd.DataFrame, window: str) -> pd.DataFrame:
+    """`table` with what rounding leaves of the bias per token, from what it leaves of that over the window."""
+    for end, column in zip(("low", "high"), ENDS, strict=True):
+        table[f"bias_strength_{end}"] = table[column].astype(float) / table[window].astype(float)
+    return table
 
 
 def bias_plasticity_tests(
