@@ -43,7 +43,6 @@ def capture_noise(
     source = source.assign(decline=source["model"].map(rows.set_index("model")["decline"]))
     table = captured_models.set_index("model")
     pair = twin(published_facts)
-    ends = reported_plasticity.set_index(["model", "metric"])[["low", "high"]]
     metrics = []
     for outcome, label in SCORES.items():
         for metric in compared_metrics(source):
@@ -51,11 +50,11 @@ def capture_noise(
             x, y = (chosen[name].to_numpy(dtype=float) for name in (metric, outcome))
             row: dict[str, object] = {"outcome": outcome, "label": label, "metric": metric, "n": len(chosen)}
             one, other = (float(table[metric].astype(float)[model]) for model in pair)
-            metrics.append({**row, **_noise(one - other, _rounding(metric, pair, table, ends), x, y)})
+            metrics.append({**row, **_noise(one - other, _rounding(metric, pair, table, reported_plasticity), x, y)})
     return pd.DataFrame(metrics)
 
 
-def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, ends: pd.DataFrame) -> Interval | None:
+def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: pd.DataFrame) -> Interval | None:
     """What the printed digits of both captures leave of the size of their difference; None where one is not printed.
 
     A bias was rounded to fewer digits than it is printed with (`captured_models`, `bias_half`).
@@ -65,8 +64,9 @@ def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, ends: pd.D
         if metric == "bias_strength":
             value, half = (float(models[name].astype(float)[model]) for name in (metric, "bias_half"))
             both.append(Interval(value - half, value + half))
-        elif (model, metric) in ends.index:
-            both.append(Interval(float(ends.loc[(model, metric), "low"]), float(ends.loc[(model, metric), "high"])))
+        else:
+            rows = printed[(printed["model"] == model) & (printed["metric"] == metric)]
+            both += [Interval(float(low), float(high)) for low, high in zip(rows["low"], rows["high"], strict=True)]
     if len(both) < 2:
         return None
     apart = difference(*both)
