@@ -1,0 +1,170 @@
+"""Which keys compete, and how pairs of them are listed and drawn: by hand and by loops."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from keyquery.heads.moments import Moments, centred, class_moments, mean_and_products
+from keyquery.heads.pairs import competing, drawn_pairs, pair_counts
+
+CONTEXT, BUCKETS = 40, 4
+
+
+def some_keys(mode="earlier", positions=(3, 30, 7, 12, 5, 5), documents=(4, 2, 2, 4, 9, 2)):
+    """Keys whose vector says from which row they come: three of document 2, two of 4, one of 9."""
+    rows = np.arange(len(positions), dtype=np.float64)[:, None]
+    return competing(rows, np.array(positions), np.array(documents), CONTEXT, BUCKETS, mode)
+
+
+def test_keys_are_grouped_by_document_in_order_and_one_alone_is_left_out():
+    keys = some_keys()
+    assert keys.vectors[:, 0].tolist() == [5, 2, 1, 0, 3]
+    assert keys.positions.tolist() == [5, 7, 30, 3, 12]
+    assert (keys.groups.tolist(), keys.starts.tolist()) == ([0, 0, 0, 1, 1], [0, 3, 5])
+    assert keys.shift.tolist() == [2.5]
+
+
+def test_keys_of_one_bucket_compete_and_others_do_not():
+    keys = some_keys("same_bucket")
+    # buckets of ten tokens: of document 2 the keys at 5 and 7; those of 4 at 3 and 12 are apart
+    assert keys.vectors[:, 0].tolist() == [5, 2]
+    assert (keys.groups.tolist(), keys.starts.tolist()) == ([0, 0], [0, 2])
+
+
+def test_no_key_competes_where_each_is_alone():
+    keys = some_keys(positions=(1, 2), documents=(0, 1))
+    assert (keys.positions.size, keys.starts.tolist()) == (0, [0])
+    assert list(keys.chunks()) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "counts"),
+    [(-1, [0, 0]), (0, [0, 0]), (5, [0, 1]), (5.2, [1, 1]), (7.5, [2, 1]), (12, [2, 1]), (99, [3, 2])],
+)
+def test_keys_before_a_limit_are_eligible(limit, counts):
+    assert some_keys().eligible(np.array([limit, 40.0])).tolist() == [counts, [3, 2]]
+
+
+def test_keys_between_two_bounds_leave_out_groups_of_one():
+    keys = some_keys().between(5, 30)
+    assert keys.positions.tolist() == [5, 7]  # 30 is beyond, and of document 4 the key at 12 is alone
+    assert (keys.groups.tolist(), keys.starts.tolist()) == ([0, 0], [0, 2])
+    assert some_keys().between(3, 13).starts.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 100])
+def test_chunks_cover_the_groups_once_and_pass_their_size_for_a_long_group_only(size):
+    keys = some_keys(positions=(1, 2, 3, 1, 2, 1, 2, 3, 4), documents=(0, 0, 0, 1, 1, 2, 2, 2, 2))
+    cut = list(keys.chunks(size))
+    assert [group for first, after in cut for group in range(first, after)] == [0, 1, 2]
+    for first, after in cut:
+        assert after - first == 1 or keys.starts[after] - keys.starts[first] <= size
+    for (first, after), (_, later) in itertools.pairwise(cut):
+        assert keys.starts[after + 1] - keys.starts[first] > size, (after, later)  # no chunk ends too soon
+
+
+class Chosen:
+    """A generator that draws what it is told."""
+
+    def __init__(self, *drawn):
+        """Draw `drawn`."""
+        self.drawn = np.array(drawn, dtype=np.int64)
+
+    def choice(self, total, cap, *, replace, shuffle):
+        """Give them, which have to be pairs that there are."""
+        assert not replace
+        assert not shuffle
+        assert self.drawn.max() < total
+        assert len(self.drawn) == cap
+        return self.drawn[::-1]
+
+
+def test_all_pairs_of_the_eligible_keys_are_listed_once():
+    keys = some_keys()
+    later, earlier, total = drawn_pairs(keys, np.array([3, 2]), None, np.random.default_rng(0))
+    assert list(zip(later.tolist(), earlier.tolist(), strict=True)) == [(1, 0), (2, 0), (2, 1), (4, 3)]
+    assert total == 4 == pair_counts(np.array([3, 2])).sum()
+    later, earlier, total = drawn_pairs(keys, np.array([2, 2]), 2, np.random.default_rng(0))
+    assert (later.tolist(), earlier.tolist(), total) == ([1, 4], [0, 3], 2)
+    assert drawn_pairs(keys, np.zeros(0, dtype=np.int64), 5, np.random.default_rng(0))[2] == 0
+
+
+@pytest.mark.parametrize("i", [2, 3, 1000, 94_906_267, 99_999_999])
+def test_a_pair_of_a_group_is_found_by_its_number_however_long_the_group(i):
+    # above 2^53 a root in double precision is off by one on either side of a triangular number
+    edge = i * (i - 1) // 2
+    chosen = Chosen(edge - 1, edge, edge + i - 1)
+    later, earlier, _ = drawn_pairs(some_keys(), np.array([100_000_000, 2]), 3, chosen)
+    assert later.tolist() == [i - 1, i, i]
+    assert earlier.tolist() == [i - 2, 0, i - 1]
+
+
+def test_pairs_are_drawn_without_replacement_and_evenly():
+    keys = some_keys(positions=range(8), documents=(0,) * 8)
+    drawn = [drawn_pairs(keys, np.array([8]), 7, np.random.default_rng(seed)) for seed in range(400)]
+    pairs = [list(zip(later.tolist(), earlier.tolist(), strict=True)) for later, earlier, _ in drawn]
+    assert all(len(set(each)) == 7 and total == 28 for each, (_, _, total) in zip(pairs, drawn, strict=True))
+    seen = {pair: sum(pair in each for each in pairs) for pair in itertools.combinations(range(7, -1, -1), 2)}
+    assert len(seen) == 28
+    assert 65 < min(seen.values()) < max(seen.values()) < 140  # 100 is expected, with a standard deviation of 9
+
+
+# --- moments
+
+
+def moments(vectors, times):
+    return class_moments(np.array(vectors, dtype=np.float64), np.array(times))
+
+
+def test_a_projection_that_does_not_vary_has_no_correlation_and_no_negative_variance():
+    still = moments([[1.0, 2.0], [1.0, 4.0], [1.0, 9.0]], [0, 10, 20])
+    one, other = np.eye(2)
+    assert still.correlation_along(one) == 0
+    assert still.variance_along(one) == 0
+    assert still.variance_along(other) == pytest.approx(np.var([2, 4, 9]))
+    assert still.correlation_along(other) == pytest.approx(np.corrcoef([2, 4, 9], [0, 10, 20])[0, 1])
+    rounding = Moments(
+        n=3, mean=one, covariance=-1e-20 * np.eye(2), position_mean=0.0, position_variance=1.0, position_covariance=one
+    )
+    assert rounding.variance_along(one) == 0
+
+
+def test_a_correlation_is_cut_at_one_where_rounding_passes_it():
+    line = moments([[1.0], [2.0], [3.0]], [0, 1, 2])
+    assert line.correlation_along(np.ones(1)) == 1
+    beyond = Moments(
+        n=3, mean=np.zeros(1), covariance=np.ones((1, 1)), position_mean=0.0, position_variance=1.0,
+        position_covariance=np.array([-1.0000001]),
+    )  # fmt: skip
+    assert beyond.correlation_along(np.ones(1)) == -1
+
+
+def test_vectors_at_one_position_or_all_alike_have_no_share_of_position():
+    assert moments([[1.0], [2.0]], [7, 7]).linear_share == 0
+    alike = moments([[2.0], [2.0]], [0, 5])
+    assert (alike.linear_share, alike.slope.tolist()) == (0, [0.0])
+    assert moments([[0.0], [3.0]], [0, 6]).slope.tolist() == pytest.approx([0.5])
+
+
+@pytest.mark.parametrize("n", [1, 2, 511, 512, 513, 1024, 1500])
+def test_sums_over_blocks_are_sums_over_all_rows(n):
+    rows = np.random.default_rng(n).normal(size=(n, 3)) + 100
+    mean, products = mean_and_products(rows)
+    np.testing.assert_allclose(mean, rows.mean(axis=0), rtol=1e-13)
+    off = rows - rows.mean(axis=0)
+    np.testing.assert_allclose(products, off.T @ off, rtol=1e-9, atol=1e-9)
+    apart, middle = centred(rows.astype(np.float32))
+    assert apart.dtype == np.float64
+    np.testing.assert_allclose(apart + middle, rows.astype(np.float32), rtol=1e-12)
+
+
+def test_single_precision_is_for_vectors_that_have_no_more():
+    rows = np.random.default_rng(0).normal(size=(700, 2))
+    exact = class_moments(rows, np.arange(700)).covariance
+    assert class_moments(rows, np.arange(700), "single").covariance.tolist() == exact.tolist()
+    reduced = class_moments(rows.astype(np.float32), np.arange(700), "single").covariance
+    assert reduced.tolist() != class_moments(rows.astype(np.float32), np.arange(700)).covariance.tolist()
+    np.testing.assert_allclose(reduced, exact, rtol=1e-5)
