@@ -215,7 +215,7 @@ def c000_f2_every_layer(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> 
     return judge(
         nearly and noise < threshold.number,
         f"{count} of {layers} layers, {100 * count / layers:.0f} % [{100 * low:.0f}, {100 * high:.0f}], by the "
-        f"study's own count of those above {threshold.printed}; two captures of the same text weights differ by "
+        f"study's own count of those above {threshold.number}; two captures of the same text weights differ by "
         f"{noise:.3f} in the recovery of the whole model.",
         otherwise="not supported" if nearly else "contradicted",
         reported=str(pick(nope_stated, statement="finding_2_llama31_contributing")["printed"]),

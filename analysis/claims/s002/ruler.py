@@ -227,8 +227,8 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
         len(alike) > 0 and not bool((alike["recovery"] > 0).any()),
         (
             f"{told}; {others}, under the same scaling of long wavelengths.",
-            f"{told}. Of the base {others}, so that it is not the reason by itself; but long wavelengths are not "
-            "scaled alike in them. A capture of one model with its scaling changed would decide it."
+            f"{told}. {others[0].upper()}{others[1:]}, so that the base by itself is not the reason; but long "
+            "wavelengths are scaled otherwise in them. A capture of one model with its scaling changed would decide it."
             if len(same) and alike.empty
             else f"{told}. Of the base: {others}. A capture of one model with its base changed would decide it.",
         ),

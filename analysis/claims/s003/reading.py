@@ -40,7 +40,7 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
         judge(
             lower and models > 2,
             f"{models} models that differ in more than size, with no interval and other samples in the groups, carry "
-            "no statement on scale.",
+            "no statement on scale; the heading asserts what the sentence below it calls possible.",
             otherwise="not supported" if lower else "contradicted",
             key="scale",
             statement="The effect grows with the size of the model.",
