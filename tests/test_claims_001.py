@@ -348,8 +348,8 @@ def test_a_bias_is_removed_if_it_is_less_than_before():
     def changes(after):
         return rows("span metric before after ratio", ("extensions", "bias_window", 10.0, after, after / 10))
 
-    assert verdict("c001_residual_is_content", changes(15.0), bins) == "not supported"
-    assert verdict("c001_residual_is_content", changes(5.0), bins) == "holds"
+    # no fall of the bias shows what content does
+    assert {verdict("c001_residual_is_content", changes(after), bins) for after in (15.0, 5.0)} == {"not testable"}
     assert "at most 0.010 (1 bins)" in reason("c001_residual_is_content", changes(15.0), bins)
     assert "not removed" not in reason("c001_residual_is_content", changes(5.0), bins)
 
