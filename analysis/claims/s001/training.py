@@ -147,8 +147,8 @@ def c001_residual_is_content(training_changes: pd.DataFrame, training_positions:
         "the mean and the spread of the score difference by distance would decide, and no content variance was "
         f"measured; the bias is {'reduced' if removed else 'not removed'}: over the window it goes from "
         f"{window['before']:.4g} at annealing to {window['after']:.4g}, {window['ratio']:.2f} times as much, and from "
-        f"8,192 tokens on it leaves a residue of at most {far.abs().max():.3f} ({len(far)} bins) against pre-training at equal bias "
-        "times position"
+        f"8,192 tokens on it leaves a residue of at most {far.abs().max():.3f} ({len(far)} bins) against "
+        "pre-training at equal bias times position"
     )
 
 
