@@ -79,9 +79,9 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]
         verdicts.append(
             judge(
                 bool((share < STRAY).all()),
-                f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum())} of "
-                f"{int(models['n'].sum())}; the one that finds most finds {share.max():.1%}.",
-                recomputed=f"{int(models['right'].sum())} of {int(models['n'].sum()):,}",
+                f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum()):,} of "
+                f"{int(models['n'].sum()):,}; the one that finds most finds {share.max():.1%}.",
+                recomputed=f"{int(models['right'].sum()):,} of {int(models['n'].sum()):,}",
                 n=len(models),
                 key=str(base),
                 statement=statement,
