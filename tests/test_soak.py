@@ -1,7 +1,9 @@
 """The soak run itself: what it takes for amiss, that its damage is seeded, and that forked commands are commands."""
 
 import json
+import os
 import random
+import signal
 import struct
 import sys
 from pathlib import Path
@@ -118,3 +120,22 @@ def test_a_forked_command_is_one_of_its_own(tmp_path):
     finally:
         fresh.end()
     assert "learned" not in sys.modules
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_forked_command_that_is_ended_before_it_begins_is_waited_for_once(tmp_path, number):
+    """It has opened no file to print to; that it printed nothing is an end like another, and the next command runs."""
+    (tmp_path / "build.py").write_text("import time\ntime.sleep(20)\n")
+    forks = Forks(tmp_path)
+    try:
+        for _ in range(5):
+            with forks.running("sleep") as running:
+                os.kill(running.pid, number)
+                ended = running.end()
+                assert running.end() is ended
+            assert ended.code in (-number, 1)
+            assert not ended.output
+        (tmp_path / "build.py").write_text("print('still there')\n")
+        assert forks.run("again").output == "still there\n"
+    finally:
+        forks.end()

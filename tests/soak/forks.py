@@ -68,7 +68,7 @@ class Running:
     ended: Ended | None = None
 
     def end(self) -> Ended:
-        """Wait for its end."""
+        """Wait for its end; a process can be waited for once."""
         if self.ended is None:
             told = self.waited()
             output, errors = (file.read_bytes().decode(errors="replace") for file in self.printed)
@@ -116,6 +116,8 @@ class Forks:
         """Begin a command, of which one runs at a time; the block ends it where it has not ended."""
         with tempfile.TemporaryDirectory() as folder:
             printed = [Path(folder) / name for name in ("out", "err")]
+            for file in printed:
+                file.touch()  # a command that is ended before it begins to print has printed nothing
             told = self._reply({"command": command, "printed": [str(file) for file in printed], "names": names})
             running = Running(told["pid"], printed, lambda: self._reply({"wait": told["pid"]}))
             try:
@@ -193,34 +195,50 @@ def _limited(seconds: int, waited: int) -> None:
 
 
 def _child(request: dict[str, Any]) -> NoReturn:
-    """Run a command in this process, whose output goes to files; its exit is that of the process."""
+    """Run a command in this process, whose output goes to files; its exit is that of the process.
+
+    Whatever happens, this process does not go on as the one that forked it.
+    """
+    code = 1
+    try:
+        code = _performed(request)
+        if request["names"]:
+            Path(request["names"]).write_text(json.dumps([name for name in sys.modules if name != "__main__"]))
+        vars(threading)["_shutdown"]()  # what Python does at its end, but for taking apart a thousand modules
+        atexit._run_exitfuncs()
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _performed(request: dict[str, Any]) -> int:
+    """Run a command as a program of its own would; return its exit status."""
     os.setsid()
+    os.chdir(request["root"])
     for number, path in enumerate((os.devnull, *request["printed"])):
         opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         os.dup2(opened, number)
         os.close(opened)
     _limited(SECONDS, WAITED)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = [ENTRY, *request["command"]]
     place = Path(ENTRY).absolute()
     module = types.ModuleType("__main__")
     module.__file__ = str(place)
     sys.modules["__main__"] = module
-    code = 1
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         exec(compile(place.read_text(), str(place), "exec"), module.__dict__)
-        code = 0
+        return 0
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(bool(end.code))
+        return end.code if isinstance(end.code, int) else int(bool(end.code))
     except BaseException:
         traceback.print_exc()
-    if request["names"]:
-        Path(request["names"]).write_text(json.dumps([name for name in sys.modules if name != "__main__"]))
-    vars(threading)["_shutdown"]()  # what Python does at its end, but for taking apart a thousand modules
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+        return 1
 
 
 def outliving(leader: int, root: Path, since: int) -> int:
@@ -256,10 +274,11 @@ def main(root: str) -> None:
         elif "wait" in request:
             told = _wait(request["wait"], Path(root), since)
         else:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the child hears it once it can be interrupted
             child = os.fork()
             if not child:
-                os.chdir(root)
-                _child(request)
+                _child({**request, "root": root})
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             since, told = began(child), {"pid": child}
         print(json.dumps(told), flush=True)
 

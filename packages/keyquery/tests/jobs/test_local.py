@@ -89,6 +89,30 @@ def test_a_job_that_hears_of_nothing_dies_with_a_killed_command(tmp_path: Path) 
     until(lambda: gone(int(beat.read_text())))
 
 
+def test_an_interpreter_of_a_job_begins_only_once_the_watchman_knows_it(tmp_path: Path) -> None:
+    """A command that is killed while it tells the watchman leaves none that starts up to find nobody."""
+    program = (
+        "import os, sys, time, jobs_work\n"
+        "from boundpaper.build import watchman\n"
+        "from keyquery.jobs.local import LocalExecutor\n"
+        "def told(group):\n"
+        "    time.sleep(0.5)\n"
+        "    print(group, open(f'/proc/{group}/cmdline').read().split(chr(0))[0], flush=True)\n"
+        "    time.sleep(1000)\n"
+        "watchman.watch = told\n"
+        "LocalExecutor().submit(jobs_work.square, 2).result()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True
+    ) as command:
+        assert command.stdout is not None
+        job, begun = command.stdout.readline().split()
+        command.kill()
+    assert begun == "/bin/sh"
+    until(lambda: gone(int(job)))
+
+
 def fake_gpus(folder: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     program = folder / "nvidia-smi"
     program.write_text(f"#!/bin/sh\nseq 0 {count - 1}\n")

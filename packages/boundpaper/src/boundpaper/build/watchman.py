@@ -1,8 +1,9 @@
 """The watchman: a process that outlives this one by a moment, to end the programs that it had started.
 
 A signal that Python does not see (SIGKILL), or that ends it at once (SIGTERM, SIGHUP, SIGQUIT), leaves no time to end
-anything. The watchman reads from a pipe the process groups that run; the pipe ends when its writer does, however it
-ends, and the groups on the list are killed. It runs by itself as a script and imports the standard library only.
+anything. The watchman reads from a pipe the process groups and single processes that run; the pipe ends when its writer
+does, however it ends, and those on the list are killed. It runs by itself as a script and imports the standard library
+only.
 """
 
 from __future__ import annotations
@@ -21,12 +22,22 @@ _line: IO[bytes] | None = None
 
 def watch(group: int) -> None:
     """Put a process group on the list."""
-    _tell(f"+{group}\n")
+    _tell(f"+{-group}\n")
 
 
 def forget(group: int) -> None:
     """Take a process group off the list."""
-    _tell(f"-{group}\n")
+    _tell(f"-{-group}\n")
+
+
+def watch_process(process: int) -> None:
+    """Put a process that shares its group with others on the list."""
+    _tell(f"+{process}\n")
+
+
+def forget_process(process: int) -> None:
+    """Take a process off the list, once it has been waited for."""
+    _tell(f"-{process}\n")
 
 
 def _tell(word: str) -> None:
@@ -62,13 +73,13 @@ def _start() -> IO[bytes]:
 
 def main() -> None:
     """Keep the list until the pipe ends, then kill what is on it."""
-    groups: set[int] = set()
+    watched: set[int] = set()  # as `kill` takes them: a group is a negative number
     for line in sys.stdin.buffer:
-        group = int(line[1:])
-        (groups.add if line[:1] == b"+" else groups.discard)(group)
-    for group in groups:
+        number = int(line[1:])
+        (watched.add if line[:1] == b"+" else watched.discard)(number)
+    for number in watched:
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
+            os.kill(number, signal.SIGKILL)
 
 
 if __name__ == "__main__":

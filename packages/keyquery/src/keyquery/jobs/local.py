@@ -28,6 +28,8 @@ from keyquery.jobs.folder import last_lines
 P = ParamSpec("P")
 T = TypeVar("T")
 CHILD = Path(__file__).with_name("child.py")
+# The interpreter begins once the watchman knows of it; where this process ends before that, it never does.
+GATE = ("/bin/sh", "-c", 'read -r word && exec "$@"', "gate")
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
 
@@ -114,7 +116,7 @@ class LocalExecutor(JobExecutor):
                 if self._ended:
                     raise JobDied("not started: the command was being ended")
                 process = subprocess.Popen(
-                    [sys.executable, "-P", str(CHILD)],
+                    [*GATE, sys.executable, "-P", str(CHILD)],
                     stdin=subprocess.PIPE,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -127,6 +129,7 @@ class LocalExecutor(JobExecutor):
             try:
                 watchman.watch(process.pid)  # a job that is importing a library hears late that its parent is gone
                 with suppress(BrokenPipeError):  # a child that died at once: its exit status tells
+                    process.stdin.write(b"go\n")
                     _send(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
                     _send(process.stdin, call)
                     process.stdin.flush()

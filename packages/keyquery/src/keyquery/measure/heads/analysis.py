@@ -5,17 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import os
-import signal
 import sys
-import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context, parent_process
-from multiprocessing.process import BaseProcess
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +26,7 @@ from keyquery.heads.pairs import PairMode
 from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.heads.rotation import Separation
 from keyquery.jobs import Resources
+from keyquery.jobs.pool import process_pool, single_threads
 from keyquery.measure.bar import Bar, bar, duration
 from keyquery.measure.heads import jobs as head_jobs
 from keyquery.measure.heads.finding import Finding, Outcome, attempts
@@ -42,7 +40,6 @@ from keyquery.rotary import records
 
 SHOWN = 5  # failures that an error lists
 WAITING = 4  # groups of heads for each process, at least, for a group to be one piece of work
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 LIBRARIES = ("numba", "numpy", "scipy")
 WIDER = "where a rotation turned them, plasticity is the higher the wider the bins are"
 
@@ -218,11 +215,11 @@ def _outcomes(
     if jobs == 1:
         yield from attempts(capture, capture.heads, options, folder)
         return
-    with _single_threads(), ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as pool:
-        calls: list[Future[list[tuple[sampling.Head, Outcome]]]] = [
-            pool.submit(_together, capture, heads, options, folder) for heads in shares(capture, jobs)
-        ]
+    with single_threads(), process_pool(jobs) as pool:
         try:
+            calls: list[Future[list[tuple[sampling.Head, Outcome]]]] = [
+                pool.submit(_together, capture, heads, options, folder) for heads in shares(capture, jobs)
+            ]
             for call in as_completed(calls):
                 yield from call.result()
         except BrokenProcessPool:
@@ -261,34 +258,6 @@ def _too_big(jobs: int) -> str:
         "out of memory with one head at a time; what is finished is kept; close other programs, or capture fewer "
         "documents or a lower --rate"
     )
-
-
-def _begin() -> None:
-    """In a new process: leave Ctrl-C to the command, and end with it however it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
-
-
-def _follow(parent: BaseProcess) -> None:
-    parent.join()
-    os._exit(1)
-
-
-@contextmanager
-def _single_threads() -> Iterator[None]:
-    """One thread a process: heads run beside each other, and more threads would only wait for the cores."""
-    before = {name: os.environ.get(name) for name in (*THREADS, "PYTHONDONTWRITEBYTECODE")}
-    os.environ.update(dict.fromkeys(before, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def refuse_empty(capture: Capture, findings: Sequence[Finding], options: PlasticityOptions) -> None:

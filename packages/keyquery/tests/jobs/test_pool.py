@@ -1,0 +1,84 @@
+"""A pool of processes ends with the command that began it, also while a worker hears of nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import jobs_work
+from boundpaper.build import watchman
+from keyquery.jobs import pool
+from waiting import gone, until
+
+PROGRAM = """
+import sys, time
+from multiprocessing import active_children
+from pathlib import Path
+import jobs_work
+from keyquery.jobs.pool import process_pool
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    with process_pool(2) as workers:
+        for _ in range(2):
+            workers.submit(jobs_work.deaf_in, folder)
+        print(*(child.pid for child in active_children()), flush=True)
+        time.sleep(1000)
+"""
+
+
+@contextmanager
+def command(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A command whose pool has two workers that stop hearing once they begin, and the numbers of these."""
+    (folder / "program.py").write_text(PROGRAM)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    argv = [sys.executable, "program.py", str(folder)]
+    with subprocess.Popen(
+        argv, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        try:
+            assert running.stdout is not None
+            yield running, [int(number) for number in running.stdout.readline().split()]
+        finally:
+            running.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_workers_that_hear_of_nothing_end_with_a_killed_command(tmp_path: Path, number: signal.Signals) -> None:
+    with command(tmp_path) as (running, workers):
+        assert len(workers) == 2
+        until(lambda: all((tmp_path / str(worker)).exists() for worker in workers))
+        running.send_signal(number)
+        running.wait()
+        until(lambda: all(gone(worker) for worker in workers))
+
+
+def test_workers_that_still_begin_end_with_a_killed_command(tmp_path: Path) -> None:
+    """They have imported nothing yet, so they follow nobody; the watchman knows them from their first moment."""
+    with command(tmp_path) as (running, workers):
+        running.kill()
+        running.wait()
+        until(lambda: all(gone(worker) for worker in workers))
+        time.sleep(0.2)
+    assert not [name for name in os.listdir(tmp_path) if name.isdecimal()]
+
+
+def test_the_watchman_forgets_a_worker_that_was_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, int]] = []
+
+    def noted(word: str) -> Callable[[int], None]:
+        return lambda process: told.append((word, process))
+
+    monkeypatch.setattr(watchman, "watch_process", noted("+"))
+    monkeypatch.setattr(watchman, "forget_process", noted("-"))
+    with pool.process_pool(2) as workers:
+        assert [call.result() for call in [workers.submit(jobs_work.square, number) for number in (2, 3)]] == [4, 9]
+    begun = {process for word, process in told if word == "+"}
+    assert begun
+    assert {process for word, process in told if word == "-"} == begun
+    assert not any(told.index(("-", process)) < told.index(("+", process)) for process in begun)
