@@ -32,6 +32,7 @@ from keyquery.measure.heads import jobs as head_jobs
 from keyquery.measure.heads.finding import load_or_analyse
 from keyquery.measure.heads.frames import frames
 from keyquery.measure.measurements import slug
+from keyquery.models.captures import manifest as capture_manifest
 from keyquery.models.captures import reading as captures
 from keyquery.models.captures import sampling
 from keyquery.models.captures.reading import open_capture
@@ -299,7 +300,7 @@ def test_one_damaged_head_is_named_and_the_others_are_kept(planted, target, tmp_
     copy = tmp_path / "cut"
     shutil.copytree(planted, copy)
     settings = {"context": CONTEXT, "buckets": BUCKETS, "captured_heads": [[i, j, 0] for i in (0, 1) for j in (0, 1)]}
-    (copy / "manifest.json").write_text(json.dumps({"format": 1, "complete": True, "settings": settings}))
+    capture_manifest.save(copy, {"complete": True, "settings": settings})
     file = copy / "l01h01q/data.parquet"
     file.write_bytes(file.read_bytes()[:1000])
     with pytest.raises(DataError, match=r"l01h01q/data.parquet: cannot be read") as caught:

@@ -107,7 +107,7 @@ def scored_answers(folder):
 
 def capture(folder):
     settings = {"context": 8, "buckets": 2, "model": "heights", "captured_heads": [[0, 0, 0]]}
-    captures.save(folder, {"complete": True, "settings": settings, "rotations": [], "documents": [{1: "a"}]})
+    captures.save(folder, {"complete": True, "settings": settings, "rotations": [], "documents": [{"number": 1}]})
     return folder / captures.FILE, lambda: captures.read(folder)
 
 

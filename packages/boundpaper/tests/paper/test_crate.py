@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 import frictionless
 import pytest
@@ -65,6 +66,23 @@ def root(tmp_path):
     (project / "out/thesis.pdf").write_bytes(b"%PDF-1.5\n")
     (project / "out/site/index.html").write_text("<p>Beans</p>\n")
     return project
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"), [(None, "not there"), ("", "is empty"), (" \n\t\n", "is empty"), ("folder", "cannot be read")]
+)
+def test_a_crate_without_a_licence_is_refused_with_a_line_that_writes_one(root, tmp_path, content, fault):
+    (root / "LICENSE").unlink()
+    if content == "folder":
+        (root / "LICENSE").mkdir()
+    elif content is not None:
+        (root / "LICENSE").write_text(content)
+    with pytest.raises(SpecError, match=f"LICENSE: {fault}.*; write there") as caught:
+        crate.lay_out(root, tmp_path / "crate")
+    if fault != "cannot be read":
+        command = str(caught.value).splitlines()[1]
+        subprocess.run(command, shell=True, cwd=root, check=True)
+        crate.lay_out(root, tmp_path / "crate")
 
 
 def entities(folder):

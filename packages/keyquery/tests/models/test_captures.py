@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -252,6 +253,53 @@ def test_a_damaged_manifest_is_named(change: dict[str, object], words: str, tmp_
     with pytest.raises(DataError, match=words) as caught:
         open_capture(tmp_path)
     assert "manifest.json" in str(caught.value)
+
+
+LAYER = {
+    **{"index": 0, "kind": "full", "query_heads": 1, "key_heads": 1, "head_dim": 4, "scaling": 0.5},
+    **{"window": None, "query_scale": None, "softcap": None, "sink": False},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rotation": []}, "unknown key `rotation` of the manifest; did you mean 'rotations'"),
+        ({"settings": {**SETTINGS, "window": True}}, "unknown key `window` of `settings`; did you mean 'windows'"),
+        ({"settings": {**SETTINGS, "layers": [{**LAYER, "softcaps": 3}]}}, "unknown key `softcaps` of a layer"),
+        ({"rotations": [{"layers": [0], "refused": "odd", "theta": 1e4}]}, "unknown key `theta` of `rotations`"),
+        ({"documents": [{"number": 0, "ids": "a"}]}, "unknown key `ids` of a document; did you mean 'id'"),
+    ],
+)
+def test_an_unknown_key_of_a_manifest_is_named(change: dict[str, object], words: str, tmp_path: Path) -> None:
+    """What this version does not know it cannot heed, so it does not read past it."""
+    manifest.save(tmp_path, {"complete": True, "settings": {**SETTINGS, "layers": [LAYER]}, "versions": {}})
+    assert manifest.read(tmp_path) is not None
+    manifest.save(tmp_path, {"complete": True, "settings": SETTINGS, "versions": {}, **change})
+    with pytest.raises(DataError, match=words):
+        manifest.read(tmp_path)
+
+
+def test_a_manifest_without_its_hash_is_refused_until_its_user_seals_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest.save(tmp_path, {"complete": True, "settings": SETTINGS, "versions": {}})
+    path = tmp_path / manifest.FILE
+    sealed = path.read_bytes()
+    bare = {name: value for name, value in json.loads(sealed).items() if name != "blake2"}
+    path.write_text(json.dumps(bare))
+    with pytest.raises(DataError, match=r"has no hash .* run: python -m keyquery\.models\.captures\.manifest"):
+        manifest.read(tmp_path)
+    assert manifest.main([str(tmp_path)]) == 0
+    assert path.read_bytes() == sealed
+    path.write_text(path.read_text().replace('"context": 8', '"context": 16'))  # sealed, and changed since
+    assert manifest.main([str(tmp_path)]) == 1
+    assert "was changed since it was written" in capsys.readouterr().err
+    path.write_text(json.dumps({**bare, "setting": {}}))
+    assert manifest.main([str(tmp_path)]) == 1
+    assert "has no hash" in capsys.readouterr().err
+    assert manifest.main([str(tmp_path / "nowhere")]) == 1
+    assert manifest.main([]) == 2
 
 
 def test_a_deep_manifest_is_no_manifest(tmp_path: Path) -> None:

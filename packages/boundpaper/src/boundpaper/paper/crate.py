@@ -67,6 +67,7 @@ TYPES = {
     ".bib": "application/x-bibtex",
     ".md": "text/markdown",
 }
+LICENCE = "LICENSE"
 LEDGER = "artifacts/results/claims.csv"
 PACKAGE = "artifacts/datapackage.json"
 PACKAGE_WORDS = "Data Package: fields, units, keys and origins of every table, each schema in full"
@@ -78,7 +79,7 @@ ROOMS = {  # of tables, and what they are
 PARTS = (  # what else goes in, and what it is
     ("out/thesis.pdf", "The thesis"),
     ("out/site/**/*", "The site"),
-    ("LICENSE", "Licence of text and data"),
+    (LICENCE, "Licence of text and data"),
     (CITATION, "How to cite this work"),
     ("README.md", "What the project is and how it is built"),
 )
@@ -168,12 +169,9 @@ def lay_out(root: Path, folder: Path) -> int:
     MissingDependency
         Without `rocrate`.
     """
-    for needed, made in (
-        ("out/thesis.pdf", "run `python build.py paper` first"),
-        ("LICENSE", "write there under which licence others may use text and data"),
-    ):
-        if not (root / needed).is_file():
-            raise SpecError(f"{needed}: not there; {made}")
+    if not (root / "out/thesis.pdf").is_file():
+        raise SpecError("out/thesis.pdf: not there; run `python build.py paper` first")
+    _require_licence(root)
     try:
         from rocrate.model.contextentity import ContextEntity
         from rocrate.rocrate import ROCrate
@@ -214,6 +212,22 @@ def lay_out(root: Path, folder: Path) -> int:
     file = folder / "ro-crate-metadata.json"
     write(file, (json.dumps(_canonical(json.loads(file.read_text(encoding="utf-8")), when), indent=1) + "\n").encode())
     return sum(1 for path in folder.rglob("*") if path.is_file())
+
+
+def _require_licence(root: Path) -> None:
+    """Refuse to publish what says to nobody what it may be used for."""
+    try:
+        if (root / LICENCE).read_bytes().strip():
+            return
+        fault = "is empty"
+    except FileNotFoundError:
+        fault = "not there"
+    except OSError as error:
+        fault = f"cannot be read ({error.strerror})"
+    raise SpecError(
+        f"{LICENCE}: {fault}; write there how others may use text and data, one line is enough, such as\n"
+        f"printf 'Text and data: CC BY 4.0, https://creativecommons.org/licenses/by/4.0/\\n' > {LICENCE}"
+    )
 
 
 def citation(root: Path) -> dict[str, Any]:

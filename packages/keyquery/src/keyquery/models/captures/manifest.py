@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError, ModelError
+from boundpaper.near import or_known
 from boundpaper.store.files import write
 from boundpaper.store.json_text import parsed
 from boundpaper.store.kept import SEAL, broken, sealed
@@ -17,7 +20,24 @@ from keyquery.rotary import NO_ROTATION, Rotary, from_record
 
 FILE = "manifest.json"
 FORMAT = 1
+_MODULE = "keyquery.models.captures.manifest"
 MOST = 2**31 - 1  # files count in 32 bits
+KEYS = frozenset(("format", "complete", "settings", "versions", "notes", "rotations", "documents", SEAL))
+ASKED = frozenset(
+    (
+        *("model", "asked_revision", "asked_dtype", "quantize", "double", "texts", "texts_hash", "field", "split"),
+        *("context", "buckets", "rate", "heads", "documents", "seed", "pre_rope", "sliding", "windows"),
+        *("window_ends", "skip_short"),
+    )
+)
+LOADED = frozenset(
+    (
+        *("revision", "fingerprint", "architecture", "model_type", "dtype", "quantization", "attention", "load_as"),
+        *("scaling", "gguf", "bos", "position", "encoding", "head_seed", "layers", "captured_heads"),
+    )
+)
+TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "factor"))
+DOCUMENT = frozenset(("number", "id", "digest"))
 NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
 
 
@@ -27,8 +47,8 @@ def read(root: Path) -> dict[str, Any] | None:
     Raises
     ------
     DataError
-        When it is not one that this version reads, or not what was written; captures of versions before the hash have
-        none.
+        When it is not one that this version reads, holds a key that this version does not know, or is not what was
+        written, by its own hash.
     """
     path = root / FILE
     try:
@@ -41,9 +61,56 @@ def read(root: Path) -> dict[str, Any] | None:
         raise DataError(
             f"{path}: format {str(held.get('format'))[:20] if isinstance(held, dict) else '?'}, this reads {FORMAT}"
         )
-    if wrong := _wrong(held) or (broken(held) if SEAL in held else ""):
+    if SEAL not in held:
+        raise DataError(
+            f"{path}: {broken(held)} (version 0.1.0 wrote none); where you trust it, run: python -m {_MODULE} {root}"
+        )
+    if wrong := _wrong(held) or broken(held):
         raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
     return {name: value for name, value in held.items() if name != SEAL}
+
+
+def seal(root: Path) -> None:
+    """Give the manifest of a folder, which its user trusts, the hash that version 0.1.0 did not write.
+
+    Raises
+    ------
+    DataError
+        When there is none, or it is not what any version wrote.
+    """
+    path = root / FILE
+    try:
+        held = parsed(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not a manifest ({error})") from None
+    if isinstance(held, dict) and SEAL not in held and held.get("format") == FORMAT and not _wrong(held):
+        save(root, held)
+    read(root)
+
+
+def _unknown(found: Mapping[str, Any], known: Iterable[str], where: str) -> str:
+    """The first key that this version does not write, with the nearest that it does; empty when it knows all."""
+    odd = sorted(set(found).difference(known))
+    return f"unknown key `{str(odd[0])[:60]}` {where}{or_known(odd[0], sorted(known))}" if odd else ""
+
+
+def _unknown_anywhere(found: Mapping[str, Any]) -> str:
+    """The first key that this version does not write in a manifest whose values are of the right kinds."""
+    settings = found["settings"]
+    layer = [each.name for each in fields(Layer)]
+    return next(
+        filter(
+            None,
+            (
+                _unknown(found, KEYS, "of the manifest"),
+                _unknown(settings, ASKED | LOADED, "of `settings`"),
+                *(_unknown(row, layer, "of a layer") for row in settings.get("layers", [])),
+                *(_unknown(row, TURNING, "of `rotations`") for row in found.get("rotations") or []),
+                *(_unknown(row, DOCUMENT, "of a document") for row in found.get("documents", [])),
+            ),
+        ),
+        "",
+    )
 
 
 def _wrong(found: Mapping[str, Any]) -> str:
@@ -72,8 +139,9 @@ def _wrong(found: Mapping[str, Any]) -> str:
         return "the `window` of a layer is no whole number above 0"
     if not isinstance(found.get("versions", {}), dict):
         return "`versions` is no mapping"
-    if not isinstance(found.get("documents", []), list):
-        return "`documents` is no list"
+    documents = found.get("documents", [])
+    if not isinstance(documents, list) or not all(isinstance(row, dict) for row in documents):
+        return "`documents` is no list of mappings"
     notes = found.get("notes", [])
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         return "`notes` is no list of texts"
@@ -81,7 +149,7 @@ def _wrong(found: Mapping[str, Any]) -> str:
         rotations_of(found)
     except (KeyError, TypeError, ValueError) as error:
         return f"`rotations` do not say how layers turn ({error})"
-    return ""
+    return _unknown_anywhere(found)
 
 
 def _count(value: object, least: int) -> bool:
@@ -159,3 +227,22 @@ def heads_of(found: Mapping[str, Any]) -> tuple[Head, ...]:
 def head_rows(heads: Sequence[Head]) -> list[list[int]]:
     """Heads as JSON rows: layer, query head, key head."""
     return [[head.layer, head.query, head.key] for head in heads]
+
+
+def main(folders: Sequence[str]) -> int:
+    """Seal the manifests of folders, as `seal` does; return the exit status."""
+    if not folders:
+        print(f"usage: python -m {_MODULE} FOLDER...", file=sys.stderr)
+        return 2
+    try:
+        for folder in folders:
+            seal(Path(folder))
+            print(Path(folder) / FILE)
+    except DataError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
