@@ -16,6 +16,7 @@ from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.answers.generation import greedy
 from keyquery.models.attention.positions import encoding
+from keyquery.models.attention.reach import learned_positions
 from keyquery.tasks.answers import CLASSES, EXACT, RUN_DELETION, ambiguous, error_class, number
 from keyquery.tasks.items import Item
 
@@ -80,12 +81,18 @@ def measure(
         raise DataError(f"context_length: choices = {list(choices)} is not some of {', '.join(CHOICES)}")
     rows: list[Row] = []
     measured, last = 0, None
+    positions = learned_positions(subject.model)
     for ratio in sorted(ratios):
         length = round(ratio * subject.training_length)
         label = f"{ratio:g}x"
         if length > longest:
             reason = f"{length} tokens, more than the {longest} that are measured"
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
+            continue
+        if positions is not None and length + NEW_TOKENS > positions:
+            reason = f"{length} tokens and their answer, and the model has learned {positions} positions"
+            rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
+            last = DataError(f"context_length: {reason}")
             continue
         try:
             items = key_items(subject, "passkey", options, length)

@@ -72,6 +72,11 @@ class Loss:
     tokens: int
 
 
+def answer_tokens(task: str) -> int:
+    """The most tokens of an answer to an item of a task."""
+    return NEW_TOKENS.get(task, FEW)
+
+
 def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASELINE) -> list[Outcome]:
     """What the model answers to items of one task, greedily.
 
@@ -88,7 +93,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
 
     def ask() -> list[dict[str, Any]]:
         prefill, decode = interventions.phases(subject.model, condition.interventions, decode=condition.decode)
-        new = NEW_TOKENS.get(items[0].task, FEW)
+        new = answer_tokens(items[0].task)
         prompts = [item.prompt for item in items]
         longest = max(len(encode(subject.tokenizer, prompt)) for prompt in prompts)
         batch = max(BATCH, TOGETHER // longest)

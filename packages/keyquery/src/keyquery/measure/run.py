@@ -19,6 +19,7 @@ from typing import Any
 from boundpaper.errors import DataError, ModelError, SpecError, ThesisError, about
 from boundpaper.store.files import FULL, digest, without_room, write
 from boundpaper.store.measurement import path_of
+from boundpaper.typeset.plural import counted
 from keyquery.jobs import Resources, open_executor, report, run_jobs
 from keyquery.measure.bar import Bar, bar, duration
 from keyquery.measure.cache import cache_name
@@ -340,7 +341,7 @@ def run(
         paths = _here(plans)
     else:
         paths = _jobs(root, plans, executor, resources or Resources())
-    print(f"{len(paths)} measurements in {duration(time.monotonic() - start)}", file=sys.stderr)
+    print(f"{counted(len(paths), 'measurement')} in {duration(time.monotonic() - start)}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in paths]
 
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from keyquery.measure.evaluation import BASELINE, Condition, Outcome, answers, losses
+from keyquery.measure.evaluation import BASELINE, Condition, Outcome, answer_tokens, answers, losses
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import LONGEST, Options, Subject, Text, standard_deviation
+from keyquery.models.attention.reach import learned_positions
 from keyquery.tasks.items import TASKS, Item
 
 MOST = 700.0  # nats whose exponential a float holds
@@ -49,8 +50,11 @@ def loss_rows(
 
 
 def items_of(subject: Subject, task: str, options: Options) -> list[tuple[int, list[Item]]]:
-    """Items of a task by seed; a passkey prompt fills the training length."""
+    """Items of a task by seed; a passkey prompt fills the training length, and leaves room where positions end."""
     length = min(subject.training_length, LONGEST) if task == "passkey" else None
+    rows = learned_positions(subject.model)
+    if length is not None and rows is not None:
+        length = min(length, rows - answer_tokens(task))
     return [
         (seed, subject.book.items(task, options.items, seed, subject.tokenizer, length=length))
         for seed in options.seeds

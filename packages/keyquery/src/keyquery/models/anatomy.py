@@ -82,8 +82,8 @@ class Block:
         last = getattr(self.computing, f"{side}_norm", None) or getattr(self.computing, f"{side}_proj", None)
         if last is None:
             raise ModelError(
-                f"{type(self.computing).__name__} has no part that gives '{side}' alone; interventions on it before "
-                "the rotary embedding need one"
+                f"{type(self.computing).__name__} has no part that gives '{side}' alone (its projections are one); an "
+                "intervention on '{side}' alone needs one"
             )
         module: Module = last
         return module

@@ -21,6 +21,7 @@ import pandas as pd
 from boundpaper.errors import DataError, ThesisError
 from boundpaper.store.files import digest
 from boundpaper.store.measurement import path_of
+from boundpaper.typeset.plural import counted
 from keyquery.heads.laws import Estimator
 from keyquery.heads.pairs import PairMode
 from keyquery.heads.plasticity import PlasticityOptions
@@ -393,5 +394,5 @@ def run(
     resources = Resources(partition=partition, minutes=minutes, memory=memory)
     done = measure(root, place, options, resources=resources, **asked)
     old = f", {done.kept} of them finished earlier" if done.kept else ""
-    print(f"{done.heads} heads in {duration(done.seconds)}{old}", file=sys.stderr)
+    print(f"{counted(done.heads, 'head')} in {duration(done.seconds)}{old}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in done.files]

@@ -175,13 +175,22 @@ def rotates(model: PreTrainedModel) -> bool:
     nothing tells of a rotation or of a position bias in its place.
     """
     text = model.config.get_text_config()
-    if any(getattr(text, name, None) for name in ("alibi", "rope_parameters", "rotary_dim")):
+    if _biased(model) or any(getattr(text, name, None) for name in ("rope_parameters", "rotary_dim")):
         return True
     parts = [(name.rpartition(".")[2], type(module).__name__.lower()) for name, module in model.named_modules()]
     if any("rotary" in kind for _, kind in parts):
         return True
     embedded = any(name in POSITION_EMBEDDINGS and "embedding" in kind for name, kind in parts)
     return not embedded and not any(word in kind for _, kind in parts for word in IN_ORDER)
+
+
+def _biased(model: PreTrainedModel) -> bool:
+    """Whether positions enter as a bias on scores: its configuration says so, or its code makes such a bias."""
+    text = model.config.get_text_config()
+    attention = getattr(text, "attn_config", None)
+    if hasattr(text, "alibi") or hasattr(attention, "alibi"):
+        return bool(getattr(text, "alibi", False) or getattr(attention, "alibi", False))
+    return any("alibi" in name for module in model.modules() for name in vars(type(module)))
 
 
 def rotary(model: PreTrainedModel) -> list[Any]:
@@ -193,8 +202,11 @@ def rotary(model: PreTrainedModel) -> list[Any]:
         When there is none, or positions enter as a bias on scores.
     """
     text = model.config.get_text_config()
-    if getattr(text, "alibi", False):
-        raise ModelError(f"{type(model).__name__} adds a position bias to its scores (ALiBi); it has no rotation")
+    if _biased(model):
+        raise ModelError(
+            f"{type(model).__name__} (model type {model.config.model_type}) adds a position bias to its scores "
+            "(ALiBi); it has no rotation, and what is measured here is of scores that are q.k alone"
+        )
     modules = [
         module
         for module in model.modules()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
+from boundpaper.errors import ModelError
 from keyquery.models.architecture import describe_failures, run
 from keyquery.models.attention.encodings import nested
 from keyquery.models.libraries import need
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 PROBE_TOKENS = 4
+
+_rows: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # models with a table of learned positions, and its rows
 
 
 def rows_of_positions(model: PreTrainedModel) -> int | None:
@@ -44,6 +48,52 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
     with describe_failures(model, PROBE_TOKENS), Lookups():
         run(model, tokens)
     return min(rows, default=None)
+
+
+def refuse_longer(model: PreTrainedModel) -> None:
+    """Have a model with learned positions refuse, by name, what reaches beyond its table, in every later forward.
+
+    Without this a forward ends in the middle, on a GPU with the whole process. Models without a table are left alone.
+
+    Raises
+    ------
+    ModelError
+        When the forward that looks for the table fails; from then on, by the model, with the tokens that reached it.
+    """
+    torch = need("torch")
+    words = model.get_input_embeddings()
+    if not any(isinstance(module, torch.nn.Embedding) and module is not words for module in model.modules()):
+        return
+    rows = rows_of_positions(model)
+    if rows is None:
+        return
+    _rows[model] = rows
+
+    def refuse(module: Any, inputs: tuple[Any, ...], given: dict[str, Any]) -> None:
+        reached = _reached(given.get("input_ids", inputs[0] if inputs else None), given)
+        if reached > rows:
+            raise ModelError(
+                f"{type(model).__name__} (model type {model.config.model_type}): a text of {reached} tokens, and its "
+                f"table of learned positions has {rows} rows; give it shorter ones (in `run`, prompts of tasks have a "
+                "length of their own: --items 0 leaves them out)"
+            )
+
+    model.register_forward_pre_hook(refuse, with_kwargs=True)
+
+
+def learned_positions(model: PreTrainedModel) -> int | None:
+    """The positions beyond which `refuse_longer` has a model refuse a text; None of one without a table of them."""
+    return _rows.get(model)
+
+
+def _reached(tokens: Any, given: dict[str, Any]) -> int:
+    """How many positions a forward uses, those before a key cache's end among them."""
+    mask, places = given.get("attention_mask"), given.get("position_ids")
+    if places is not None:
+        return int(places.max()) + 1
+    if mask is not None and mask.ndim == 2:
+        return int(mask.sum(dim=-1).max())
+    return 0 if tokens is None else int(tokens.shape[-1])
 
 
 def positions_made_for(config: Any) -> tuple[int, str] | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from boundpaper.errors import DataError
+from boundpaper.typeset.plural import counted
 from keyquery.models.captures import dataset_card, layout, manifest
 
 KEPT = (dataset_card.FILE, manifest.FILE)
@@ -37,7 +38,7 @@ def upload_lines(folder: Path, repository: str) -> Iterator[str]:
     sizes = files(folder)
     for name, size in sizes:
         yield f"{size:>12,}  {name}"
-    yield f"{len(sizes)} files, {sum(size for _, size in sizes):,} bytes, for the data set {repository}"
+    yield f"{counted(len(sizes), 'file')}, {sum(size for _, size in sizes):,} bytes, for the data set {repository}"
 
 
 def send(folder: Path, repository: str) -> str:

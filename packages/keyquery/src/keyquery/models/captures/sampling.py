@@ -110,8 +110,8 @@ def draw_heads(layers: Sequence[Layer], count: int | None = 300, *, sliding: boo
     drawn_from = [layer for layer in layers if sliding or layer.kind not in ("sliding", "chunked")]
     if not any(layer.kind != "cross" for layer in drawn_from):
         raise ModelError(
-            "every attention layer of this model has a sliding window or chunks, and those are left out; give "
-            "--sliding to capture them all the same"
+            "every attention layer of this model has a sliding window or chunks, and those are left out; `capture` "
+            "takes them all the same with --sliding"
         )
     pairs = [
         (layer, head)

@@ -15,6 +15,7 @@ from boundpaper.store.json_text import DoubledKeyError, parsed
 from keyquery.models.architecture import check_order
 from keyquery.models.attention.encodings import configured, encoding_name
 from keyquery.models.attention.positions import check_position_blind
+from keyquery.models.attention.reach import refuse_longer
 from keyquery.models.checkpoints import checkpoint, gguf
 from keyquery.models.checkpoints.beginning import begin
 from keyquery.models.checkpoints.identity import fingerprint
@@ -147,6 +148,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
         model.to(device)
     check_weights(model, source.name)
     check_order(model)
+    refuse_longer(model)
     if source.position == "drope":
         check_position_blind(model)
     return Loaded(model, words, facts(model, source))

@@ -18,6 +18,7 @@ from typing import Any
 from boundpaper.build import process
 from boundpaper.errors import DataError, MissingDependency
 from boundpaper.store.files import write
+from boundpaper.typeset.plural import counted
 from keyquery.models.checkpoints.loading import DTYPES, ModelSource
 from keyquery.scores.ruler.results import NAMES
 from keyquery.scores.ruler.scores import length_tokens
@@ -98,7 +99,9 @@ def run(
         place = folder / f"{length}-{_hash(asked)}"  # other options have another place, and answers of their own
         before = is_finished(place)
         if before is None:
-            print(f"{length}: {len(tasks)} tasks; the log is {place / 'log.txt'}", file=sys.stderr, flush=True)
+            print(
+                f"{length}: {counted(len(tasks), 'task')}; the log is {place / 'log.txt'}", file=sys.stderr, flush=True
+            )
             _start(program, asked, place)
             before = is_finished(place)
         if before is None:
