@@ -374,6 +374,25 @@ def test_several_authors_are_joined_and_kept_apart(tmp_path: Path) -> None:
     assert described.authors[2].affiliation == "Garden"
 
 
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("[{name: Ada, affiliation: Garden}, Bo]", ["Ada\\\\{\\small Garden} \\and", "Bo", "}"]),
+        ("[Ada, {name: Bo, affiliation: Beans & Co}]", ["Ada \\and", "Bo\\\\{\\small Beans \\& Co}", "}"]),
+        ("[{name: Ada, affiliation: Garden, orcid: 0000-0002-1825-0097}]", ["Ada\\\\{\\small Garden}", "}"]),
+        ("[{name: Ada}, Bo]", []),
+    ],
+)
+def test_affiliations_stand_below_the_names_on_the_title_page(tmp_path: Path, told: str, shown: list[str]) -> None:
+    put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\nauthor: {told}\n")
+    lines = document.render(tmp_path, metadata.read(tmp_path)).splitlines()
+    if shown:
+        begin = lines.index("\\author{%") + 1
+        assert lines[begin : begin + len(shown)] == shown
+    else:
+        assert "\\author{Ada and Bo}" in lines
+
+
 @pytest.mark.latex
 @needs_latex
 def test_a_preamble_of_the_paper_adds_to_that_of_the_engine(project: Callable[..., Path]) -> None:

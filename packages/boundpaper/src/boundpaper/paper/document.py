@@ -81,6 +81,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
             .from_string(template)
             .render(
                 {name: prose(getattr(described, name), "latex") for name in titles},
+                placed=_placed(described),
                 keywords=[prose(word, "latex") for word in described.keywords],
                 authors=prose(described.author, "latex") or escape(crate.cited_authors(root), "latex"),
                 preamble=looks.preamble(root),
@@ -96,6 +97,15 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
         )
     except jinja2.TemplateError as error:
         raise SpecError(f"{file}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error
+
+
+def _placed(described: Metadata) -> list[tuple[str, str]]:
+    """Name and affiliation of each author in LaTeX; empty where nobody has one, and the names stand in a line."""
+    from boundpaper.typeset.text import prose
+
+    if not any(each.affiliation for each in described.authors):
+        return []
+    return [(prose(each.name, "latex"), prose(each.affiliation, "latex")) for each in described.authors]
 
 
 def compile_thesis(root: Path) -> bytes:
