@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import getpass
 import importlib
+import io
 import logging
 import os
+import re
 import shlex
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,6 +36,9 @@ T = TypeVar("T")
 ARRAY = 1000  # jobs of one array: Slurm takes 1000 where its administrator has not said otherwise
 LOOK_SECONDS = 1.0  # between two looks for results
 RESULT_SECONDS = 60.0  # that a result may take from a node's cache of a shared file system to ours
+_SBATCH = re.compile(r"^sbatch: (?:error|fatal|warning): ")
+_NO_CLUSTER = ("configuration source", "Unable to contact slurm controller", "slurm.conf")
+_ELSEWHERE = "no cluster answers on this machine; run it where `sinfo` lists one, or leave --executor out"
 SILENT_SECONDS = 900.0  # without an answer of squeue until the jobs are given up
 
 
@@ -149,12 +154,10 @@ class SlurmExecutor(JobExecutor):
         python_path = os.pathsep.join(dict.fromkeys(map(os.path.abspath, filter(None, sys.path))))
         self._executor.update_parameters(slurm_setup=[f"export PYTHONPATH={shlex.quote(python_path)}"])
         try:
-            jobs = send()
+            with redirect_stderr(io.StringIO()):  # submitit shows what sbatch wrote, which the error says as well
+                jobs = send()
         except RuntimeError as error:  # submitit's FailedJobError carries what sbatch wrote
-            said = last_lines(str(error), 3) or type(error).__name__
-            raise ThesisError(
-                f"Slurm refused the jobs: {said}\n`sinfo` lists its partitions and their limits"
-            ) from error
+            raise ThesisError(refusal(str(error) or type(error).__name__)) from error
         opened = [_Open(job, Future()) for job in jobs]
         with self._lock:
             self._open.update({str(each.job.job_id): each for each in opened})
@@ -248,3 +251,12 @@ def _explain(message: str, minutes: int) -> str:
     if "timed-out" in message:
         return squeue.reason("TIMEOUT", minutes)
     return last_lines(message, 8)
+
+
+def refusal(written: str) -> str:
+    """What sbatch wrote when it took no jobs, in one line, and a second that says how to mend it."""
+    lines = [_SBATCH.sub("", line).strip() for line in last_lines(written, 3).splitlines()]
+    said = "; ".join(line for line in lines if line)
+    reached = not any(words in written for words in _NO_CLUSTER)
+    mend = "`sinfo` lists its partitions and their limits" if reached else _ELSEWHERE
+    return f"Slurm refused the jobs: {said}\n{mend}"

@@ -1,0 +1,59 @@
+"""What sbatch writes when it takes no jobs becomes a line that says what, and a line that says how to mend it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("submitit")
+
+from boundpaper.errors import ThesisError
+from jobs_work import square
+from keyquery.jobs import Resources, slurm
+
+
+@pytest.mark.parametrize(
+    ("written", "said", "mend"),
+    [
+        (
+            "sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host\n"
+            "sbatch: fatal: Could not establish a configuration source\n",
+            "resolve_ctls_from_dns_srv: res_nsearch error: Unknown host; Could not establish a configuration source",
+            "no cluster answers on this machine",
+        ),
+        (
+            "sbatch: error: Unable to contact slurm controller (connect failure)\n",
+            "Unable to contact slurm controller (connect failure)",
+            "no cluster answers on this machine",
+        ),
+        (
+            "sbatch: error: invalid partition specified: nowhere\n"
+            "sbatch: error: Batch job submission failed: Invalid partition name specified\n",
+            "invalid partition specified: nowhere; Batch job submission failed: Invalid partition name specified",
+            "`sinfo` lists its partitions",
+        ),
+        (
+            "sbatch: error: Batch job submission failed: Requested time limit is invalid\n",
+            "Batch job submission failed: Requested time limit is invalid",
+            "`sinfo` lists its partitions",
+        ),
+    ],
+)
+def test_a_refusal_is_two_lines(written: str, said: str, mend: str) -> None:
+    first, second = slurm.refusal(written).splitlines()
+    assert first == f"Slurm refused the jobs: {said}"
+    assert second.startswith(mend)
+
+
+def test_what_sbatch_writes_is_shown_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in (("sbatch", "sbatch: error: invalid account: nobody"), ("squeue", ""), ("srun", "")):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\necho '{text}' >&2\nexit 1\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(ThesisError, match="Slurm refused the jobs: invalid account: nobody\n"):
+        slurm.SlurmExecutor(tmp_path / "jobs", Resources()).submit(square, 2)
+    assert "sbatch" not in capfd.readouterr().err
+    assert sys.stderr is not None
