@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
     "packages/boundpaper": 36_400,
-    "packages/keyquery": 27_500,
+    "packages/keyquery": 27_600,
     "analysis": 31_500,
     "tables": 7_200,
     "figures": 3_500,
