@@ -1,0 +1,96 @@
+"""What is looked for, in the order of what it yields, and what silence is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from boundpaper.audit import arithmetic, relations, reported, structure
+from boundpaper.audit.documents import Document
+from boundpaper.audit.finding import LEVELS, Finding
+
+Check = Callable[[Document], Iterator[Finding]]
+CHECKS: tuple[tuple[frozenset[str], Check], ...] = (
+    (frozenset({"section-number", "caption-number", "reference"}), structure.check),
+    (frozenset({"total", "relation"}), relations.check),
+    (frozenset({"arithmetic"}), arithmetic.check),
+    (frozenset({"statistic"}), reported.check),
+)
+"""Each check with the kinds of its findings."""
+KINDS = sorted(set().union(*(kinds for kinds, _ in CHECKS)))
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What was read of documents, and what no check could tie to anything."""
+
+    tables: int
+    cells: int
+    figures: int
+    sentences: int
+    quantities: int
+    relations: int
+    untied: int
+
+    def __str__(self) -> str:
+        return (
+            f"read {_count(self.tables, 'table')} with {_count(self.cells, 'number')}, {_count(self.figures, 'figure')} "
+            f"in code, {_count(self.sentences, 'sentence')} with {_count(self.quantities, 'quantity', 'quantities')}; "
+            f"{_count(self.relations, 'relation')} of columns; {_count(self.untied, 'quantity', 'quantities')} of "
+            "sentences in no table: silence about those proves nothing"
+        )
+
+
+def _count(number: int, noun: str, several: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
+
+
+def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
+    """Findings of documents, each read by itself or all as one, by file and line; two of one place and print are one.
+
+    Parameters
+    ----------
+    documents : sequence of Document
+    joint : bool
+        Whether sentences of one are held against the tables of all.
+    only : sequence of str
+        The kinds to look for; all where it is empty.
+    """
+    read = [_joined(documents)] if joint and len(documents) > 1 else list(documents)
+    found: dict[tuple[str, int, str], Finding] = {}
+    for document in read:
+        for kinds, check in CHECKS:
+            if only and not kinds & set(only):
+                continue
+            for each in check(document):
+                if not only or each.kind in only:
+                    found.setdefault((each.place.file, each.place.line, each.what), each)
+    return sorted(found.values(), key=lambda each: (each.place.file, each.place.line, LEVELS.index(each.level)))
+
+
+def _joined(documents: Sequence[Document]) -> Document:
+    """Several documents as one, whose headings and references stay apart."""
+    return Document(
+        file=documents[0].file,
+        kind="joint",
+        tables=[table for each in documents for table in each.tables],
+        sentences=[sentence for each in documents for sentence in each.sentences],
+        headings=[],
+    )
+
+
+def coverage(documents: Sequence[Document]) -> Coverage:
+    """Count what was read."""
+    tables = [table for each in documents for table in each.tables]
+    cells = [one for table in tables for column in table.columns for one in column.numbers if one is not None]
+    printed = {one.value for one in cells}
+    quantities = [one for each in documents for sentence in each.sentences for one in sentence.numbers]
+    return Coverage(
+        tables=sum(table.kind == "table" for table in tables),
+        cells=len(cells),
+        figures=sum(table.kind == "figure" for table in tables),
+        sentences=sum(bool(sentence.numbers) for each in documents for sentence in each.sentences),
+        quantities=len(quantities),
+        relations=sum(relations.believed(each) for each in documents),
+        untied=sum(one.value not in printed for one in quantities),
+    )

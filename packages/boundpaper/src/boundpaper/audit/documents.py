@@ -1,0 +1,174 @@
+"""Documents as the checks see them: headings, captions, sentences, and tables with the line of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from boundpaper.audit import number
+from boundpaper.audit.number import Number
+
+NUMERIC = 0.6
+"""The share of a column's filled cells that have to be numbers for the column to be one of numbers."""
+EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA", "?", "x", "✓", "✗"})
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading: its line, its level from 1, its text."""
+
+    line: int
+    level: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, its line, what it is part of, and the headings above it."""
+
+    file: str
+    line: int
+    text: str
+    kind: Literal["prose", "caption", "heading", "item"] = "prose"
+    path: tuple[str, ...] = ()
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Its quantities, in order."""
+        return tuple(number.in_text(self.text))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its line and the text of its cells."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers, or a row of a table read sideways: one number or None a line."""
+
+    name: str
+    index: int
+    numbers: tuple[Number | None, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or the code of a figure.
+
+    Attributes
+    ----------
+    file : str
+    line : int
+        Of its head.
+    header : tuple of str
+    rows : tuple of Row
+        As many cells each as the header has.
+    caption : str
+        Its caption, or the sentence that leads to it.
+    path : tuple of str
+        The headings above it.
+    kind : {"table", "figure"}
+    sideways : bool
+        Whether rows and columns were exchanged.
+    """
+
+    file: str
+    line: int
+    header: tuple[str, ...]
+    rows: tuple[Row, ...]
+    caption: str = ""
+    path: tuple[str, ...] = ()
+    kind: Literal["table", "figure"] = "table"
+    sideways: bool = False
+    lines: tuple[int, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of numbers; the first column names the rows and is none."""
+        found = []
+        for index in range(1, len(self.header)):
+            texts = [row.cells[index].strip() for row in self.rows]
+            numbers = tuple(number.of_cell(text) for text in texts)
+            filled = sum(text not in EMPTY for text in texts)
+            if filled and sum(one is not None for one in numbers) >= NUMERIC * filled:
+                found.append(Column(self.header[index], index, numbers))
+        return tuple(found)
+
+    @cached_property
+    def numbers(self) -> int:
+        """How many cells hold a number."""
+        return sum(one is not None for column in self.columns for one in column.numbers)
+
+    def row_name(self, index: int) -> str:
+        """The text of the cells of a row that hold no numbers, joined."""
+        numeric = {column.index for column in self.columns}
+        texts = [text for place, text in enumerate(self.rows[index].cells) if place not in numeric and text.strip()]
+        return " ".join(texts)
+
+    def line_of(self, row: int, column: int) -> int:
+        """The line of a cell."""
+        return self.lines[column] if self.sideways else self.rows[row].line
+
+    def turned(self) -> Table:
+        """The table with its rows as columns, for relations that run along a row."""
+        labels = [index for index in range(len(self.header)) if index not in {each.index for each in self.columns}]
+        keep = [index for index in range(len(self.header)) if index not in labels]
+        header = ("", *(self.row_name(index) for index in range(len(self.rows))))
+        rows = tuple(
+            Row(self.line, (self.header[index], *(row.cells[index] for row in self.rows))) for index in keep
+        )
+        lines = (self.line, *(row.line for row in self.rows))
+        return Table(self.file, self.line, header, rows, self.caption, self.path, self.kind, True, lines)
+
+
+@dataclass(frozen=True)
+class Document:
+    """What was read of a file.
+
+    Attributes
+    ----------
+    file : str
+        As the user named it.
+    kind : {"markdown", "latex", "html", "text"}
+    tables, sentences, headings : sequences, in order
+    labels : mapping of str to int
+        Lines of the labels of a LaTeX file.
+    references : sequence of (str, int)
+        What it refers to, with the line.
+    whole : bool
+        Whether no other file is read into it, so that a reference without a label is an error.
+    """
+
+    file: str
+    kind: str
+    tables: Sequence[Table]
+    sentences: Sequence[Sentence]
+    headings: Sequence[Heading]
+    labels: Sequence[tuple[str, int]] = ()
+    references: Sequence[tuple[str, int]] = ()
+    whole: bool = False
+
+
+def filled(header: Sequence[str], rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    """Give rows as many cells as the header, and blank first cells the text above them."""
+    width = max([len(header), *(len(row.cells) for row in rows)], default=0)
+    above = ""
+    found = []
+    for row in rows:
+        cells = [*row.cells, *[""] * (width - len(row.cells))]
+        if not any(each.strip() for each in cells):
+            continue
+        cells[0] = above = cells[0].strip() or above
+        found.append(Row(row.line, tuple(cells)))
+    return tuple([*header, *[""] * (width - len(header))]), tuple(found)
+
+
+def joined(names: Sequence[str]) -> str:
+    """The names of a column in several rows of a header as one, what is repeated once."""
+    return " ".join(dict.fromkeys(name.strip() for name in names if name.strip()))

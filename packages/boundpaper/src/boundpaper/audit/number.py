@@ -1,0 +1,144 @@
+"""Numbers of cells and sentences: which digits are a quantity, and which interval its print leaves open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from boundpaper.errors import DataError
+from boundpaper.statistics.rounding import Interval, printed_interval
+from boundpaper.typeset.printed import parse
+
+_CORE = (
+    r"(?<![\w.,^/])(?<!\w[-\u2013\u2212/])(?P<number>[-+\u2212]?(?:[1-9]\d{0,2}+(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?+"
+    r"(?:e[-+]?\d{1,3})?+(?:\s?[×x·]\s?10[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}+)?+)"
+)
+_UNIT = (
+    r"(?P<unit>\s?%|\s?[x×](?!\w|\s?[\d(])|[ -]?(?:times|fold|percent|percentage points?|points?|pp)\b|[KMB](?!\w)"
+    r"|\s?[°µA-Za-z]{1,3}(?:/s|/h)?(?![\w-]))"
+)
+_NUMBER = re.compile(rf"{_CORE}(?:{_UNIT}|(?![\w^]))(?!,\d|\.\d|[-\u2013]\d|[-\u2013]?[A-Za-z])")
+_CELL = re.compile(
+    rf"(?P<qualifier>[~≈<>≤≥]?+)\s*+{_CORE}(?:{_UNIT})?+(?P<mark>[*†‡§¶↑↓]*+)"
+    r"(?:\s*+(?:±|\+/-|\()[^()]{1,60}+\)?+)?(?P<late>[*†‡§¶↑↓]*+)"
+)
+_WORD_UNITS = {
+    "x": "x", "×": "x", "times": "x", "fold": "x", "percent": "%", "point": "points", "points": "points",
+    "percentage point": "points", "percentage points": "points", "pp": "points",
+}  # fmt: skip
+# Words of one to three letters that follow a number without being its unit.
+_NO_UNITS = frozenset(
+    "a an and as at but by did do due for had has in is it its may nor not of off on one or out per so than the then to "
+    "two up via vs was we who all are new can day go he if be i e g p n no key top old bit use set our how dim".split()
+)
+_NAMED = re.compile(
+    r"\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eqs?|equations?|chapters?|appendix|layers?|heads?|steps?|seeds?|"
+    r"lines?|pages?|pp?|versions?|v|nos?|python|cuda|pytorch|epochs?|phases?|stages?|parts?|runs?|question|issues?|"
+    r"volumes?|rows?|columns?|items?|algorithms?|theorems?|lemmas?|level|rank|top|days?|week|ids?|grade|claim|step)"
+    r"\.?\s?[#(]?$|[§#]$",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(
+    r"(?:[~≈]|\b(?P<word>about|around|roughly|approximately|nearly|almost|over|under|up to|at least|at most|more than|"
+    r"less than|fewer than|below|above|only about|some|close to|exceeds?|exceeding))\s?$|(?<!-)(?P<sign>[<>≤≥])\s?$",
+    re.IGNORECASE,
+)
+_BOUNDS = frozenset(
+    "over under below above exceed exceeds exceeding".split()
+    + ["up to", "at least", "at most", "more than", "less than", "fewer than"]
+)
+YEARS = range(1900, 2100)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A printed number.
+
+    Attributes
+    ----------
+    text : str
+        As it is printed, with its unit.
+    value : float
+    decimals : int
+        Digits after its point; negative where it ends in zeros of an exponent.
+    unit : str
+        `%`, `x`, `points`, K, M, B, a short unit as printed, or nothing.
+    start, end : int
+        Where it stands in its text.
+    qualifier : {"", "about", "bound"}
+        What is said of it: about as much, or a bound.
+    marked : bool
+        Whether a footnote's mark follows.
+    """
+
+    text: str
+    value: float
+    decimals: int
+    unit: str = ""
+    start: int = 0
+    end: int = 0
+    qualifier: str = ""
+    marked: bool = False
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The numbers that are printed so."""
+        return printed_interval(self.value, self.decimals)
+
+    @cached_property
+    def loose(self) -> Interval:
+        """The numbers that a sentence may mean: round numbers and those with a qualifier stand for more."""
+        digits = re.sub(r"\D", "", self.text.partition(".")[0])
+        zeros = len(digits) - len(digits.rstrip("0")) if "." not in self.text else 0
+        size = abs(self.value)
+        half = self.interval.width / 2
+        if self.qualifier:
+            half = max(half, min(max(half * 10.0**zeros, 0.02 * size), 0.1 * size))
+        elif zeros and size >= 100:
+            half = max(half, min(half * 10.0**zeros, (0.1 if self.unit == "x" else 0.05) * size))
+        return Interval(self.value - half, self.value + half)
+
+
+def of_cell(text: str) -> Number | None:
+    """Read a cell that holds one number, with or without a unit, a spread or a change behind it; None of others."""
+    match = _CELL.fullmatch(text.strip())
+    if match is None:
+        return None
+    sign = match["qualifier"]
+    qualifier = "about" if sign in ("~", "≈") and sign else "bound" if sign else ""
+    return _number(match, qualifier, bool((match["mark"] + match["late"]).strip("↑↓")))
+
+
+def in_text(text: str) -> Iterator[Number]:
+    """Read the quantities of a sentence: no names, references, years, ranges or dimensions."""
+    for match in _NUMBER.finditer(text):
+        before = text[max(0, match.start() - 24) : match.start()]
+        if _NAMED.search(before):
+            continue
+        about = _ABOUT.search(before)
+        qualifier = ""
+        if about:
+            word = (about["word"] or "").lower()
+            qualifier = "bound" if about["sign"] or word in _BOUNDS else "about"
+        number = _number(match, qualifier, False)
+        if number is None or (not number.unit and number.decimals == 0 and number.value in YEARS):
+            continue
+        yield number
+
+
+def _number(match: re.Match[str], qualifier: str, marked: bool) -> Number | None:
+    try:
+        read = parse(match["number"])
+    except DataError:
+        return None
+    if read.value is None or read.decimals is None:
+        return None
+    word = (match["unit"] or "").strip(" -")
+    unit = _WORD_UNITS.get(word, word)
+    end = match.end("unit") if match["unit"] else match.end("number")
+    if word.lower() in _NO_UNITS:
+        unit, end = "", match.end("number")
+    start = match.start("number")
+    return Number(match.string[start:end].strip(), read.value, read.decimals, unit, start, end, qualifier, marked)

@@ -1,0 +1,52 @@
+"""Files as documents: which reader takes which, and what cannot be read is said by name."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from boundpaper.audit import html, latex, markdown
+from boundpaper.audit.documents import Document, Sentence
+from boundpaper.errors import DataError
+from boundpaper.paper.sentences import split
+from boundpaper.store.text_file import text_of
+
+READERS = {
+    ".md": markdown.read, ".markdown": markdown.read, ".mdx": markdown.read, ".tex": latex.read, ".ltx": latex.read,
+    ".html": html.read,
+}  # fmt: skip
+
+
+def read(path: Path, shown: str) -> Document:
+    """Read a file by its ending.
+
+    Raises
+    ------
+    DataError
+        The file is absent, is no text, or has an ending that no reader takes; a program that reads it is missing.
+    """
+    suffix = path.suffix.lower()
+    if not path.is_file():
+        raise DataError(f"{shown}: no such file; name a document in Markdown, LaTeX, HTML, DOCX or PDF")
+    if suffix == ".docx":
+        text = _through("pandoc", ["-f", "docx", "-t", "gfm", str(path)], shown)
+        return markdown.read(text, shown)
+    if suffix == ".pdf":
+        text = _through("pdftotext", ["-enc", "UTF-8", str(path), "-"], shown)
+        lines = [line for block in text.split("\n\n") for line in split(" ".join(block.split()))]
+        return Document(shown, "pdf", [], [Sentence(shown, 0, line) for line in lines], [])
+    if suffix not in READERS:
+        raise DataError(f"{shown}: {suffix or 'a file without an ending'} is not read; give .md, .tex, .html, .docx, .pdf")
+    return READERS[suffix](text_of(Path(), shown), shown)
+
+
+def _through(program: str, arguments: list[str], shown: str) -> str:
+    """What a program makes of a file."""
+    if shutil.which(program) is None:
+        raise DataError(f"{shown}: {program} reads it and is not installed; install it, or give Markdown, LaTeX or HTML")
+    done = subprocess.run([program, *arguments], capture_output=True, check=False, timeout=120)
+    if done.returncode:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+        raise DataError(f"{shown}: {program} cannot read it: {words[0][:200]}")
+    return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,99 @@
+"""Findings told: as lines, JSON, SARIF for code scanning, and the document as a page with both places marked."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from boundpaper import __version__
+from boundpaper.audit.checks import Coverage
+from boundpaper.audit.finding import Finding, Place
+
+Suppressed = Sequence[tuple[Finding, str]]
+_STYLE = (
+    "body{font:14px/1.5 sans-serif;margin:2em}pre{margin:0;white-space:pre-wrap}.error{background:#f8d0d0}"
+    ".warning{background:#fbe9c0}.note{background:#e4e4e4}.other{background:#dfe8fb}aside{margin:.2em 3em}"
+)
+
+
+def as_json(findings: Sequence[Finding], suppressed: Suppressed, coverage: Coverage) -> str:
+    """All that is known of the findings, and what was read."""
+    listed = [*((each, None) for each in findings), *suppressed]
+    rows = [
+        {
+            "id": each.id,
+            "kind": each.kind,
+            "level": each.level,
+            "file": each.place.file,
+            "line": each.place.line,
+            "printed": each.what,
+            "expected": each.expected,
+            "why": each.why,
+            "other": {"file": each.other.file, "line": each.other.line} if each.other else None,
+            "suppressed": reason,
+        }
+        for each, reason in listed
+    ]
+    return json.dumps({"findings": rows, "read": vars(coverage)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_sarif(findings: Sequence[Finding], suppressed: Suppressed) -> str:
+    """A log of SARIF 2.1.0; suppressed findings carry their reason and show as closed."""
+    listed: list[tuple[Finding, str | None]] = [*((each, None) for each in findings), *suppressed]
+    results = []
+    for each, reason in listed:
+        told = f"{each.what}" + (f", expected {each.expected}" if each.expected else "") + f": {each.why}"
+        result: dict[str, Any] = {
+            "ruleId": each.kind,
+            "level": each.level,
+            "message": {"text": told},
+            "locations": [_location(each.place)],
+            "partialFingerprints": {"boundpaper/v1": each.id},
+        }
+        if each.other:
+            result["relatedLocations"] = [_location(each.other)]
+        if reason is not None:
+            result["suppressions"] = [{"kind": "external", "justification": reason}]
+        results.append(result)
+    rules = [{"id": kind} for kind in sorted({each.kind for each, _ in listed})]
+    driver = {"name": "boundpaper audit", "version": __version__, "rules": rules}
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+
+
+def _location(place: Place) -> dict[str, Any]:
+    region = {"region": {"startLine": place.line}} if place.line else {}
+    return {"physicalLocation": {"artifactLocation": {"uri": place.file}, **region}}
+
+
+def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
+    """The documents' text as one page: each finding under its line, and its second place linked."""
+    numbers = {file: index for index, file in enumerate(files)}
+    parts = [f"<!doctype html><meta charset=utf-8><title>Audit</title><style>{_STYLE}</style>"]
+    for file, index in numbers.items():
+        parts.append(f"<h1>{html.escape(file)}</h1>")
+        here = [each for each in findings if each.place.file == file]
+        others = {each.other.line for each in findings if each.other and each.other.file == file}
+        for line, text in enumerate(Path(file).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            found = [each for each in here if each.place.line == line]
+            look = found[0].level if found else "other" if line in others else ""
+            mark = f' class="{look}"' if look else ""
+            parts.append(f'<pre id="f{index}l{line}"{mark}>{html.escape(text) or "&nbsp;"}</pre>')
+            parts += [_aside(each, numbers) for each in found]
+    return "\n".join(parts) + "\n"
+
+
+def _aside(finding: Finding, numbers: dict[str, int]) -> str:
+    link = ""
+    if finding.other and finding.other.file in numbers:
+        link = f' <a href="#f{numbers[finding.other.file]}l{finding.other.line}">{html.escape(str(finding.other))}</a>'
+    expected = f", expected {html.escape(finding.expected)}" if finding.expected else ""
+    words = f"<b>{finding.level} [{finding.kind}]</b> {html.escape(finding.what)}{expected}. {html.escape(finding.why)}"
+    return f"<aside>{words} ({finding.id}){link}</aside>"

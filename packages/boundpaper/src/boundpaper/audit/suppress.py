@@ -1,0 +1,72 @@
+"""Findings that were looked at and let stand: a YAML file with the reason of each, which cannot rot.
+
+    - id: 1f0c2a9b
+      kind: total
+      printed: Total = 97 of votes
+      reason: Three votes were invalid; the sentence below the table says so and names them.
+
+The id is made of the printed numbers, so that a changed number brings its finding back; an entry whose finding is gone
+is an error, so that the file holds what is true of the document as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from boundpaper.audit.finding import Finding
+from boundpaper.errors import DataError
+from boundpaper.store.text_file import yaml_of
+
+FIELDS = ("id", "kind", "printed", "reason")
+FEWEST_WORDS = 5
+"""Words of a reason, fewer than which give none."""
+
+
+def read(file: str) -> dict[str, Mapping[str, str]]:
+    """The entries by their ids.
+
+    Raises
+    ------
+    DataError
+        The file is absent or malformed, an entry lacks a field, a reason has too few words, an id stands twice.
+    """
+    try:
+        held = yaml_of(Path(), file)
+    except FileNotFoundError:
+        raise DataError(f"{file}: no such file; give the file of suppressions, or leave --baseline out") from None
+    entries: dict[str, Mapping[str, str]] = {}
+    if not isinstance(held, list | type(None)):
+        raise DataError(f"{file}: a list of entries is expected, each with {', '.join(FIELDS)}")
+    for place, entry in enumerate(held or (), 1):
+        where = f"{file}: entry {place}"
+        if not isinstance(entry, dict) or set(entry) != set(FIELDS):
+            raise DataError(f"{where}: give {', '.join(FIELDS)}, and nothing else")
+        words = {key: str(value).strip() for key, value in entry.items()}
+        if len(words["reason"].split()) < FEWEST_WORDS:
+            raise DataError(f"{where}: the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why")
+        if words["id"] in entries:
+            raise DataError(f"{where}: {words['id']} stands twice; keep one entry")
+        entries[words["id"]] = words
+    return entries
+
+
+def parted(
+    findings: Sequence[Finding], entries: Mapping[str, Mapping[str, str]], file: str
+) -> tuple[list[Finding], list[tuple[Finding, str]]]:
+    """The findings that are left, and those that an entry suppresses with its reason.
+
+    Raises
+    ------
+    DataError
+        An entry has no finding any more, or says another kind or print than its finding.
+    """
+    by_id = {each.id: each for each in findings}
+    for key, entry in entries.items():
+        if key not in by_id:
+            raise DataError(f"{file}: {key} ({entry['printed']}) is found no more; remove the entry")
+        found = by_id[key]
+        if (entry["kind"], entry["printed"]) != (found.kind, found.what):
+            raise DataError(f"{file}: {key} is [{found.kind}] {found.what}; write its kind and print so")
+    left = [each for each in findings if each.id not in entries]
+    return left, [(each, entries[each.id]["reason"]) for each in findings if each.id in entries]

@@ -1,0 +1,74 @@
+"""Any document, read for contradictions with itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...")
+@click.option("--joint", is_flag=True, help="Hold sentences of each against the tables of all.")
+@click.option("--only", multiple=True, metavar="KIND", help="Look for this kind; again for more.")
+@click.option("--level", type=click.Choice(["error", "warning", "note"]), default="warning", show_default=True)
+@click.option("--format", "form", type=click.Choice(["text", "json", "sarif", "html"]), default="text", show_default=True)
+@click.option("--baseline", metavar="FILE", help="Findings that may stand, each with its reason (YAML).")
+@click.option("--promote", metavar="ID", help="Print the finding's relation as a check of a ledger.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write into a file.")
+def audit(
+    documents: tuple[str, ...],
+    joint: bool,
+    only: tuple[str, ...],
+    level: str,
+    form: str,
+    baseline: str | None,
+    promote: str | None,
+    output: Path | None,
+) -> None:
+    """Find where tables, figure code and sentences of a DOCUMENT contradict each other.
+
+    Reads Markdown, LaTeX, HTML, DOCX (through pandoc), and of a PDF statistics in its sentences. Exits with 1 when
+    something is found, 2 when a document cannot be read.
+    """
+    from boundpaper.audit import checks, report, suppress
+    from boundpaper.audit.finding import LEVELS
+    from boundpaper.audit.reading import read
+    from boundpaper.errors import DataError
+    from boundpaper.near import nearest
+    from boundpaper.store import files
+
+    for kind in only:
+        if kind not in checks.KINDS:
+            raise click.UsageError(f"no kind {kind!r}; {nearest(kind, checks.KINDS) or ', '.join(checks.KINDS)}")
+    try:
+        held = [read(Path(each), each) for each in documents]
+        entries = suppress.read(baseline) if baseline else {}
+    except DataError as error:
+        raise click.UsageError(str(error)) from None
+    every = checks.audit(held, joint=joint, only=only)
+    if promote:
+        raise SystemExit(0)
+    entries = {key: entry for key, entry in entries.items() if not only or entry["kind"] in only}
+    left, suppressed = suppress.parted(every, entries, baseline or "")
+    shown = [each for each in left if LEVELS.index(each.level) <= LEVELS.index(level)]
+    covered = checks.coverage(held)
+    if form == "text":
+        counts = [f"{sum(each.level == one for each in shown)} {one}s" for one in LEVELS]
+        lines = [str(each) for each in shown] + [", ".join(counts) + f", {len(suppressed)} suppressed", str(covered)]
+        text = "\n".join(lines) + "\n"
+    elif form == "json":
+        text = report.as_json(shown, suppressed, covered)
+    elif form == "sarif":
+        text = report.as_sarif(shown, suppressed)
+    else:
+        text = report.as_page(shown, [each.file for each in held])
+    if output:
+        files.write(output, text.encode())
+    else:
+        click.echo(text, nl=False)
+    if shown:
+        raise SystemExit(1)
+
+
+COMMANDS = (audit,)
