@@ -18,12 +18,13 @@ _EQUALS = re.compile(r"\s?(?P<sign>[=≈])\s?")
 _TO = re.compile(r"\s?(?:to|→|->|⟶)\s?(?:only |just |about |roughly |approximately |~)?")
 _AGAINST = re.compile(r"\s?(?:vs\.?|versus|compared (?:to|with)|against)\s(?:only |just )?")
 _BESIDE = re.compile(
-    r"[\w%/-]{0,12}\s?(?:[(,:;\u2013\u2014]|is|being|i\.e\.)[(,]?\s?(?:(?:a|an|or|i\.e\.,?|that is,?|about|roughly|up|down|"
-    r"approximately|nearly|by|thus|only|which is|relative|change|drop|gain|increase|decrease|improvement|reduction|of|an?)\s?){0,4}"
+    r"[\w%/-]{0,12}\s?(?:[(,:;\u2013\u2014]|is|being|i\.e\.)[(,]?\s?(?:(?:an?|or|i\.e\.,?|that is,?|about|roughly|up|"
+    r"down|approximately|nearly|by|thus|only|which is|relative|change|drop|gain|increase|decrease|improvement|"
+    r"reduction|of)\s?){0,4}"
     r"[~≈+]?"
 )
 _LEADS = re.compile(
-    r"\s?(?:\w+ ){0,1}(?:increase|decrease|improvement|reduction|drop|gain|rise|fall|decline|growth|jump|boost|speed-?up|"
+    r"\s?(?:\w+ )?(?:increase|decrease|improvement|reduction|drop|gain|rise|fall|decline|growth|jump|boost|speed-?up|"
     r"faster|slower|higher|lower|more|fewer|less)?,?\s?\(?(?:from )?"
 )
 _CUE = re.compile(
@@ -32,7 +33,8 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _TIMES = re.compile(
-    r"\b(?P<word>doubles?d?|doubling|triples?d?|tripling|halves|halved|halving|quadruples?d?)\b(?P<between>[^.;,]{0,40})\bfrom\s",
+    r"\b(?P<word>doubles?d?|doubling|triples?d?|tripling|halves|halved|halving|quadruples?d?)\b"
+    r"(?P<between>[^.;,]{0,40})\bfrom\s",
     re.IGNORECASE,
 )
 _FACTORS = {"d": 2.0, "t": 3.0, "h": 0.5, "q": 4.0}
@@ -84,7 +86,7 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
         result = numbers[at + 1]
         equal = _EQUALS.fullmatch(_between(sentence, numbers[at], result))
         before, after = text[: terms[0].start].rstrip()[-1:], text[result.end :].lstrip()[:1]
-        if equal is None or before in "+-\u2212*/×·^)]}" and before or after in "+-\u2212*/×·^([{" and after:
+        if equal is None or (before in "+-\u2212*/×·^)]}" and before) or (after in "+-\u2212*/×·^([{" and after):
             continue
         if re.search(r"\w\s?[\u2013-]?$", text[: terms[0].start][-2:]) and text[: terms[0].start][-1:].isalnum():
             continue
@@ -95,7 +97,9 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
         readings = [expected, expected * 100] if signs[0] in "/÷" else [expected]
         if not any(meets(each, printed) for each in readings):
             shown = text[terms[0].start : result.end]
-            yield _finding(sentence, shown, spread(readings[-1 if result.unit == "%" else 0]), "the left side is so much")
+            yield _finding(
+                sentence, shown, spread(readings[-1 if result.unit == "%" else 0]), "the left side is so much"
+            )
 
 
 def _computed(sign: str, terms: Sequence[Number]) -> Interval | None:
@@ -136,7 +140,7 @@ def _shares(sentence: Sentence) -> Iterator[Finding]:
             fits = _OF.fullmatch(_between(sentence, one, two)) and _SHARE.fullmatch(_between(sentence, two, three))
         if not fits or percent.unit != "%" or count.unit or of.unit:
             continue
-        if count.decimals > 0 or of.decimals > 0 or not 0 < of.value or not 0 <= count.value <= of.value:
+        if count.decimals > 0 or of.decimals > 0 or not of.value > 0 or not 0 <= count.value <= of.value:
             continue
         share, half = 100 * count.value / of.value, percent.loose.width / 2 + percent.interval.width / 2
         if count.text[0] in "+-" or abs(share - percent.value) <= half * (1 + 1e-9):
@@ -162,13 +166,17 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
             continue
         after = numbers[index + 2] if index + 2 < len(numbers) else None
         before = numbers[index - 1] if index else None
-        beside = after is not None and _BESIDE.fullmatch(text[two.end : after.start].rstrip(" ") + " ".rstrip())
+        beside = after is not None and _BESIDE.fullmatch(text[two.end : after.start].rstrip())
         lead = before is not None and arrow and _LEADS.fullmatch(text[before.end : one.start])
         changes = [each for each, fits in ((after, beside), (before, lead)) if each is not None and fits]
         changes = [each for each in changes if each.unit in ("%", "x", "points") and each.qualifier != "bound"]
-        if len(changes) != 1 or not _CUE.search(text) and not gap.strip() in ("→", "->"):
+        if len(changes) != 1 or (not _CUE.search(text) and gap.strip() not in ("→", "->")):
             continue
-        if (index + 3 < len(numbers) and changes[0] is after and _TO.fullmatch(_between(sentence, changes[0], numbers[index + 3]))):
+        if (
+            index + 3 < len(numbers)
+            and changes[0] is after
+            and _TO.fullmatch(_between(sentence, changes[0], numbers[index + 3]))
+        ):
             continue
         if changes[0].unit == "%" and one.unit == "%" and re.match(r"\s?(?:CI|confidence)", text[changes[0].end :]):
             continue
@@ -192,7 +200,8 @@ def _judged(sentence: Sentence, one: Number, two: Number, change: Number) -> Ite
         readings = [*points, *((each * 100 for each in points) if max(one.value, two.value) <= 1 else ())]
     printed = change.loose
     slack = change.interval.width / 2
-    printed = Interval(abs(printed.middle) - printed.width / 2 - slack, abs(printed.middle) + printed.width / 2 + slack)
+    # cut instead of rounded, it is up to a whole unit below
+    printed = Interval(abs(printed.middle) - printed.width / 2, abs(printed.middle) + printed.width / 2 + slack)
     if any(meets(each, printed) for each in readings):
         return
     shown = sentence.text[min(one.start, change.start) : max(two.end, change.end)]
@@ -213,7 +222,7 @@ def _multiples(sentence: Sentence) -> Iterator[Finding]:
         one, two = following[:2]
         if following[0].start > match.end() + 2 or not _TO.fullmatch(_between(sentence, one, two)):
             continue
-        if one.unit != two.unit and one.unit and two.unit or one.loose.low <= 0:
+        if (one.unit != two.unit and one.unit and two.unit) or one.loose.low <= 0:
             continue
         factor = _FACTORS[word[0]]
         change = ratio(two.loose, one.loose)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from boundpaper.audit import arithmetic, relations, reported, structure
+from boundpaper.audit import arithmetic, relations, reported, same, structure
 from boundpaper.audit.documents import Document
 from boundpaper.audit.finding import LEVELS, Finding
 
@@ -13,6 +13,7 @@ Check = Callable[[Document], Iterator[Finding]]
 CHECKS: tuple[tuple[frozenset[str], Check], ...] = (
     (frozenset({"section-number", "caption-number", "reference"}), structure.check),
     (frozenset({"total", "relation"}), relations.check),
+    (frozenset({"same-quantity"}), same.check),
     (frozenset({"arithmetic"}), arithmetic.check),
     (frozenset({"statistic"}), reported.check),
 )
@@ -34,10 +35,11 @@ class Coverage:
 
     def __str__(self) -> str:
         return (
-            f"read {_count(self.tables, 'table')} with {_count(self.cells, 'number')}, {_count(self.figures, 'figure')} "
-            f"in code, {_count(self.sentences, 'sentence')} with {_count(self.quantities, 'quantity', 'quantities')}; "
-            f"{_count(self.relations, 'relation')} of columns; {_count(self.untied, 'quantity', 'quantities')} of "
-            "sentences in no table: silence about those proves nothing"
+            f"read {_count(self.tables, 'table')} with {_count(self.cells, 'number')}, "
+            f"{_count(self.figures, 'figure')} in code, {_count(self.sentences, 'sentence')} with "
+            f"{_count(self.quantities, 'quantity', 'quantities')}; "
+            f"{_count(self.relations, 'relation')} of columns; {_count(self.untied, 'quantity', 'quantities')} "
+            "of sentences in no table: silence about those proves nothing"
         )
 
 

@@ -120,9 +120,7 @@ class Table:
         labels = [index for index in range(len(self.header)) if index not in {each.index for each in self.columns}]
         keep = [index for index in range(len(self.header)) if index not in labels]
         header = ("", *(self.row_name(index) for index in range(len(self.rows))))
-        rows = tuple(
-            Row(self.line, (self.header[index], *(row.cells[index] for row in self.rows))) for index in keep
-        )
+        rows = tuple(Row(self.line, (self.header[index], *(row.cells[index] for row in self.rows))) for index in keep)
         lines = (self.line, *(row.line for row in self.rows))
         return Table(self.file, self.line, header, rows, self.caption, self.path, self.kind, True, lines)
 
@@ -166,7 +164,7 @@ def filled(header: Sequence[str], rows: Sequence[Row]) -> tuple[tuple[str, ...],
             continue
         cells[0] = above = cells[0].strip() or above
         found.append(Row(row.line, tuple(cells)))
-    return tuple([*header, *[""] * (width - len(header))]), tuple(found)
+    return (*header, *[""] * (width - len(header))), tuple(found)
 
 
 def joined(names: Sequence[str]) -> str:

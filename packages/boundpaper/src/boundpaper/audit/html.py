@@ -8,8 +8,10 @@ from html.parser import HTMLParser
 from boundpaper.audit.documents import Document, Heading, Row, Sentence, Table, filled, joined
 from boundpaper.paper.sentences import split
 
-_APART = frozenset("p li h1 h2 h3 h4 h5 h6 figcaption caption td th dd dt blockquote".split())
-_SKIPPED = frozenset("script style svg math pre nav template noscript select".split())
+_APART_TEXT = "p li h1 h2 h3 h4 h5 h6 figcaption caption td th dd dt blockquote"
+_APART = frozenset(_APART_TEXT.split())
+_SKIPPED_TEXT = "script style svg math pre nav template noscript select"
+_SKIPPED = frozenset(_SKIPPED_TEXT.split())
 _SPACE = re.compile(r"\s++")
 
 

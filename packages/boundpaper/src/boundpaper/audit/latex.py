@@ -3,6 +3,7 @@ r"""LaTeX as a document: its tables, captions, sentences, references, and the co
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -38,9 +39,11 @@ _SIGNS = {
     r"\%": "%", r"\&": "&", r"\#": "#", r"\_": "_", r"\$": "", r"\times": "×", r"\approx": "≈", r"\sim": "~",
     r"\leq": "≤", r"\le": "≤", r"\geq": "≥", r"\ge": "≥", r"\pm": "±", r"\to": "→", r"\rightarrow": "→",
     r"\cdot": "·", r"\dagger": "†", r"\ddagger": "‡", r"\ast": "*", r"\uparrow": "↑", r"\downarrow": "↓",
-    r"\chi": "χ", r"\eta": "η", r"\textminus": "-", r"\ldots": "...", r"\dots": "...", r"\S": "§",
+    r"\textminus": "-", r"\ldots": "...", r"\dots": "...", r"\S": "§",
     r"\,": "", r"\;": " ", r"\:": " ", r"\!": "", r"\ ": " ", r"\\": " ", r"\{": "{", r"\}": "}",
 }  # fmt: skip
+_GREEK_TEXT = "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu rho sigma tau phi chi psi omega"
+_GREEK = frozenset(_GREEK_TEXT.split())
 _COMMAND = re.compile(r"\\(?:[A-Za-z@]++\*?+|.)", re.DOTALL)
 _SUPER = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
 _RAISED = re.compile(r"\^\s*+\{?\s*+([*†‡§¶a-z])\s*+\}?")
@@ -57,10 +60,21 @@ def plain(tex: str) -> str:
     text = _FOLLOWED.sub(" ", tex)
     text = text.replace("{,}", ",")
     text = _POWER.sub(lambda match: ("×" if match[0][0] == "\\" else "") + "10" + match[1].translate(_SUPER), text)
-    text = _COMMAND.sub(lambda match: _SIGNS.get(match[0].rstrip("*"), " " if len(match[0]) > 2 else ""), text)
+    text = _COMMAND.sub(_sign, text)
     text = _RAISED.sub(lambda match: match[1] if not match[1].isalpha() else "†", text)
     text = text.replace("---", "—").replace("--", "–").replace("``", '"').replace("''", '"')
-    return _SPACE.sub(" ", re.sub(r"[{}$]", "", text)).replace(" %", "%").strip()
+    return _SPACE.sub(" ", re.sub(r"[{}$]", "", text)).strip()
+
+
+def _sign(match: re.Match[str]) -> str:
+    """What a command prints by itself: a sign, a Greek letter, or nothing."""
+    name = match[0].rstrip("*")
+    if name in _SIGNS:
+        return _SIGNS[name]
+    if name[1:].lower() in _GREEK:
+        case = "CAPITAL" if name[1].isupper() else "SMALL"
+        return unicodedata.lookup(f"GREEK {case} LETTER {name[1:].upper().replace('LAMBDA', 'LAMDA')}")
+    return " " if len(name) > 2 else ""
 
 
 def group(text: str, start: int) -> int:
@@ -182,7 +196,9 @@ class _Reader:
                 )
 
     def _grid(self, start: int, stop: int, line: int) -> list[Table]:
-        while start < stop and (opened := re.compile(r"\s*(?:\[[^\]]{0,40}\])?\s*(?=\{)").match(self.code, start, stop)):
+        while start < stop and (
+            opened := re.compile(r"\s*(?:\[[^\]]{0,40}\])?\s*(?=\{)").match(self.code, start, stop)
+        ):
             start = group(self.code, opened.end())
         rows = [(self.source.line(place), cells, ruled) for place, cells, ruled in _rows(self.code, start, stop)]
         if len(rows) < 2:
@@ -215,7 +231,7 @@ def _rows(code: str, start: int, stop: int) -> Iterator[tuple[int, list[str], bo
             cell = match.end()
         elif token.startswith(("\\\\", "\\tabularnewline")):
             cells.append(text(match.start() if match else stop))
-            first, rules = _RULES.subn("", cells[0])
+            first = _RULES.sub("", cells[0])
             ruled = ruled or bool(re.search(r"\\(?:midrule|hline|endhead|endfirsthead)", cells[0]))
             cells[0] = first
             shown = [each for cell_text in cells for each in _spanned(cell_text)]

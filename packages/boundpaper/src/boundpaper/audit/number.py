@@ -29,10 +29,11 @@ _WORD_UNITS = {
     "percentage point": "points", "percentage points": "points", "pp": "points",
 }  # fmt: skip
 # Words of one to three letters that follow a number without being its unit.
-_NO_UNITS = frozenset(
-    "a an and as at but by did do due for had has in is it its may nor not of off on one or out per so than the then to "
-    "two up via vs was we who all are new can day go he if be i e g p n no key top old bit use set our how dim".split()
+_NO_UNITS_TEXT = (
+    "a an and as at but by did do due for had has in is it its may nor not of off on one or out per so than the then "
+    "to two up via vs was we who all are new can day go he if be i e g p n no key top old bit use set our how dim"
 )
+_NO_UNITS = frozenset(_NO_UNITS_TEXT.split())
 _NAMED = re.compile(
     r"\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eqs?|equations?|chapters?|appendix|layers?|heads?|steps?|seeds?|"
     r"lines?|pages?|pp?|versions?|v|nos?|python|cuda|pytorch|epochs?|phases?|stages?|parts?|runs?|question|issues?|"
@@ -45,10 +46,10 @@ _ABOUT = re.compile(
     r"less than|fewer than|below|above|only about|some|close to|exceeds?|exceeding))\s?$|(?<!-)(?P<sign>[<>≤≥])\s?$",
     re.IGNORECASE,
 )
-_BOUNDS = frozenset(
-    "over under below above exceed exceeds exceeding".split()
-    + ["up to", "at least", "at most", "more than", "less than", "fewer than"]
-)
+_BOUNDS = frozenset({
+    "over", "under", "below", "above", "exceed", "exceeds", "exceeding", "up to", "at least", "at most", "more than",
+    "less than", "fewer than",
+})  # fmt: skip
 YEARS = range(1900, 2100)
 
 

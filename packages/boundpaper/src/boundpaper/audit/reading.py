@@ -37,14 +37,18 @@ def read(path: Path, shown: str) -> Document:
         lines = [line for block in text.split("\n\n") for line in split(" ".join(block.split()))]
         return Document(shown, "pdf", [], [Sentence(shown, 0, line) for line in lines], [])
     if suffix not in READERS:
-        raise DataError(f"{shown}: {suffix or 'a file without an ending'} is not read; give .md, .tex, .html, .docx, .pdf")
+        raise DataError(
+            f"{shown}: {suffix or 'a file without an ending'} is not read; give .md, .tex, .html, .docx, .pdf"
+        )
     return READERS[suffix](text_of(Path(), shown), shown)
 
 
 def _through(program: str, arguments: list[str], shown: str) -> str:
     """What a program makes of a file."""
     if shutil.which(program) is None:
-        raise DataError(f"{shown}: {program} reads it and is not installed; install it, or give Markdown, LaTeX or HTML")
+        raise DataError(
+            f"{shown}: {program} reads it and is not installed; install it, or give Markdown, LaTeX or HTML"
+        )
     done = subprocess.run([program, *arguments], capture_output=True, check=False, timeout=120)
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]

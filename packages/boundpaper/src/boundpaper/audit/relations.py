@@ -33,7 +33,7 @@ _CUES = {
     "/": "ratio speedup speed-up factor relative times x",
     "+": "total sum",
     "share": "share percent percentage ratio rate relative fraction",
-    "change": "change delta δ Δ gain drop improvement increase decrease reduction growth speedup overhead diff relative",
+    "change": "change delta δ Δ gain drop improvement increase decrease reduction growth speedup overhead diff",
     "relative": "change delta gain drop improvement increase decrease reduction growth overhead relative",
     "drop": "drop reduction decrease change saving savings saved loss",
     "lost": "drop reduction decrease change saving savings saved loss",
@@ -84,7 +84,9 @@ def believed(document: Document) -> int:
 def _intervals(column: Column) -> list[Interval | None]:
     """What the cells stand for; zeros at the end of all of them tell nothing."""
     plain = [one for one in column.numbers if one is not None]
-    fewest = {decimals: shared_decimals([one.value for one in plain], decimals) for decimals in {o.decimals for o in plain}}
+    fewest = {
+        decimals: shared_decimals([one.value for one in plain], decimals) for decimals in {o.decimals for o in plain}
+    }
     same = len(fewest) == 1
     return [
         None if one is None else printed_interval(one.value, fewest[one.decimals] if same else one.decimals)
@@ -137,7 +139,11 @@ def pairs(table: Table) -> Iterator[Held]:
 
 
 def _held(
-    table: Table, formula: str, target: Column, operands: tuple[Column, Column], intervals: dict[int, list[Interval | None]]
+    table: Table,
+    formula: str,
+    target: Column,
+    operands: tuple[Column, Column],
+    intervals: dict[int, list[Interval | None]],
 ) -> Held | None:
     """How a relation fares in a table; None where units forbid it or nothing can be said."""
     apply = _FORMULAS[formula][1]
@@ -146,6 +152,7 @@ def _held(
     if not width:
         return None
     unsigned = formula in ("-", "change", "relative", "drop", "lost") and min(spread_of) >= 0
+    unsigned = unsigned and not any(one.text.startswith("+") for one in target.numbers if one)
     kept, broken, chance, turned = [], [], 1.0, 0
     seen: set[tuple[float, ...]] = set()
     for row in range(len(table.rows)):
@@ -271,8 +278,10 @@ def _told(table: Table, held: Held, said: set[tuple[int, str]]) -> Iterator[Find
         if _accounted(table, row, printed, expected):
             continue
         operands = [one.text for each in held.operands if (one := each.numbers[row])]
-        if any((table.line_of(row, each.index), text) in said - {(line, printed.text)} for each, text in
-               zip(held.operands, operands, strict=True)):
+        if any(
+            (table.line_of(row, each.index), text) in said - {(line, printed.text)}
+            for each, text in zip(held.operands, operands, strict=True)
+        ):
             continue  # one of its parts was found wrong, which is why it does not come out
         if held.total:
             shown = (", " if held.formula == "mean" else " + ").join([*operands[:8], *["..."][: len(operands) > 8]])

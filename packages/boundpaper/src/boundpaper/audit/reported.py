@@ -1,4 +1,4 @@
-"""Statistics as sentences report them: a test against its p, an estimate against its interval, a percentage of a count."""
+"""Statistics as sentences report them: tests against their p, estimates against intervals, percentages of counts."""
 
 from __future__ import annotations
 
@@ -32,17 +32,19 @@ _R = re.compile(
 _ALONE = re.compile(rf"(?<![\w-]){_P}(?!\d)")
 _INTERVAL = re.compile(
     rf"(?<![\w.,-])(?P<value>{_VALUE})(?P<unit>\s?[%x×])?\s?[,;(\[]\s?\(?(?P<share>9[059]|99\.9|80)\s?% "
-    rf"(?:CI|confidence interval|credible interval)s?\s?[:=,]?\s?[\[(]?\s?(?P<low>{_VALUE})\s?[%x×]?\s?(?:,|\u2013|to|;)\s?"
-    rf"(?P<high>{_VALUE})(?![\d.])"
+    rf"(?:CI|confidence interval|credible interval)s?\s?[:=,]?\s?[\[(]?\s?(?P<low>{_VALUE})\s?[%x×]?\s?"
+    rf"(?:,|\u2013|to|;)\s?(?P<high>{_VALUE})(?![\d.])"
 )
 _GRIM = re.compile(
     r"(?<![\w.,~≈<>-])(?P<percent>\d{1,2}(?:\.\d{1,3})?)\s?% of (?:the |all |our )?(?P<n>\d{1,3}) (?P<noun>[a-z]+)\b"
 )
-_COUNTED = frozenset(
-    "participants patients subjects students respondents samples items questions heads models papers cases images trials "
-    "users tasks examples layers people documents runs problems women men children prompts queries annotators repositories "
-    "sentences benchmarks datasets tests files experiments adults animals mice studies articles teachers schools".split()
+_COUNTED_TEXT = (
+    "participants patients subjects students respondents samples items questions heads models papers cases images "
+    "trials users tasks examples layers people documents runs problems women men children prompts queries annotators "
+    "repositories sentences benchmarks datasets tests files experiments adults animals mice studies articles teachers "
+    "schools"
 )
+_COUNTED = frozenset(_COUNTED_TEXT.split())
 _ONE_SIDED = re.compile(r"\bone[- ](?:tailed|sided)|\bdirectional\b", re.IGNORECASE)
 _OTHER_P = re.compile(
     r"\b(?:corrected|adjusted|bonferroni|holm|fdr|permutation|bootstrap\w*|exact|spearman|kendall|greenhouse|"
@@ -98,7 +100,9 @@ def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     if any(_fits(each, sign, p.value, p.decimals) for each in allowed):
         return
     printed_low = p.value < 0.05 or (sign == "<" and p.value <= 0.05)
-    changes = sign not in (">", "≥") and printed_low != (range_of.low < 0.05) and not range_of.low < 0.05 < range_of.high
+    changes = (
+        sign not in (">", "≥") and printed_low != (range_of.low < 0.05) and not range_of.low < 0.05 < range_of.high
+    )
     changes = changes or (sign in (">", "≥") and p.value >= 0.05 and range_of.high < 0.05)
     why = "recomputed from the statistic as printed" + ("; the decision at .05 changes" if changes else "")
     yield _finding(sentence, match[0], f"p {_small(range_of)}", why, "error" if changes else "warning", match)
@@ -148,9 +152,10 @@ def _finding(
 
 def _impossible(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     p = _read(match["p"])
-    if p is not None and p.value is not None and (p.value < 0 or (p.value > 1 and match["sign"] in "=>≥")):
-        if "." in match["p"] or "-" in match["p"] or "\u2212" in match["p"]:
-            yield _finding(sentence, match[0], "0 to 1", "a probability lies between 0 and 1", "error")
+    if p is None or p.value is None or not re.search(r"[.\u2212-]", match["p"]):
+        return
+    if p.value < 0 or (p.value > 1 and match["sign"] in "=>≥"):
+        yield _finding(sentence, match[0], "0 to 1", "a probability lies between 0 and 1", "error")
 
 
 def _intervals(sentence: Sentence) -> Iterator[Finding]:
@@ -182,5 +187,3 @@ def _percentages(sentence: Sentence) -> Iterator[Finding]:
             expected = " or ".join(f"{each:.{max(1, percent.decimals)}f} %" for each in near)
             why = f"no whole number of {n} {match['noun']} is {match['percent']} % of them"
             yield _finding(sentence, match[0], expected, why, "warning")
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from boundpaper.audit.documents import Document, Sentence
 from boundpaper.audit.finding import Finding, Place
@@ -12,7 +13,9 @@ from boundpaper.audit.finding import Finding, Place
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+(?P<title>[^\W\d_].*)")
 _CAPTION = re.compile(r"(?P<kind>Figure|Fig\.|Table)\s(?P<number>\d{1,3})\s?[.:|–—]\s?(?=\S|$)")
 _CITED = re.compile(r"\b(?P<kind>Figures?|Figs?\.|Tables?)\s(?P<number>\d{1,3})(?![\d.]*\d|\w|-)(?P<after>.{0,40})")
-_ELSEWHERE = re.compile(r"\s?(?:\([^)]{0,20}\)\s?)?(?:of|in|from)\b(?! (?:this|our|the (?:main|present)))|.{0,20}(?:et al|\[)")
+_ELSEWHERE = re.compile(
+    r"\s?(?:\([^)]{0,20}\)\s?)?(?:of|in|from)\b(?! (?:this|our|the (?:main|present)))|.{0,20}(?:et al|\[)"
+)
 _OF_OTHERS = re.compile(r"\bet al\b|\[\d|\b(?:original|their|supplement\w*|appendix)\b", re.IGNORECASE)
 _VERSIONS = re.compile(r"\b(?:change ?log|releases?|versions?|history|news|updates?)\b", re.IGNORECASE)
 
@@ -42,7 +45,7 @@ def _sections(document: Document) -> Iterator[Finding]:
     for numbered in under.values():
         if len(numbered) < 3 or len({parts[:-1] for parts, _, _ in numbered}) > 1:
             continue
-        for (first, title, _), (second, other, line) in zip(numbered, numbered[1:], strict=False):
+        for (first, title, _), (second, other, line) in pairwise(numbered):
             place = Place(document.file, line)
             if second == first:
                 words = f"follows a section of the same number, {title!r}"

@@ -44,7 +44,9 @@ def read(file: str) -> dict[str, Mapping[str, str]]:
             raise DataError(f"{where}: give {', '.join(FIELDS)}, and nothing else")
         words = {key: str(value).strip() for key, value in entry.items()}
         if len(words["reason"].split()) < FEWEST_WORDS:
-            raise DataError(f"{where}: the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why")
+            raise DataError(
+                f"{where}: the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why"
+            )
         if words["id"] in entries:
             raise DataError(f"{where}: {words['id']} stands twice; keep one entry")
         entries[words["id"]] = words

@@ -12,7 +12,9 @@ import click
 @click.option("--joint", is_flag=True, help="Hold sentences of each against the tables of all.")
 @click.option("--only", multiple=True, metavar="KIND", help="Look for this kind; again for more.")
 @click.option("--level", type=click.Choice(["error", "warning", "note"]), default="warning", show_default=True)
-@click.option("--format", "form", type=click.Choice(["text", "json", "sarif", "html"]), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "sarif", "html"]), default="text", show_default=True
+)
 @click.option("--baseline", metavar="FILE", help="Findings that may stand, each with its reason (YAML).")
 @click.option("--promote", metavar="ID", help="Print the finding's relation as a check of a ledger.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write into a file.")

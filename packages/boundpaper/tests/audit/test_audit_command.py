@@ -1,0 +1,154 @@
+"""`boundpaper audit`: what it prints, in each form, its exit codes, and the file of findings that may stand."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from boundpaper.cli.audit import audit
+
+TABLE = "| Lamp | Old | New | Gain |\n|--|--|--|--|\n| a | 10.1 | 12.4 | 2.3 |\n| b | 11.7 | 19.2 | 7.5 |\n"
+TABLE += "| c | 13.3 | 16.0 | 3.7 |\n| d | 20.9 | 26.0 | 5.1 |\n"
+RIGHT = TABLE.replace("3.7", "2.7")
+LATEX = r"""\documentclass{article}
+\newcommand{\gone}{\ref{never}}
+\begin{document}
+% \ref{nothing}
+\section{Results}\label{results}
+\begin{table}\caption{Gains (Section~\ref{results}).}
+\begin{tabular}{lrrr}
+\toprule
+Lamp & \multicolumn{2}{c}{Height} & $\Delta$ \\ & old & new & \\
+\midrule
+a & 10.1 & \textbf{12.4} & $+2.3$ \\
+b & 11.7 & 19.2 & +7.5 \\
+c & 13.3 & 16.0 & +3.7 \\ d & 20.9 & 26.0 & +5.1 \\
+\end{tabular}
+\end{table}
+\end{document}
+"""
+HTML = "<h1>Lamps</h1>\n<table><tr><th>Lamp<th>Old<th>New<th>Gain</tr>\n" + "".join(
+    f"<tr><td>{'</td><td>'.join(line.strip('| ').split(' | '))}</td></tr>\n" for line in TABLE.splitlines()[2:]
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(audit, arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "target"),
+    [("a.md", TABLE, 5, "Gain"), ("a.tex", LATEX, 13, "Δ"), ("a.html", HTML + "</table>", 5, "Gain")],
+)
+def test_one_slip_in_each_format(folder, name, text, line, target):
+    (folder / name).write_text(text, encoding="utf-8")
+    result = run(name)
+    assert result.exit_code == 1
+    assert f"{name}:{line}: error [relation] {target} = " in result.output
+    assert "expected 2.6 to 2.8" in result.output
+    assert "3 of 4 rows" in result.output
+    assert "1 errors, 0 warnings" in result.output
+    assert "read 1 table with 12 numbers" in result.output
+
+
+def test_silence_says_what_was_read(folder):
+    (folder / "a.md").write_text(RIGHT + "\nThe gain is 5.0 cm.\n", encoding="utf-8")
+    result = run("a.md")
+    assert result.exit_code == 0
+    assert "1 relation of columns; 1 quantity of sentences in no table: silence" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["absent.md"], "absent.md: no such file"),
+        (["a.rst"], "a.rst: .rst is not read; give .md"),
+        (["a.md", "--only", "totl"], "total"),
+        (["a.md", "--baseline", "absent.yaml"], "absent.yaml: no such file"),
+        (["b.md"], "b.md:1: not UTF-8"),
+    ],
+)
+def test_what_cannot_be_read_is_wrong_usage(folder, arguments, words):
+    (folder / "a.md").write_text(TABLE, encoding="utf-8")
+    (folder / "a.rst").write_text("=====", encoding="utf-8")
+    (folder / "b.md").write_bytes(b"caf\xe9")
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in result.output
+
+
+def test_the_forms_name_the_same_finding(folder):
+    (folder / "a.md").write_text(TABLE, encoding="utf-8")
+    told = json.loads(run("a.md", "--format", "json").output)
+    (finding,) = told["findings"]
+    assert (finding["line"], finding["level"], finding["kind"]) == (5, "error", "relation")
+    assert told["read"]["tables"] == 1
+    (result,) = json.loads(run("a.md", "--format", "sarif").output)["runs"][0]["results"]
+    assert result["ruleId"] == "relation"
+    assert result["partialFingerprints"]["boundpaper/v1"] == finding["id"]
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 5
+    page = run("a.md", "--format", "html", "-o", "page.html")
+    assert page.exit_code == 1
+    assert '<pre id="f0l5" class="error">| c | 13.3' in (folder / "page.html").read_text(encoding="utf-8")
+
+
+def baseline(folder, **changed):
+    (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
+    entry = {key: finding[key] for key in ("id", "kind", "printed")}
+    entry["reason"] = "The field c was watered, as the note says."
+    (folder / "audit.yaml").write_text(json.dumps([entry | changed]), encoding="utf-8")
+    return run("a.md", "--baseline", "audit.yaml")
+
+
+def test_a_reason_lets_a_finding_stand(folder):
+    (folder / "a.md").write_text(TABLE, encoding="utf-8")
+    result = baseline(folder)
+    assert result.exit_code == 0
+    assert "1 suppressed" in result.output
+    (shown,) = json.loads(run("a.md", "--baseline", "audit.yaml", "--format", "sarif").output)["runs"][0]["results"]
+    assert shown["suppressions"] == [
+        {"kind": "external", "justification": "The field c was watered, as the note says."}
+    ]
+
+
+def test_an_id_outlives_moved_lines_and_no_changed_number(folder):
+    (folder / "a.md").write_text(TABLE, encoding="utf-8")
+    assert baseline(folder).exit_code == 0
+    (folder / "a.md").write_text("# Lamps\n\nWords.\n\n" + TABLE, encoding="utf-8")
+    assert run("a.md", "--baseline", "audit.yaml").exit_code == 0
+    (folder / "a.md").write_text(TABLE.replace("3.7", "3.8"), encoding="utf-8")
+    gone = run("a.md", "--baseline", "audit.yaml")
+    assert gone.exit_code == 1
+    assert "is found no more; remove the entry" in str(gone.exception)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"reason": "is so"}, "say in 5 words or more why"),
+        ({"printed": "Gain = 9"}, "write its kind and print so"),
+        ({"date": "2026"}, "and nothing else"),
+    ],
+)
+def test_a_malformed_entry_is_refused(folder, changed, words):
+    (folder / "a.md").write_text(TABLE, encoding="utf-8")
+    result = baseline(folder, **changed)
+    assert result.exit_code in (1, 2)
+    assert words in result.output + str(result.exception)
+
+
+def test_sentences_of_one_file_are_held_against_tables_of_all(folder):
+    seen = [("red lamp", "18.41"), ("blue lamp", "19.32"), ("green lamp", "17.55"), ("old lamp", "12.75")]
+    lines = ["| Lamp | Height |", "|--|--|", *(f"| {name} | {height} |" for name, height in seen)]
+    (folder / "a.md").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "b.md").write_text("\n".join(lines).replace("12.75", "12.57"), encoding="utf-8")
+    assert run("a.md", "b.md").exit_code == 0
+    joint = run("a.md", "b.md", "--joint")
+    assert "b.md:6: warning [same-quantity] old lamp, Height = 12.57, expected 12.75" in joint.output
+    assert "also a.md:6" in joint.output
