@@ -20,7 +20,7 @@ _HIDDEN = re.compile(
     r"|\\(?:lstinline|mintinline\{\w+\})(?:\[[^\]]*\])?(?:\{[^{}]*\}|(?P<other>[^A-Za-z\s{\[]).*?(?P=other))",
     re.DOTALL,
 )
-_READ = re.compile(
+READ = re.compile(
     r"\\(?P<command>input|include|subfile|subfileinclude|InputIfFileExists|(?:sub)?import\*?\s*\{(?P<folder>[^{}]*)\})"
     r"\s*(?:\{(?P<name>[^{}]*)\}|(?P<bare>[^\s{}\\]+))"
 )
@@ -112,7 +112,7 @@ def sources(folder: Folder) -> list[Source]:
 
 
 def _inputs(source: Source, folder: Folder) -> Iterator[Path]:
-    for match in _READ.finditer(source.code):
+    for match in READ.finditer(source.code):
         name = (match["name"] if match["name"] is not None else match["bare"]).strip().strip('"')
         inner = (match["folder"] or "").strip()
         if not name or "#" in name or "\\" in name:

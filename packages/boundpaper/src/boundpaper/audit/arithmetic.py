@@ -18,7 +18,7 @@ _EQUALS = re.compile(r"\s?(?P<sign>[=≈])\s?")
 _TO = re.compile(r"\s?(?:to|→|->|⟶)\s?(?:only |just |about |roughly |approximately |~)?")
 _AGAINST = re.compile(r"\s?(?:vs\.?|versus|compared (?:to|with)|against)\s(?:only |just )?")
 _BESIDE = re.compile(
-    r"[\w%/-]{0,12}\s?(?:[(,:;\u2013\u2014]|is|being|i\.e\.)[(,]?\s?(?:(?:an?|or|i\.e\.,?|that is,?|about|roughly|up|"
+    r"[\w%/-]{0,12}\s?(?:\(|(?:[,:;\u2013\u2014]\s?)?(?=[a-z])|[\u2013\u2014]\s?)(?:(?:an?|or|i\.e\.,?|that is,?|about|roughly|up|"
     r"down|approximately|nearly|by|thus|only|which is|relative|change|drop|gain|increase|decrease|improvement|"
     r"reduction|of)\s?){0,4}"
     r"[~≈+]?"
@@ -37,9 +37,10 @@ _TIMES = re.compile(
     r"(?P<between>[^.;,]{0,40})\bfrom\s",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
 _FACTORS = {"d": 2.0, "t": 3.0, "h": 0.5, "q": 4.0}
 _OF = re.compile(r"\s?(?:of|out of|/)\s?(?:the |all |a total of )?")
-_SHARE = re.compile(r"(?:\s[a-z-]+){0,3}\s?[(,;]\s?(?:or |i\.e\.,? |~|≈)?")
+_SHARE = re.compile(r"(?:\s[a-z-]+){0,3}\s?[(,]\s?(?:or |i\.e\.,? |~|≈)?")
 
 
 def check(document: Document) -> Iterator[Finding]:
@@ -162,7 +163,9 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
             continue
         if one.value <= 0 or two.value <= 0 or one.qualifier == "bound" or two.qualifier == "bound":
             continue
-        if one.unit and two.unit and one.unit != two.unit:
+        if (one.unit and one.unit != two.unit) or (one.decimals != two.decimals and not two.unit):
+            continue
+        if not two.unit and _NAME.search(text[max(0, one.start - 24) : one.start]):
             continue
         after = numbers[index + 2] if index + 2 < len(numbers) else None
         before = numbers[index - 1] if index else None

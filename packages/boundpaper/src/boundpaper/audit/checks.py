@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from boundpaper.audit import arithmetic, relations, reported, same, structure
-from boundpaper.audit.documents import Document
+from boundpaper.audit.documents import Document, together
 from boundpaper.audit.finding import LEVELS, Finding
 
 Check = Callable[[Document], Iterator[Finding]]
@@ -58,7 +58,9 @@ def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[
     only : sequence of str
         The kinds to look for; all where it is empty.
     """
-    read = [_joined(documents)] if joint and len(documents) > 1 else list(documents)
+    read = list(documents)
+    if joint and len(read) > 1:
+        read = [replace(together(read, "joint"), headings=[])]
     found: dict[tuple[str, int, str], Finding] = {}
     for document in read:
         for kinds, check in CHECKS:
@@ -68,17 +70,6 @@ def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[
                 if not only or each.kind in only:
                     found.setdefault((each.place.file, each.place.line, each.what), each)
     return sorted(found.values(), key=lambda each: (each.place.file, each.place.line, LEVELS.index(each.level)))
-
-
-def _joined(documents: Sequence[Document]) -> Document:
-    """Several documents as one, whose headings and references stay apart."""
-    return Document(
-        file=documents[0].file,
-        kind="joint",
-        tables=[table for each in documents for table in each.tables],
-        sentences=[sentence for each in documents for sentence in each.sentences],
-        headings=[],
-    )
 
 
 def coverage(documents: Sequence[Document]) -> Coverage:

@@ -16,12 +16,24 @@ EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA",
 
 
 @dataclass(frozen=True)
+class Place:
+    """A file and a line."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True)
 class Heading:
-    """A heading: its line, its level from 1, its text."""
+    """A heading: its line, its level from 1, its text, and its file where that is not the document's."""
 
     line: int
     level: int
     text: str
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,10 +147,8 @@ class Document:
         As the user named it.
     kind : {"markdown", "latex", "html", "text"}
     tables, sentences, headings : sequences, in order
-    labels : mapping of str to int
-        Lines of the labels of a LaTeX file.
-    references : sequence of (str, int)
-        What it refers to, with the line.
+    labels, references : sequences of (str, Place)
+        The labels that a LaTeX file sets, and those that it refers to.
     whole : bool
         Whether no other file is read into it, so that a reference without a label is an error.
     """
@@ -148,9 +158,23 @@ class Document:
     tables: Sequence[Table]
     sentences: Sequence[Sentence]
     headings: Sequence[Heading]
-    labels: Sequence[tuple[str, int]] = ()
-    references: Sequence[tuple[str, int]] = ()
+    labels: Sequence[tuple[str, Place]] = ()
+    references: Sequence[tuple[str, Place]] = ()
     whole: bool = False
+
+
+def together(documents: Sequence[Document], kind: str, *, whole: bool = False) -> Document:
+    """Several documents as one, in their order."""
+    return Document(
+        file=documents[0].file,
+        kind=kind,
+        tables=[table for each in documents for table in each.tables],
+        sentences=[sentence for each in documents for sentence in each.sentences],
+        headings=[heading for each in documents for heading in each.headings],
+        labels=[label for each in documents for label in each.labels],
+        references=[reference for each in documents for reference in each.references],
+        whole=whole,
+    )
 
 
 def filled(header: Sequence[str], rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[Row, ...]]:

@@ -8,22 +8,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from boundpaper.audit.documents import Table
+from boundpaper.audit.documents import Place, Table
 from boundpaper.statistics.rounding import Interval
 
+__all__ = ["LEVELS", "ColumnRelation", "Finding", "Level", "Place", "spread"]
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
-
-
-@dataclass(frozen=True)
-class Place:
-    """A file and a line."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from boundpaper.adopt.source import Source, body_of
-from boundpaper.audit.documents import Document, Heading, Row, Sentence, Table, filled, joined
+from boundpaper.audit.documents import Document, Heading, Place, Row, Sentence, Table, filled, joined
 from boundpaper.paper.sentences import split
 
 _LEVELS = {"part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5}
@@ -22,7 +22,7 @@ _BLOCK = re.compile(
 )
 _LABEL = re.compile(r"\\label\s*+\{([^{}]{1,200})\}")
 _REFERENCE = re.compile(r"\\(?:ref|eqref|autoref|cref|Cref|pageref|nameref|vref)\*?+\s*+\{([^{}]{1,300})\}")
-_PARTS = re.compile(r"\\(?:input|include|subfile|import|externaldocument|bibinput)\b")
+OUTSIDE = re.compile(r"\\externaldocument\b|\\usepackage\{subfiles\}")
 _POWER = re.compile(r"(?:\\times|\\cdot)?\s*+10\s*+\^\s*+\{?\s*+([-+]?\d{1,3})\s*+\}?")
 _SPAN = re.compile(r"\\multi(?P<kind>column|row)\s*+(?:\[[^\]]{0,40}\])?\s*+\{\s*+(?P<count>[^{}]{0,20})\}")
 _RULES = re.compile(
@@ -103,12 +103,12 @@ def read(text: str, file: str) -> Document:
     reader.caption_floats()
     body = code[start:stop]
     references = [
-        (name.strip(), source.line(start + match.start()))
+        (name.strip(), Place(file, source.line(start + match.start())))
         for match in _REFERENCE.finditer(body)
         for name in match[1].split(",")
     ]
-    labels = [(match[1].strip(), source.line(match.start())) for match in _LABEL.finditer(code)]
-    whole = "\\begin{document}" in code and not _PARTS.search(code)
+    labels = [(match[1].strip(), Place(file, source.line(match.start()))) for match in _LABEL.finditer(code)]
+    whole = "\\begin{document}" in code
     return Document(file, "latex", reader.tables, reader.sentences, reader.headings, labels, references, whole)
 
 
@@ -181,7 +181,7 @@ class _Reader:
         else:
             level = _LEVELS[match["level"]]
             self.path = [each for each in self.path if each[0] < level]
-            self.headings.append(Heading(line, level, text))
+            self.headings.append(Heading(line, level, text, self.file))
             self.sentences.append(Sentence(self.file, line, text, "heading", self._above()))
             self.path.append((level, text))
         return end

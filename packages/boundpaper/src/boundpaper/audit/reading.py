@@ -6,8 +6,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from boundpaper.adopt.source import READ, Source
 from boundpaper.audit import html, latex, markdown
-from boundpaper.audit.documents import Document, Sentence
+from boundpaper.audit.documents import Document, Sentence, together
 from boundpaper.errors import DataError
 from boundpaper.paper.sentences import split
 from boundpaper.store.text_file import text_of
@@ -40,7 +41,29 @@ def read(path: Path, shown: str) -> Document:
         raise DataError(
             f"{shown}: {suffix or 'a file without an ending'} is not read; give .md, .tex, .html, .docx, .pdf"
         )
-    return READERS[suffix](text_of(Path(), shown), shown)
+    text = text_of(Path(), shown)
+    return _with_parts(path, shown, text) if suffix in (".tex", ".ltx") else READERS[suffix](text, shown)
+
+
+def _with_parts(main: Path, shown: str, text: str) -> Document:
+    r"""A LaTeX file with the files that it reads; whole where all of them are there."""
+    read: list[Document] = []
+    waiting, seen, whole = [(shown, text)], {main.resolve()}, not latex.OUTSIDE.search(text)
+    while waiting:
+        name, content = waiting.pop()
+        read.append(latex.read(content, name))
+        inner: list[tuple[str, str]] = []
+        for match in READ.finditer(Source(Path(name), name, content, "utf-8").code):
+            part = (match["name"] if match["name"] is not None else match["bare"]).strip().strip('"')
+            folder = main.parent / (match["folder"] or "").strip()
+            path = next((each for each in (folder / f"{part}.tex", folder / part) if each.is_file()), None)
+            if path is None or path.suffix != ".tex":
+                whole = whole and path is not None
+            elif path.resolve() not in seen:
+                seen.add(path.resolve())
+                inner.append((str(path), text_of(Path(), str(path))))
+        waiting += reversed(inner)
+    return read[0] if len(read) == 1 and whole else together(read, "latex", whole=whole and read[0].whole)
 
 
 def _through(program: str, arguments: list[str], shown: str) -> str:

@@ -11,6 +11,7 @@ from boundpaper.audit.documents import Document, Sentence
 from boundpaper.audit.finding import Finding, Place
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+(?P<title>[^\W\d_].*)")
+_LEADING = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}")
 _CAPTION = re.compile(r"(?P<kind>Figure|Fig\.|Table)\s(?P<number>\d{1,3})\s?[.:|–—]\s?(?=\S|$)")
 _CITED = re.compile(r"\b(?P<kind>Figures?|Figs?\.|Tables?)\s(?P<number>\d{1,3})(?![\d.]*\d|\w|-)(?P<after>.{0,40})")
 _ELSEWHERE = re.compile(
@@ -30,27 +31,32 @@ def check(document: Document) -> Iterator[Finding]:
 def _sections(document: Document) -> Iterator[Finding]:
     """Two sections of one number, and a number left out, under one parent."""
     path: list[str] = []
-    under: dict[tuple[tuple[str, ...], int], list[tuple[tuple[int, ...], str, int]]] = {}
+    under: dict[tuple[tuple[str, ...], int], list[tuple[tuple[int, ...], str, str, int]]] = {}
     levels: list[int] = []
     for heading in document.headings:
         while levels and levels[-1] >= heading.level:
             levels.pop()
             path.pop()
         match = _NUMBERED.match(heading.text)
-        if match and not any(_VERSIONS.search(each) for each in (*path, heading.text)):
+        if match and not any(_VERSIONS.search(each) for each in path):
             parts = tuple(int(part) for part in match["number"].split("."))
-            under.setdefault((tuple(path), len(parts)), []).append((parts, heading.text, heading.line))
+            under.setdefault((tuple(path), len(parts)), []).append(
+                (parts, heading.text, heading.file or document.file, heading.line)
+            )
         levels.append(heading.level)
         path.append(heading.text)
+    known = {match[0] for heading in document.headings if (match := _LEADING.match(heading.text))}
     for numbered in under.values():
-        if len(numbered) < 3 or len({parts[:-1] for parts, _, _ in numbered}) > 1:
+        if len(numbered) < 3 or len({parts[:-1] for parts, *_ in numbered}) > 1:
             continue
-        for (first, title, _), (second, other, line) in pairwise(numbered):
-            place = Place(document.file, line)
+        for (first, title, *_), (second, other, file, line) in pairwise(numbered):
+            place = Place(file, line)
             if second == first:
                 words = f"follows a section of the same number, {title!r}"
                 yield Finding("section-number", "error", place, f"heading {other!r}", "", words, (other, title))
             elif second[-1] > first[-1] + 1 and second[-1] - first[-1] <= 3:
+                if ".".join(map(str, (*first[:-1], first[-1] + 1))) in known:
+                    continue  # it stands elsewhere, under another heading
                 words = f"follows {title!r}: a number is left out"
                 yield Finding("section-number", "warning", place, f"heading {other!r}", "", words, (other, title))
 
@@ -110,14 +116,14 @@ def _labels(document: Document) -> Iterator[Finding]:
     if not document.whole:
         return
     names = Counter(name for name, _ in document.labels)
-    for name, line in document.references:
+    for name, place in document.references:
         if name not in names:
             words = "no \\label of the document has this name"
-            yield Finding("reference", "error", Place(document.file, line), f"\\ref{{{name}}}", "", words, (name,))
+            yield Finding("reference", "error", place, f"\\ref{{{name}}}", "", words, (name,))
     for name, count in names.items():
         if count > 1:
-            lines = [line for each, line in document.labels if each == name]
+            places = [place for each, place in document.labels if each == name]
             yield Finding(
-                "reference", "error", Place(document.file, lines[-1]), f"\\label{{{name}}}", "",
-                f"it is set {count} times", (name,), Place(document.file, lines[0]),
+                "reference", "error", places[-1], f"\\label{{{name}}}", "",
+                f"it is set {count} times", (name,), places[0],
             )  # fmt: skip
