@@ -2,10 +2,12 @@
 
 import json
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from boundpaper.cli.audit import audit
+from boundpaper.store.frames import parsed
 
 TABLE = "| Lamp | Old | New | Gain |\n|--|--|--|--|\n| a | 10.1 | 12.4 | 2.3 |\n| b | 11.7 | 19.2 | 7.5 |\n"
 TABLE += "| c | 13.3 | 16.0 | 3.7 |\n| d | 20.9 | 26.0 | 5.1 |\n"
@@ -152,3 +154,40 @@ def test_sentences_of_one_file_are_held_against_tables_of_all(folder):
     joint = run("a.md", "b.md", "--joint")
     assert "b.md:6: warning [same-quantity] old lamp, Height = 12.57, expected 12.75" in joint.output
     assert "also a.md:6" in joint.output
+
+
+def promoted(folder, text):
+    (folder / "a.md").write_text(text, encoding="utf-8")
+    (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
+    result = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
+    assert result.exit_code == 0, result.output
+    scope = {}
+    exec((folder / "lamps.py").read_text(encoding="utf-8"), scope)
+    (cells,) = (each for name, each in scope.items() if name.startswith("lamps_"))
+    assert cells.artifacts == ("lamps",)
+    return cells(parsed(pd.read_csv(folder / "lamps.csv", dtype=str)))
+
+
+@pytest.mark.parametrize(
+    ("text", "false"),
+    [
+        (TABLE, ["c"]),
+        (TABLE.replace("Gain", "Total").replace("2.3", "22.5").replace("7.5", "30.9").replace("3.7", "39.3")
+         .replace("5.1", "46.9"), ["c"]),
+        (TABLE.replace("Gain", "Change").replace("2.3", "22.8%").replace("7.5", "64.1%").replace("3.7", "30.3%")
+         .replace("5.1", "24.4%"), ["c"]),
+    ],
+)  # fmt: skip
+def test_a_relation_becomes_a_check_that_finds_the_same(folder, text, false):
+    verdicts = promoted(folder, text)
+    assert [each.key for each in verdicts if each.verdict == "contradicted"] == false
+    assert len(verdicts) == 4
+
+
+def test_what_is_no_relation_is_not_promoted(folder):
+    (folder / "a.md").write_text("It rose from 12.0 to 18.0 cm (a 30% increase).\n", encoding="utf-8")
+    (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
+    refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
+    assert "no relation of columns: write a function" in str(refused.exception)
+    assert f"known: {finding['id']}" in run("a.md", "--promote", "absent", "-o", "lamps.py").output
+    assert run("a.md", "--promote", finding["id"]).exit_code == 2

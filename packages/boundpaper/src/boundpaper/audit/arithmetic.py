@@ -18,15 +18,16 @@ _EQUALS = re.compile(r"\s?(?P<sign>[=≈])\s?")
 _TO = re.compile(r"\s?(?:to|→|->|⟶)\s?(?:only |just |about |roughly |approximately |~)?")
 _AGAINST = re.compile(r"\s?(?:vs\.?|versus|compared (?:to|with)|against)\s(?:only |just )?")
 _BESIDE = re.compile(
-    r"[\w%/-]{0,12}\s?(?:\(|(?:[,:;\u2013\u2014]\s?)?(?=[a-z])|[\u2013\u2014]\s?)(?:(?:an?|or|i\.e\.,?|that is,?|about|roughly|up|"
-    r"down|approximately|nearly|by|thus|only|which is|relative|change|drop|gain|increase|decrease|improvement|"
-    r"reduction|of)\s?){0,4}"
+    r"[\w%/-]{0,12}\s?(?:\(|(?:[,:;\u2013\u2014]\s?)?(?=[a-z])|[\u2013\u2014]\s?)(?:(?:an?|or|i\.e\.,?|that is,?|about|"
+    r"roughly|up|down|approximately|nearly|by|thus|only|which is|relative|change|drop|gain|increase|decrease|"
+    r"improvement|reduction|of)\s?){0,4}"
     r"[~≈+]?"
 )
 _LEADS = re.compile(
     r"\s?(?:\w+ )?(?:increase|decrease|improvement|reduction|drop|gain|rise|fall|decline|growth|jump|boost|speed-?up|"
     r"faster|slower|higher|lower|more|fewer|less)?,?\s?\(?(?:from )?"
 )
+_BRACKETS = re.compile(r"[^.;:,()\d]{0,60}\((?:from )?")
 _CUE = re.compile(
     r"increas|decreas|improv|reduc|drop|gain|\brise|\brose|\bf[ae]ll|declin|grow|grew|jump|boost|speed|faster|slower|"
     r"higher|lower|more|fewer|less|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b",
@@ -170,7 +171,7 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
         after = numbers[index + 2] if index + 2 < len(numbers) else None
         before = numbers[index - 1] if index else None
         beside = after is not None and _BESIDE.fullmatch(text[two.end : after.start].rstrip())
-        lead = before is not None and arrow and _LEADS.fullmatch(text[before.end : one.start])
+        lead = before is not None and _leads(text[before.end : one.start], bool(arrow))
         changes = [each for each, fits in ((after, beside), (before, lead)) if each is not None and fits]
         changes = [each for each in changes if each.unit in ("%", "x", "points") and each.qualifier != "bound"]
         if len(changes) != 1 or (not _CUE.search(text) and gap.strip() not in ("→", "->")):
@@ -184,6 +185,12 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
         if changes[0].unit == "%" and one.unit == "%" and re.match(r"\s?(?:CI|confidence)", text[changes[0].end :]):
             continue
         yield from _judged(sentence, one, two, changes[0])
+
+
+def _leads(between: str, arrow: bool) -> bool:
+    """Whether a change leads to its two ends: `a 25 % gain from`, or `9x more costly (`."""
+    in_brackets = _BRACKETS.fullmatch(between) and _CUE.search(between)
+    return bool((arrow and _LEADS.fullmatch(between)) or in_brackets)
 
 
 def _judged(sentence: Sentence, one: Number, two: Number, change: Number) -> Iterator[Finding]:

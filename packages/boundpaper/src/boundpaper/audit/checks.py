@@ -84,6 +84,6 @@ def coverage(documents: Sequence[Document]) -> Coverage:
         figures=sum(table.kind == "figure" for table in tables),
         sentences=sum(bool(sentence.numbers) for each in documents for sentence in each.sentences),
         quantities=len(quantities),
-        relations=sum(relations.believed(each) for each in documents),
+        relations=sum(len(relations.held_in(table)) for table in tables),
         untied=sum(one.value not in printed for one in quantities),
     )

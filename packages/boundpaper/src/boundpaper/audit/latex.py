@@ -23,7 +23,7 @@ _BLOCK = re.compile(
 _LABEL = re.compile(r"\\label\s*+\{([^{}]{1,200})\}")
 _REFERENCE = re.compile(r"\\(?:ref|eqref|autoref|cref|Cref|pageref|nameref|vref)\*?+\s*+\{([^{}]{1,300})\}")
 OUTSIDE = re.compile(r"\\externaldocument\b|\\usepackage\{subfiles\}")
-_POWER = re.compile(r"(?:\\times|\\cdot)?\s*+10\s*+\^\s*+\{?\s*+([-+]?\d{1,3})\s*+\}?")
+_POWER = re.compile(r"(?:\\(?:times|cdot)\s*+)?(?<!\d)10\s*+\^\s*+\{?\s*+([-+]?\d{1,3})\s*+\}?")
 _SPAN = re.compile(r"\\multi(?P<kind>column|row)\s*+(?:\[[^\]]{0,40}\])?\s*+\{\s*+(?P<count>[^{}]{0,20})\}")
 _RULES = re.compile(
     r"\\(?:toprule|midrule|bottomrule|hline|endhead|endfirsthead|endfoot|endlastfoot|addlinespace|specialrule|"
@@ -197,7 +197,7 @@ class _Reader:
 
     def _grid(self, start: int, stop: int, line: int) -> list[Table]:
         while start < stop and (
-            opened := re.compile(r"\s*(?:\[[^\]]{0,40}\])?\s*(?=\{)").match(self.code, start, stop)
+            opened := re.compile(r"\s*+(?:\[[^\]]{0,40}\]\s*+)?(?=\{)").match(self.code, start, stop)
         ):
             start = group(self.code, opened.end())
         rows = [(self.source.line(place), cells, ruled) for place, cells, ruled in _rows(self.code, start, stop)]

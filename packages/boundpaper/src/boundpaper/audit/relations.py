@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from boundpaper.audit import number
 from boundpaper.audit.documents import Column, Document, Table
@@ -63,22 +64,17 @@ class Held:
 def check(document: Document) -> Iterator[Finding]:
     """Findings of every table, read down and across."""
     for table in document.tables:
-        if table.kind == "figure":
-            continue
         said: set[tuple[int, str]] = set()
-        for held in (*totals(table), *pairs(table)):
-            yield from _told(table, held, said)
-        turned = table.turned()
-        for held in (*totals(turned), *pairs(turned)):
-            yield from _told(turned, held, said)
+        for read, held in held_in(table):
+            yield from _told(read, held, said)
 
 
-def believed(document: Document) -> int:
-    """How many relations of columns hold in a document."""
-    return sum(
-        len([*totals(each), *pairs(each)]) for table in document.tables if table.kind == "table"
-        for each in (table, table.turned())
-    )  # fmt: skip
+@lru_cache(maxsize=512)
+def held_in(table: Table) -> tuple[tuple[Table, Held], ...]:
+    """The relations that are believed of a table, with the table as it was read: down, or across."""
+    if table.kind == "figure":
+        return ()
+    return tuple((each, held) for each in (table, table.turned()) for held in (*totals(each), *pairs(each)))
 
 
 def _intervals(column: Column) -> list[Interval | None]:
@@ -113,14 +109,15 @@ def pairs(table: Table) -> Iterator[Held]:
         cued = [key for key in _FORMULAS if words & _WORDS[key]]
         tried = max(1, (len(columns) - 1) * (len(columns) - 2))
         best: tuple[tuple[float, ...], Held] | None = None
-        for formula in cued or ("-", "/"):
+        most = int((0.4 if cued else 0.15) * len(table.rows))
+        for formula in cued or (() if table.sideways else ("-", "/")):
             for first in columns:
                 for second in columns:
                     if len({target.index, first.index, second.index}) < 3:
                         continue
                     if formula in ("+", "mean") and first.index > second.index:
                         continue
-                    held = _held(table, formula, target, (first, second), intervals)
+                    held = _held(table, formula, target, (first, second), intervals, most)
                     if held is None:
                         continue
                     kept, broken = len(held.kept), len(held.broken)
@@ -144,8 +141,9 @@ def _held(
     target: Column,
     operands: tuple[Column, Column],
     intervals: dict[int, list[Interval | None]],
+    most: int,
 ) -> Held | None:
-    """How a relation fares in a table; None where units forbid it or nothing can be said."""
+    """How a relation fares in a table; None where more than `most` rows break it or none keeps it."""
     apply = _FORMULAS[formula][1]
     spread_of = [one.value for one in target.numbers if one is not None]
     width = max(spread_of) - min(spread_of) if spread_of else 0.0
@@ -181,6 +179,8 @@ def _held(
                 chance *= min(1.0, (expected.width + printed.width) / width)
         else:
             broken.append((row, expected))
+            if len(broken) > most:
+                return None
     if not kept or 2 * turned > len(kept) + len(broken):  # the other order of the operands says the same
         return None
     return Held(formula, target, operands, tuple(kept), tuple(broken), chance)

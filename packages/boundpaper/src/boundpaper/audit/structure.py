@@ -21,6 +21,10 @@ _OF_OTHERS = re.compile(r"\bet al\b|\[\d|\b(?:original|their|supplement\w*|appen
 _VERSIONS = re.compile(r"\b(?:change ?log|releases?|versions?|history|news|updates?)\b", re.IGNORECASE)
 
 
+_Numbered = tuple[tuple[int, ...], str, str, int]
+"""Parts of a number, the heading, its file, its line."""
+
+
 def check(document: Document) -> Iterator[Finding]:
     """Findings of headings, captions and references of one document."""
     yield from _sections(document)
@@ -31,7 +35,7 @@ def check(document: Document) -> Iterator[Finding]:
 def _sections(document: Document) -> Iterator[Finding]:
     """Two sections of one number, and a number left out, under one parent."""
     path: list[str] = []
-    under: dict[tuple[tuple[str, ...], int], list[tuple[tuple[int, ...], str, str, int]]] = {}
+    under: dict[tuple[tuple[str, ...], int], list[_Numbered]] = {}
     levels: list[int] = []
     for heading in document.headings:
         while levels and levels[-1] >= heading.level:

@@ -16,7 +16,9 @@ import click
     "--format", "form", type=click.Choice(["text", "json", "sarif", "html"]), default="text", show_default=True
 )
 @click.option("--baseline", metavar="FILE", help="Findings that may stand, each with its reason (YAML).")
-@click.option("--promote", metavar="ID", help="Print the finding's relation as a check of a ledger.")
+@click.option(
+    "--promote", metavar="ID", help="Write a finding's relation as a check of a ledger, to -o FILE.py and FILE.csv."
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write into a file.")
 def audit(
     documents: tuple[str, ...],
@@ -35,14 +37,15 @@ def audit(
     """
     from boundpaper.audit import checks, report, suppress
     from boundpaper.audit.finding import LEVELS
+    from boundpaper.audit.promote import promoted
     from boundpaper.audit.reading import read
     from boundpaper.errors import DataError
-    from boundpaper.near import nearest
+    from boundpaper.near import or_known
     from boundpaper.store import files
 
     for kind in only:
         if kind not in checks.KINDS:
-            raise click.UsageError(f"no kind {kind!r}; {nearest(kind, checks.KINDS) or ', '.join(checks.KINDS)}")
+            raise click.UsageError(f"no kind {kind!r}{or_known(kind, checks.KINDS)}")
     try:
         held = [read(Path(each), each) for each in documents]
         entries = suppress.read(baseline) if baseline else {}
@@ -50,7 +53,19 @@ def audit(
         raise click.UsageError(str(error)) from None
     every = checks.audit(held, joint=joint, only=only)
     if promote:
-        raise SystemExit(0)
+        chosen = next((each for each in every if each.id == promote), None)
+        if chosen is None or output is None:
+            words = (
+                "; give -o FILE.py"
+                if chosen
+                else or_known(promote, [each.id for each in every]) or "; nothing is found"
+            )
+            raise click.UsageError(f"--promote {promote}{words}")
+        claim, table = promoted(chosen, output.stem)
+        for path, content in ((output, claim), (output.with_suffix(".csv"), table)):
+            files.write(path, content.encode())
+            click.echo(str(path))
+        return
     entries = {key: entry for key, entry in entries.items() if not only or entry["kind"] in only}
     left, suppressed = suppress.parted(every, entries, baseline or "")
     shown = [each for each in left if LEVELS.index(each.level) <= LEVELS.index(level)]
