@@ -26,24 +26,24 @@ def read(text: str, file: str) -> Document:
     file : str
         The name that findings give.
     """
-    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(_without_front_matter(text))
+    blocks = MarkdownIt("commonmark", {"html": True}).enable("table").parse(_without_front_matter(text))
     tables: list[Table] = []
     sentences: list[Sentence] = []
     headings: list[Heading] = []
     path: list[tuple[int, str]] = []
     inside: list[str] = []
     position = 0
-    while position < len(tokens):
-        token = tokens[position]
+    while position < len(blocks):
+        token = blocks[position]
         line = token.map[0] + 1 if token.map else 0
         above = tuple(text for _, text in path)
         if token.type == "table_open":
-            end = next(place for place in range(position, len(tokens)) if tokens[place].type == "table_close")
+            end = next(place for place in range(position, len(blocks)) if blocks[place].type == "table_close")
             lead = sentences[-1].text if sentences and sentences[-1].kind != "heading" else ""
-            tables.append(_table(tokens[position:end], file, line, lead if _near(sentences, line) else "", above))
+            tables.append(_table(blocks[position:end], file, line, lead if _near(sentences, line) else "", above))
             position = end
         elif token.type == "heading_open":
-            shown = plain(tokens[position + 1])
+            shown = plain(blocks[position + 1])
             level = int(token.tag[1:])
             path = [each for each in path if each[0] < level]
             headings.append(Heading(line, level, shown))
@@ -99,9 +99,9 @@ def plain(token: Token) -> str:
     return _MATHS.sub(lambda match: latex.plain(match[0]), "".join(parts)).strip()
 
 
-def _table(tokens: Sequence[Token], file: str, line: int, lead: str, path: tuple[str, ...]) -> Table:
+def _table(blocks: Sequence[Token], file: str, line: int, lead: str, path: tuple[str, ...]) -> Table:
     rows: list[Row] = []
-    for token in tokens:
+    for token in blocks:
         if token.type == "tr_open":
             rows.append(Row(token.map[0] + 1 if token.map else line + len(rows), ()))
         elif token.type == "inline":

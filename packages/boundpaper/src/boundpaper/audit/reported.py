@@ -39,8 +39,8 @@ _GRIM = re.compile(
     r"(?<![\w.,~≈<>-])(?P<percent>\d{1,2}(?:\.\d{1,3})?)\s?% of (?:the |all |our )?(?P<n>\d{1,3}) (?P<noun>[a-z]+)\b"
 )
 _COUNTED_TEXT = (
-    "participants patients subjects students respondents samples items questions heads models papers cases images "
-    "trials users tasks examples layers people documents runs problems women men children prompts queries annotators "
+    "participants patients subjects students respondents samples items questions heads papers cases images "
+    "trials users tasks examples layers people documents runs problems women men children queries annotators "
     "repositories sentences benchmarks datasets tests files experiments adults animals mice studies articles teachers "
     "schools"
 )

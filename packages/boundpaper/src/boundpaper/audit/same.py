@@ -19,9 +19,11 @@ from boundpaper.statistics.rounding import meets
 _WORD = re.compile(r"[^\W_]++(?:[.-][^\W_]++)*+")
 _GENERIC_TEXT = (
     "a an and as at by for from in is of on or our ours the this to vs with value values score scores rate result "
-    "results model models method methods table figure number all each we per"
+    "results model  method methods table figure number all each we per"
 )
-_GENERIC = frozenset(_GENERIC_TEXT.split())
+_GENERIC = frozenset(word.removesuffix("s") for word in _GENERIC_TEXT.split())
+_ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters"}
+STEM = 6
 FEWEST = 3
 """Cells of two tables that have to agree before one that differs is named."""
 MOST_TABLES = 80
@@ -50,9 +52,10 @@ class Named:
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The words of a name that tell something, in order."""
+    """The words of a name that tell something, in order: their first six letters, or all of those with a digit."""
     found = (word.lower() for word in _WORD.findall(text))
-    return tuple(word for word in found if word not in _GENERIC)
+    told = (_ALIASES.get(word, word) for word in found if word.removesuffix("s") not in _GENERIC)
+    return tuple(word if any(sign.isdigit() for sign in word) else word[:STEM] for word in told)
 
 
 def words(text: str) -> frozenset[str]:

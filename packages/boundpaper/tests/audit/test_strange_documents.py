@@ -1,0 +1,55 @@
+"""Documents that are cut off, nested, empty or strange are read without a fault, and in a time that grows with them."""
+
+import time
+
+import pytest
+
+from boundpaper.audit import checks, html, latex, markdown
+
+CUT = [
+    "",
+    "---\n",
+    "\\begin{tabular}",
+    "\\begin{tabular}{l}a & b \\\\",
+    "\\section",
+    "\\section{",
+    "\\begin{document}\\multicolumn{2}{c}\\caption",
+    "\\begin{tikzpicture}\\addplot coordinates {(1,2)",
+    "\\begin{tikzpicture}\\addplot coordinates {(1,2)};\\legend{a,{b, c}",
+    "|a|\n|-|\n",
+    "| a | b |\n|--|--|\n| | |\n| 1 |\n",
+    "<table><tr><td rowspan=100 colspan=100>1</td></tr></table>",
+    "<table><tr><td rowspan=99999 colspan=-1>1<td>2<tr><td>3</table></p></table>",
+    "<table>" * 200,
+    "Figure 1: Figure 1: t(0) = 1, p = .5, F(0, 0) = 0, p < 0. r(1) = 9, p = 1e999.",
+    "1 / 0 = 5, 0 of 0 (0%), 10⁻⁹⁹⁹ + 1 = 2, from 0 to 0 (0%), 95% of 0 items.",
+]
+
+
+@pytest.mark.parametrize("reader", [markdown, latex, html], ids=lambda module: module.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("text", CUT, ids=range(len(CUT)))
+def test_what_is_cut_off_is_read(reader, text):
+    document = reader.read(text, "x")
+    checks.audit([document])
+    assert "silence" in str(checks.coverage([document]))
+
+
+PARTS = [
+    "The height falls from 20.0 to 15.0 cm, a 25% reduction, in 12 of 20 fields (60%). ",
+    "| a | 1.5 | 2.5 | 4.0 |\n",
+    "\\section{A}\\begin{tabular}{l}a & 1.5 \\\\ b & 2.5 \\\\ \\end{tabular}\n\n",
+    "<table><tr><td>a</td><td>1.5</td></tr><tr><td>b</td><td>2.5</td></tr></table>\n",
+    "{", "&", "\\", "$1$", "# 1. A\n", "\\begin{tabular}", "1 + ", "<p>", "(", "| ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("reader", [markdown, latex, html], ids=lambda module: module.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("part", PARTS, ids=range(len(PARTS)))
+def test_time_grows_with_the_length(reader, part):
+    took = []
+    for length in (10_000, 40_000):
+        text = "| r | b | c | total |\n|--|--|--|--|\n" * part.startswith("|") + part * (length // len(part))
+        start = time.process_time()
+        checks.audit([reader.read(text, "x")])
+        took.append(time.process_time() - start)
+    assert took[1] < max(1.5, 8 * took[0])

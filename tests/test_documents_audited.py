@@ -1,0 +1,15 @@
+"""What this repository says of itself in Markdown contradicts itself nowhere, and the audit reads its tables."""
+
+from conftest import ROOT
+
+from boundpaper.audit import checks
+from boundpaper.audit.reading import read
+
+
+def test_no_document_of_the_repository_contradicts_itself():
+    files = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("packages/*/README.md"))]
+    documents = [read(path, str(path)) for path in files]
+    assert [str(each) for each in checks.audit(documents) if each.level != "note"] == []
+    covered = checks.coverage(documents)
+    assert covered.tables > 30
+    assert covered.relations > 2
