@@ -1,9 +1,8 @@
 """What this repository says of itself in Markdown contradicts itself nowhere, and the audit reads its tables."""
 
-from conftest import ROOT
-
 from boundpaper.audit import checks
 from boundpaper.audit.reading import read
+from conftest import ROOT
 
 
 def test_no_document_of_the_repository_contradicts_itself():

@@ -30,6 +30,7 @@ _RULES = re.compile(
     r"cmidrule|cline|centering|small|footnotesize|rowcolor|noalign|arrayrulecolor|morecmidrules)(?![A-Za-z])"
     r"(?:\s*+(?:\[[^\]]{0,40}\]|\([^()]{0,20}\)|\{[^{}]{0,60}\}))*+"
 )
+_BLANK_OR_RULE = re.compile(rf"\s++|{_RULES.pattern}")
 _FOLLOWED = re.compile(
     r"\\(?:cite\w*|label|footnote|footnotemark|footnotetext|vspace|hspace|includegraphics|url|bibliography|"
     r"bibliographystyle|textcolor|color|cellcolor|rotatebox|resizebox|begin|end|thanks|tablefootnote|tnote)\*?+"
@@ -236,12 +237,18 @@ def _rows(code: str, start: int, stop: int) -> Iterator[tuple[int, list[str], bo
             cells[0] = first
             shown = [each for cell_text in cells for each in _spanned(cell_text)]
             if any(each for each in shown):
-                offset = begin + len(code[begin:stop]) - len(code[begin:stop].lstrip())
-                yield offset, shown, ruled
+                yield _behind_rules(code, begin, stop), shown, ruled
                 ruled = False
             cells = []
             if match:
                 cell = begin = match.end()
+
+
+def _behind_rules(code: str, place: int, stop: int) -> int:
+    """Where the text of a row begins, behind blanks and rules."""
+    while place < stop and (match := _BLANK_OR_RULE.match(code, place, stop)):
+        place = match.end()
+    return place
 
 
 def _spanned(cell: str) -> list[str]:

@@ -12,8 +12,8 @@ from boundpaper.statistics.rounding import Interval, printed_interval
 from boundpaper.typeset.printed import parse
 
 _CORE = (
-    r"(?<![\w.,^/])(?<!\w[-\u2013\u2212/])(?P<number>[-+\u2212]?(?:[1-9]\d{0,2}+(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?+"
-    r"(?:e[-+]?\d{1,3})?+(?:\s?[×x·]\s?10[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}+)?+)"
+    r"(?<![\w.,^/])(?<!\w[-\u2013\u2212/])(?P<number>[-+\u2212]?(?:10[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}+|(?:[1-9]\d{0,2}+(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?+"
+    r"(?:e[-+]?\d{1,3})?+(?:\s?[×x·]\s?10[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}+)?+))"
 )
 _UNIT = (
     r"(?P<unit>\s?%|\s?[x×](?!\w|\s?[\d(])|[ -]?(?:times|fold|percent|percentage points?|points?|pp)\b|[KMB](?!\w)"

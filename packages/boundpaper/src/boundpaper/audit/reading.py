@@ -55,7 +55,7 @@ def _with_parts(main: Path, shown: str, text: str) -> Document:
         inner: list[tuple[str, str]] = []
         for match in READ.finditer(Source(Path(name), name, content, "utf-8").code):
             part = (match["name"] if match["name"] is not None else match["bare"]).strip().strip('"')
-            folder = main.parent / (match["folder"] or "").strip()
+            folder = Path(shown).parent / (match["folder"] or "").strip()
             path = next((each for each in (folder / f"{part}.tex", folder / part) if each.is_file()), None)
             if path is None or path.suffix != ".tex":
                 whole = whole and path is not None

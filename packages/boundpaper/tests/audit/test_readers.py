@@ -1,0 +1,140 @@
+"""What each reader makes of a document: lines, headers, captions, figure code, parts, and what it leaves out."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from boundpaper.audit import checks, html, latex, markdown
+from boundpaper.audit.reading import read
+
+PLOT = r"""\begin{tikzpicture}
+\begin{axis}[xlabel={Lamp}, ylabel={Height (cm)}, title={Heights}]
+\addplot[red] coordinates {(red lamp,18.41) (blue lamp,19.32) (green lamp,17.55)};
+\addplot+[mark=x] coordinates {(red lamp,22.75) (blue lamp,24.71) (green lamp,21.08)};
+\legend{Day, Night {(cold, dark)}}
+\end{axis}
+\end{tikzpicture}
+"""
+GRID = r"""\begin{table}
+\caption[Short]{Heights of lamps, in cm.}\label{tab:h}
+\begin{tabular*}{\textwidth}{@{}l@{\extracolsep{\fill}}rr@{}}
+\toprule
+Lamp & Day & Night {(cold, dark)} \\
+\cmidrule(lr){2-3}
+\midrule
+red lamp & 18.41 & \textbf{22.75} \\[2pt]
+blue lamp & 19.32\,\% & 24.11 \\ % green & 1 & 2 \\
+\multirow{1}{*}{green lamp} & $17.55$ & {21.08} \\
+\bottomrule
+\end{tabular*}
+\end{table}
+"""
+
+
+def test_a_grid_of_latex():
+    (table,) = latex.read(GRID, "a.tex").tables
+    assert table.header == ("Lamp", "Day", "Night (cold, dark)")
+    assert [row.cells[0] for row in table.rows] == ["red lamp", "blue lamp", "green lamp"]
+    assert [row.cells[2] for row in table.rows] == ["22.75", "24.11", "21.08"]
+    assert [row.line for row in table.rows] == [8, 9, 10]
+    assert table.caption == "Heights of lamps, in cm."
+
+
+def test_the_coordinates_of_a_drawing():
+    (table,) = latex.read(PLOT, "a.tex").tables
+    assert (table.kind, table.header) == ("figure", ("Lamp", "Day", "Night (cold, dark)"))
+    assert [row.cells for row in table.rows][1] == ("blue lamp", "19.32", "24.71")
+    assert table.caption == "Heights Height (cm)"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        latex.read(GRID.replace(r"\,\%", "") + PLOT, "a.tex"),
+        markdown.read(
+            "| Lamp | Day | Night (cold, dark) |\n|--|--|--|\n| red lamp | 18.41 | 22.75 |\n"
+            f"| blue lamp | 19.32 | 24.11 |\n| green lamp | 17.55 | 21.08 |\n\n```latex\n{PLOT}```\n",
+            "a.md",
+        ),
+    ],
+    ids=["latex", "markdown"],
+)
+def test_a_drawing_that_differs_from_its_table(document):
+    (finding,) = checks.audit([document])
+    assert (finding.kind, finding.expected) == ("same-quantity", "24.11")
+    assert "blue lamp, Night (cold, dark) = 24.71" in finding.what
+
+
+def test_latex_is_read_as_it_is_printed():
+    text = r"""\documentclass{article}\newcommand{\n}{95\% of 20 participants}
+\begin{document}
+% In all 62.5\% of 20 participants left.
+\begin{comment} In all 62.5\% of 20 participants left. \end{comment}
+\section*{One~lamp}\cite[62.5\% of 20 participants]{a} It is $t(20) = 1.10$, $p < 10^{-5}$ (see~\cite{b}),
+and $\chi^2(2) = 9.21$ with $p{=}.01$. We took 1{,}234 \emph{lamps}, 3.1\,$\times 10^{4}$~beans.
+\verb|p = 7.5| and \begin{verbatim} p = 7.5 \end{verbatim}
+\end{document} p = 7.5"""
+    document = latex.read(text, "a.tex")
+    (finding,) = checks.audit([document])
+    assert (finding.kind, finding.place.line) == ("statistic", 5)
+    assert "p < 10⁻⁵" in finding.what
+    printed = [one.value for sentence in document.sentences for one in sentence.numbers]
+    assert 1234 in printed
+    assert 31000 in printed
+
+
+def test_parts_of_a_latex_paper_are_read_and_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts").mkdir()
+    main = (
+        "\\begin{document}\n\\input{parts/one}\n% \\input{absent}\nSee \\ref{tab:h} and \\ref{gone}.\n\\end{document}\n"
+    )
+    (tmp_path / "a.tex").write_text(main, encoding="utf-8")
+    (tmp_path / "parts/one.tex").write_text(GRID + "\nIn all 62.5\\% of 20 participants left.\n", encoding="utf-8")
+    found = checks.audit([read(tmp_path / "a.tex", "a.tex")])
+    assert [str(each.place) for each in found] == ["a.tex:4", "parts/one.tex:15"]
+    (tmp_path / "a.tex").write_text(main.replace("% ", ""), encoding="utf-8")
+    assert [each.kind for each in checks.audit([read(tmp_path / "a.tex", "a.tex")])] == ["statistic"]
+
+
+def test_cells_of_html_that_span():
+    text = """<p>Seen.</p><table><caption>Heights.</caption>
+<tr><th rowspan="2">Lamp</th><th colspan="2">Height</th></tr>
+<tr><th>Day</th><th>Night</th></tr>
+<tr><td rowspan=2>red</td><td>18.41</td><td><b>22.75</b></td></tr>
+<tr><td>19.32</td><td>24.11<sup>*</sup></td></tr></table><script>p = 7.5</script>"""
+    document = html.read(text, "a.html")
+    (table,) = document.tables
+    assert table.header == ("Lamp", "Height Day", "Height Night")
+    assert [row.cells for row in table.rows] == [("red", "18.41", "22.75"), ("red", "19.32", "24.11*")]
+    assert [row.line for row in table.rows] == [4, 5]
+    assert table.caption == "Heights."
+    assert [sentence.text for sentence in document.sentences] == ["Seen.", "Heights."]
+
+
+def test_markdown_is_read_as_it_is_shown():
+    text = "---\ntitle: p = 7.5\n---\n\n# A `lamp`\n\nIt is **so**\nhere. In all 62.5% of 20 participants left.\n\n"
+    text += "```\np = 7.5\n```\n\n- One $x^2$ item.\n\n"
+    text += "<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>1</td></tr></table>\n"
+    document = markdown.read(text, "a.md")
+    assert [each.text for each in document.headings] == ["A lamp"]
+    assert [(each.kind, each.line) for each in document.sentences] == [
+        ("heading", 5),
+        ("prose", 7),
+        ("prose", 8),
+        ("item", 14),
+    ]
+    assert [each.line for each in document.tables] == [16]
+    (finding,) = checks.audit([document])
+    assert finding.place.line == 8
+
+
+@pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc reads DOCX")
+def test_a_word_document(tmp_path):
+    rows = "| Lamp | Old | New | Gain |\n|--|--|--|--|\n| a | 10.1 | 12.4 | 2.3 |\n| b | 11.7 | 19.2 | 7.5 |\n"
+    rows += "| c | 13.3 | 16.0 | 3.7 |\n| d | 20.9 | 26.0 | 5.1 |\n"
+    (tmp_path / "a.md").write_text(rows, encoding="utf-8")
+    subprocess.run(["pandoc", "a.md", "-o", "a.docx"], cwd=tmp_path, check=True)
+    (finding,) = checks.audit([read(tmp_path / "a.docx", "a.docx")])
+    assert finding.what == "Gain = 3.7 of c"
