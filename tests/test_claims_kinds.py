@@ -21,6 +21,7 @@ HOLD = {
     "c000_f3_smaller_llama": "two profiles, as printed",
     "c000_extremes_sensitivity": "two extremes, as printed",
     "c002_overlap_absent": "whether a score is published",
+    "c002_gap_published": "whether a figure holds a score",
     "c002_onset_correlation_kept": "moves by less than in pre-training",
     "c004_long_context_open": "what the report does not ask",
     "c004_ans_rope": "a count of answers",

@@ -23,6 +23,7 @@ from keyquery.models.architecture import forward, survey
 from keyquery.models.attention.positions import positional, rotary
 from keyquery.models.attention.projections import projecting
 from keyquery.models.captures import capture as capturing
+from keyquery.models.captures import manifest
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.estimate import estimate
@@ -411,7 +412,7 @@ def test_fewer_documents_than_asked(place: Path, tmp_path: Path, monkeypatch: py
 
 @pytest.mark.reported(outcome="right")
 def test_an_older_manifest_is_read(place: Path, tmp_path: Path) -> None:
-    """Go on with a capture of a version whose manifest held places, no hash of texts, and no softcap of layers."""
+    """Go on with a capture of 0.1.0, whose manifest held places, no hashes, and no softcap of layers, once sealed."""
     options = asked(place, tmp_path)
     capturing.capture(options)
     path = tmp_path / "out/manifest.json"
@@ -421,11 +422,15 @@ def test_an_older_manifest_is_read(place: Path, tmp_path: Path) -> None:
     del settings["texts_hash"]
     settings["layers"] = [{k: v for k, v in row.items() if k not in ("sink", "softcap")} for row in settings["layers"]]
     path.write_text(json.dumps(held | {"settings": settings}))
+    with pytest.raises(DataError, match=r"manifest\.json: has no hash .blake2. of itself"):
+        capturing.is_finished(options)
+    manifest.seal(path.parent)
     assert capturing.is_finished(options)
     with pytest.raises(ModelError, match=r"windows false there, true here"):
         capturing.is_finished(dataclasses.replace(options, windows=True))
     settings |= {"windows": True}
     path.write_text(json.dumps(held | {"settings": settings}))
+    manifest.seal(path.parent)
     with pytest.raises(ModelError, match=r"window_ends null there, .each as the tokenizer begins"):
         capturing.is_finished(dataclasses.replace(options, windows=True))
 
