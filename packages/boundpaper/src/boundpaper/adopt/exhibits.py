@@ -1,8 +1,10 @@
-"""Tables in the author's class: `tables/NAME.py` as in a project of chapters, set as wide as the author's columns."""
+"""Tables and figures in the author's class: `tables/NAME.py` and `figures/NAME.py`, as in a project of chapters."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.adopt.cells import Data
@@ -12,11 +14,16 @@ from boundpaper.errors import SpecError
 from boundpaper.near import or_known
 
 if TYPE_CHECKING:
+    from boundpaper.figures.spec import Figure
     from boundpaper.tables.cells import Grid as Cells
 
 CITED = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
 OVER = 5.0
 """Points by which the estimate of a table's width may be wrong."""
+MM_PER_POINT = 25.4 / 72.27
+FONTS = {"ptm": "mathptmx", "qtm": "mathptmx", "ntxtlf": "mathptmx", "cmr": "lmodern", "lmr": "lmodern"}
+"""Packages that set a figure in the family of the text; figures beside text in another family stay in Palatino."""
+OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 
 
 def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
@@ -32,7 +39,7 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     from boundpaper.tables.read import read
     from boundpaper.tables.width import Page, fit
 
-    cells: Cells = read(_spec(folder, data, name), name)
+    cells: Cells = read(_made(folder, data, "table", name), name)
     if cells.table.long:
         raise SpecError(f"tables/{name}.py: long=True needs a page of one column; take fewer rows, or landscape=True")
     page, text = folder.page.column, folder.page.text
@@ -49,22 +56,78 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
         )
     setting = Setting(Page(room, text, narrow), both, True, part)  # type: ignore[arg-type]
     made = latex(cells, setting)
-    return re.sub(r"\\citep\b", lambda _: CITED[folder.page.cite], made)
+    return _citing(made, folder)
 
 
-def _spec(folder: Folder, data: Data, name: str) -> Any:
-    """What the function `table` of a file returns."""
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as the paper includes it: its float, and what its PDF is compiled from."""
+
+    text: str
+    figure: Figure
+    head: str
+
+    def pdf(self, name: str) -> bytes:
+        """The picture, by pdflatex; a LatexError or MissingDependency where there is none."""
+        from boundpaper.paper.tex.alone import content_of
+
+        return content_of(self.figure, "pdf", name, self.head)
+
+
+def figure_of(folder: Folder, data: Data, name: str, path: str) -> Drawn:
+    """The figure that `figures/NAME.py` makes, as a float over one column or both that includes the PDF `path`.
+
+    A figure that gives no width of its own is as wide as a column. The first line of the float holds the digest of
+    what its picture is made of.
+
+    Raises
+    ------
+    SpecError
+        No such file, a parameter that names no data, or a figure that is wider than the page; what the author's own
+        code raises is told with its place.
+    """
+    from boundpaper.figures.render import assets, float_tex, preamble, tex
+    from boundpaper.figures.style import TEXT_WIDTH_MM
+
+    figure: Figure = _made(folder, data, "figure", name)
+    column, text = folder.page.column * MM_PER_POINT, folder.page.text * MM_PER_POINT
+    if figure.width == TEXT_WIDTH_MM:
+        figure = replace(figure, width=column)
+    if figure.width > text + 0.1:
+        raise SpecError(
+            f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, the text {text:.0f}: take width={text:.0f}, "
+            f"or leave width out for a column's"
+        )
+    head = preamble()
+    if package := FONTS.get(folder.page.font):
+        head = head.replace(OWN_FONTS, f"\\usepackage{{{package}}}\n")
+    if folder.page.size <= 10:
+        head = head.replace("[11pt,", "[10pt,")
+    digest = hashlib.blake2b(tex(figure, name, head).encode(), digest_size=16)
+    for file, content in sorted(assets(figure, name).items()):
+        digest.update(file.encode() + content)
+    made = float_tex(figure, name, path=path, both=figure.width > column + 0.1)
+    return Drawn(f"% Picture {digest.hexdigest()}\n{_citing(made, folder)}", figure, head)
+
+
+def _citing(text: str, folder: Folder) -> str:
+    return re.sub(r"\\citep\b", lambda _: CITED[folder.page.cite], text)
+
+
+def _made(folder: Folder, data: Data, kind: str, name: str) -> Any:
+    """The Table or Figure that the function `table` or `figure` of `tables/NAME.py` or `figures/NAME.py` returns."""
+    from boundpaper.figures.spec import Figure
     from boundpaper.tables.spec import Table
 
-    path = folder.root / "tables" / f"{name}.py"
+    file, wanted = f"{kind}s/{name}.py", {"table": Table, "figure": Figure}[kind]
+    path = folder.root / file
     if not path.is_file():
         known = [each.stem for each in sorted(path.parent.glob("*.py"))]
-        raise SpecError(f"no tables/{name}.py{or_known(name, known)}")
-    file = f"tables/{name}.py"
+        raise SpecError(f"no {file}{or_known(name, known)}")
     functions = loaded(path, file)
-    if "table" not in functions:
-        raise SpecError(f"{file}: no function table; write `def table(NAME_OF_DATA): return Table(...)`")
-    made = called(functions["table"], file, path, data)
-    if not isinstance(made, Table):
-        raise SpecError(f"{file}: table() returned {type(made).__name__}; end it with `return Table(...)`")
+    if kind not in functions:
+        raise SpecError(f"{file}: no function {kind}; write `def {kind}(NAME_OF_DATA): return {wanted.__name__}(...)`")
+    made = called(functions[kind], file, path, data)
+    if not isinstance(made, wanted):
+        raise SpecError(f"{file}: {kind}() returned {type(made).__name__}; end it with `return {wanted.__name__}(...)`")
     return made

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from boundpaper.adopt import source
 from boundpaper.adopt.folder import Folder
-from boundpaper.adopt.generate import Paper
+from boundpaper.adopt.generate import Paper, picture_of
 from boundpaper.adopt.source import Source, Use
 from boundpaper.errors import SpecError, ThesisError
 
 
 def flattened(paper: Paper) -> dict[Path, bytes]:
-    """The paper's files, by path, with every value written out and without the line that reads `bound/`.
+    """The paper's files, by path, with every value written out and without the line that reads `bound/`; and pictures.
 
     Raises
     ------
@@ -22,9 +22,23 @@ def flattened(paper: Paper) -> dict[Path, bytes]:
     """
     faults: list[str] = []
     files = {each.path: each.encoded(_plain(paper, each, faults)) for each in paper.sources}
+    for use in paper.uses:
+        if use.command == "figure" and not faults:
+            files[paper.folder.paper / f"figures/{use.key}.pdf"] = _picture(paper, use.key)
     if faults:
         raise SpecError("\n".join(faults))
     return files
+
+
+def _picture(paper: Paper, name: str) -> bytes:
+    """The PDF of a figure as `build` wrote it, to lie beside the paper."""
+    made = paper.folder.paper / picture_of(name)
+    if not made.is_file():
+        raise SpecError(f"{paper.folder.shown(made)}: not there; run `boundpaper build`")
+    own = paper.folder.paper / f"figures/{name}.pdf"
+    if own.is_file() and own.read_bytes() != made.read_bytes():
+        raise SpecError(f"{paper.folder.shown(own)}: another picture of this name is there; rename one of the two")
+    return made.read_bytes()
 
 
 def _plain(paper: Paper, file: Source, faults: list[str]) -> str:
@@ -41,15 +55,17 @@ def _plain(paper: Paper, file: Source, faults: list[str]) -> str:
             faults.append(f"{use.place}: {error}")
         position = use.end
     text = "".join([*pieces, text[position:]])
-    if any(use.command in ("table", "tabular") for use in paper.uses) and "booktabs" not in file.code:
-        text = text.replace(source.LINE, PACKAGES, 1)  # what `bound/` asked for stays asked for
+    commands = {use.command for use in paper.uses}
+    asked = ["booktabs,array"] if commands & {"table", "tabular"} and "booktabs" not in file.code else []
+    asked += ["graphicx"] if "figure" in commands and "graphicx" not in file.code else []
+    if asked:  # what `bound/` asked for stays asked for
+        text = text.replace(source.LINE, rf"\usepackage{{{','.join(asked)}}}", 1)
     return without_line(text)
 
 
-PACKAGES = r"\usepackage{booktabs,array}"
-
-
 def _written(paper: Paper, use: Use) -> str:
+    if use.command == "figure":
+        return paper.figure(use.key, f"figures/{use.key}.pdf").text.partition("\n")[2].rstrip("\n")
     return paper.printed(use)
 
 

@@ -10,9 +10,11 @@ from boundpaper.adopt.folder import Page
 from boundpaper.adopt.source import Source
 
 TIMEOUT = 120.0
+BEGIN = r"\begin{document}"
 _TOLD = re.compile(r"^bound-page:(\w+)=(.+)$", re.MULTILINE)
-_ASKED = r"""\makeatletter
-\begin{document}
+_TITLE = re.compile(r"\\maketitle(?![A-Za-z@])")
+_ASKED = r"""x\par
+\makeatletter
 \typeout{bound-page:column=\strip@pt\columnwidth}
 \typeout{bound-page:text=\strip@pt\textwidth}
 \typeout{bound-page:size=\f@size}
@@ -26,6 +28,8 @@ _ASKED = r"""\makeatletter
 def measured(main: Source, scratch: Path) -> Page | None:
     """What the preamble of a main file makes of the page; None where there is no LaTeX, or it refuses the preamble.
 
+    Asked after the title and a first word, since some classes begin their two columns there (acmart, revtex).
+
     Parameters
     ----------
     main : Source
@@ -37,7 +41,9 @@ def measured(main: Source, scratch: Path) -> Page | None:
 
     if process.missing("pdflatex"):
         return None
-    head = main.text[: main.code.find(r"\begin{document}")]
+    begin = main.code.find(BEGIN) + len(BEGIN)
+    title = _TITLE.search(main.code, begin)
+    head = main.text[: title.end() if title else begin] + "\n"
     (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _ASKED))
     environment = latex.environment()
     own = os.environ.get("TEXINPUTS", "").strip(":")  # where an author keeps classes

@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def tex(figure: Figure, name: str) -> str:
+def preamble() -> str:
+    """The preamble that figures share: fonts, palette, and the look of axes."""
+    return (TEMPLATES / "preamble.tex").read_text(encoding="utf-8")
+
+
+def tex(figure: Figure, name: str, head: str = "") -> str:
     r"""Render the standalone document of one figure.
+
+    `head` takes the place of the preamble that figures share.
 
     The text begins with the whole preamble up to `\endofdump`, so that it compiles both by itself and with a format
     that was precompiled from that preamble.
@@ -32,12 +39,12 @@ def tex(figure: Figure, name: str) -> str:
     DataError, SpecError
         A faulty column, figure or template; the text names it.
     """
-    return guarded(_tex(figure, name), f"figure {name}")
+    return guarded(_tex(figure, name, head or preamble()), f"figure {name}")
 
 
-def _tex(figure: Figure, name: str) -> str:
+def _tex(figure: Figure, name: str, head: str) -> str:
     check(figure, name)
-    fields: dict[str, Any] = {"preamble": (TEMPLATES / "preamble.tex").read_text(encoding="utf-8"), "name": name}
+    fields: dict[str, Any] = {"preamble": head, "name": name}
     fields["source"] = f"figure:{name}"
     if figure.template:
         body = _render(figure.template, {**figure.values, "name": name, "figure": figure})
@@ -49,14 +56,20 @@ def _tex(figure: Figure, name: str) -> str:
     return _render("standalone.tex.j2", {**fields, **view(figure, name)})
 
 
-def float_tex(figure: Figure, name: str) -> str:
-    """Render the float: the figure's PDF with caption, note and the label `fig:NAME`."""
+def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) -> str:
+    """Render the float: the figure's PDF with caption, note and the label `fig:NAME`.
+
+    `path` says where LaTeX finds the PDF, `figures/NAME.pdf` where it is empty; with `both`, the float covers both
+    columns of a page.
+    """
     check(figure, name)
     short = figure.short or _first_sentence(figure.caption)
     text = _render(
         "float.tex.j2",
         {
             "name": name,
+            "path": path or f"figures/{name}.pdf",
+            "star": "*" if both else "",
             "source": f"figure:{name}",
             "caption": latex(figure.caption),
             "short": latex(short),

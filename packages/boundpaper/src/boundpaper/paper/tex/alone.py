@@ -35,13 +35,16 @@ def save(figure: Figure, path: Path) -> Path:
     return path
 
 
-def content_of(figure: Figure, form: str, name: str = "figure") -> bytes:
-    """The bytes of a figure as one of `FORMATS`; `name` names it in messages, and the pictures of a `.tex`."""
+def content_of(figure: Figure, form: str, name: str = "figure", head: str = "") -> bytes:
+    """The bytes of a figure as one of `FORMATS`; `name` names it in messages, and the pictures of a `.tex`.
+
+    `head` takes the place of the preamble that figures share.
+    """
     if form == "tex":
-        return tex(figure, name).encode()
+        return tex(figure, name, head).encode()
     # figures of a process share the preamble, which is set once
     out, job = passing(), f"figure-{next(_numbers)}"
-    text, pictures = tex(figure, job), assets(figure, job)
+    text, pictures = tex(figure, job, head), assets(figure, job)
     for file, content in {f"{job}.tex": text.encode(), **pictures}.items():
         write(out / "figures" / file, content)
     pdf = compile_figure(out, job)
