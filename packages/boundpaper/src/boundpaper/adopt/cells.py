@@ -238,7 +238,8 @@ def _parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(pa.BufferReader(raw))
+        # threads of Arrow may outlive the process that ends and abort it
+        table = pq.ParquetFile(pa.BufferReader(raw), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{file}: no Parquet that can be read ({str(error).splitlines()[0]})") from None
     columns = [column.to_pylist() for column in table.columns]

@@ -95,7 +95,8 @@ def _unpacked(path: Path, stamp: tuple[int, int]) -> str:
                 raise DataError(f"{path.name}: {fault}")
             if content.strip() and content[:400].isascii() and b"\0" not in content[:400]:
                 raise DataError(f"{path.name}: holds text and no Parquet; give it the ending .csv, or restore it")
-        table = parquet.ParquetFile(pa.BufferReader(content), page_checksum_verification=True).read()
+        # threads of Arrow may outlive the process that ends and abort it
+        table = parquet.ParquetFile(pa.BufferReader(content), page_checksum_verification=True).read(use_threads=False)
         table.validate(full=True)
         columns = [_words(path, name, table.column(place)) for place, name in enumerate(table.column_names)]
     except OSError as error:

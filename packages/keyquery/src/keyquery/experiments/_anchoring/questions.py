@@ -171,7 +171,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Row]]:
 def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
     parquet = need("pyarrow.parquet", f"to read {path.name}")
     try:
-        rows = parquet.read_table(path).to_pylist()
+        rows = parquet.ParquetFile(path).read(use_threads=False).to_pylist()
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: not readable as Parquet ({str(error).splitlines()[0][:120]})") from None
     for number, row in enumerate(rows):

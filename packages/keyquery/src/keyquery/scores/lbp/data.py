@@ -153,7 +153,7 @@ def _rows(place: str) -> Iterator[tuple[str, Any]]:
 def _file(path: Path) -> Iterator[tuple[str, Any]]:
     if path.suffix == ".parquet":
         try:
-            rows = need("pyarrow.parquet", "to read parquet").read_table(path).to_pylist()
+            rows = need("pyarrow.parquet", "to read parquet").ParquetFile(path).read(use_threads=False).to_pylist()
         except (OSError, ValueError) as error:
             raise DataError(f"{path}: no readable parquet ({str(error).splitlines()[0]})") from error
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
