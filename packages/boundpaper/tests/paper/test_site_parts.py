@@ -12,11 +12,12 @@ from boundpaper.figures import Axis, Figure, Heatmap, Line, Panel
 from boundpaper.paper.site.graph import embedded
 from boundpaper.paper.site.grid import grid, of_csv
 from boundpaper.paper.site.history import _summary, cut, histories
-from boundpaper.paper.site.page import FOLDER, cell_text, page, typeset, words
+from boundpaper.paper.site.page import FOLDER, cell_text, page, typeset
 from boundpaper.paper.site.plotted import plotted_rows
 from boundpaper.paper.site.project import Chapter, _chapter, reader_text
 from boundpaper.paper.site.works import cited, works
 from boundpaper.typeset import addresses
+from boundpaper.typeset.words_of import words
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
 AA_PARTS = 3.0  # of what is no text, such as the ring around what has the focus; 1.4.11

@@ -17,6 +17,7 @@ from boundpaper.tables import Column, Table, integer, markup
 from boundpaper.tables.align import Pieces, estimate_pieces, lined_up, missing_pieces, number_pieces, spread_pieces
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
+from boundpaper.tables.screen import screen
 from boundpaper.tables.width import LINE, fit
 from boundpaper.typeset.glyphs import glyphs
 from boundpaper.typeset.numbers import Number, fixed, percent, pvalue, scientific, signed, significant, uncertain
@@ -301,6 +302,34 @@ def _right(text: str, pieces: Pieces) -> tuple[str, ...]:
     expanded, lead = _expanded(text), _expanded(glyphs(pieces[0].tokens, "latex"))
     assert expanded.startswith(lead)
     return tuple(sorted(re.findall(r"\^.|\$[^$]*\$|\\.|.", expanded[len(lead) :])))
+
+
+TEXT = """Scores & windows [a2020]. With 5% more.
+
+                                 Score, n = 3
+                  Score, n = 3         Window
+Model                      LBP      (tokens)ᵃ
+─────────────────────────────────────────────
+Llama_3
+[A] 1Bᵇ   45.3 [40.0, 50.0] **        131,072
+B & C                        –          8,192
+
+Qwen
+*Dᵇ ᵃ         −3.0 [−4.0, 8.0]            256
+
+A note.
+– not run.
+ᵃ Per window, n = 2.
+ᵇ Another checkpoint.
+* p < 0.05; ** p < 0.01; *** p < 0.001.
+"""
+
+
+def test_text_for_a_terminal():
+    assert render(SPEC, "scores", "text") == TEXT
+    narrow = screen(read(SPEC, "scores"), 20)
+    assert all(each in narrow for each in ("45.3 [40.0, 50.0] **", "131,072", "−3.0 [−4.0, 8.0]", "[A] 1Bᵇ"))
+    assert "\x1b[" in screen(read(SPEC, "scores"), 80, colour=True)
 
 
 FORMATS = st.sampled_from([fixed(0), fixed(3), signed(1), percent(1), scientific(2), significant(3)])

@@ -11,6 +11,7 @@ from boundpaper.adopt import cells, flatten, generate, source
 from boundpaper.adopt.folder import BY_ROW, GENERATED, Folder, Page
 from boundpaper.errors import DataError, SpecError
 from boundpaper.places import ADOPTED, MARK
+from boundpaper.typeset.plural import counted
 
 LARGEST = 1_000_000
 """Bytes of a data file that `init` takes: larger ones are records of runs, no results."""
@@ -87,8 +88,8 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
     folder = Folder(root, main, tuple(kept), macro)
     first = next(each for each in files if each.path == root / main[0])
     kind = _CLASS.search(first.code)
-    words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {len(files)} files of LaTeX")
-    words.insert(1, f"{len(cells.files(folder))} files of data, {count:,} cells")
+    words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {counted(len(files), 'file')} of LaTeX")
+    words.insert(1, f"{counted(len(cells.files(folder)), 'file')} of data, {counted(count, 'cell')}")
     toml = _toml(folder, keys)
     page = _measured(first) if probe else None
     if page is None:

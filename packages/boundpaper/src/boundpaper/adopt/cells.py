@@ -18,6 +18,7 @@ from boundpaper.adopt.folder import BY_ROW, Folder
 from boundpaper.errors import DataError, SpecError
 from boundpaper.near import or_known
 from boundpaper.places import ADOPTED
+from boundpaper.typeset.plural import counted
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?\s*")
@@ -226,7 +227,8 @@ def _separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise DataError(
-                f"{file}: row {number} has {len(row)} cells, the header {len(header)}; mend the file, or leave it out"
+                f"{file}: row {number} has {counted(len(row), 'cell')}, the header {len(header)}; "
+                "mend the file, or leave it out"
             )
         if sign == ";":
             row[:] = [cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row]

@@ -16,6 +16,7 @@ from boundpaper.adopt.source import Source, Use
 from boundpaper.errors import DataError, SpecError, ThesisError
 from boundpaper.near import or_known
 from boundpaper.places import ADOPTED
+from boundpaper.typeset.plural import counted
 
 if TYPE_CHECKING:
     from boundpaper.adopt.exhibits import Drawn
@@ -254,7 +255,7 @@ def _whole(paper: Paper, wanted: Mapping[str, str]) -> Iterator[str]:
     """A line for each cell of the small tables, as it stands in its file."""
     for name, addresses in sorted(paper.data.tables.items()):
         if len(addresses) > paper.folder.cells:
-            yield f"% {name}: {len(addresses)} cells, of which only those that the text names are here\n"
+            yield f"% {name}: {counted(len(addresses), 'cell')}, of which only those that the text names are here\n"
             continue
         yield f"% {name}: {paper.data.cells[addresses[0]].file}\n" if addresses else ""
         for address in addresses:

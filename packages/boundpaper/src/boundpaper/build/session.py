@@ -23,6 +23,8 @@ from boundpaper.typeset.armour import plain
 from boundpaper.typeset.plural import counted
 
 LOCK = "out/state/lock"
+LONG = 1.0
+"""Seconds after which a build shows its progress, and says at its end what it built."""
 
 
 class Session:
@@ -81,6 +83,8 @@ class Session:
                     traceback.print_exception(error)
             left = _words_on_left_out(len(outcome.left_out), len(outcome.failed))
             raise ThesisError(f"{len(outcome.failed)} of {counted(len(reached), 'step')} failed{left}")
+        if self.progress.is_long and sys.stderr.isatty():
+            say(f"{len(outcome.built)} of {counted(len(reached), 'step')} built in {self.progress.seconds:.1f} s")
         if self._watch and not self.graph.faults and not any(step.fault for step in self.graph.steps.values()):
             self._watch.keep(reached, [self.engine.state.steps[key] for key in reached])
         return outcome
@@ -149,6 +153,16 @@ class Progress:
         self._notes: list[str] = []
         self._rewritten: list[str] = []
 
+    @property
+    def seconds(self) -> float:
+        """How long the build has taken."""
+        return time.monotonic() - self._start
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the build has taken so long that one waits for it."""
+        return self.seconds > LONG
+
     @contextmanager
     def shown(self, total: int) -> Iterator[None]:
         """Show progress over `total` steps while the block runs."""
@@ -172,7 +186,7 @@ class Progress:
             self._rewritten.append(text)
         if event in ("built", "fresh", "failed", "left out"):
             self._done += 1
-        if not self._bar and sys.stderr.isatty() and time.monotonic() - self._start > 1:
+        if not self._bar and sys.stderr.isatty() and self.is_long:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bar

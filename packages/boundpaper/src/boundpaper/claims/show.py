@@ -6,6 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+_COLOURS = {
+    "holds": "green",
+    "holds after rounding": "green",
+    "not significant": "yellow",
+    "not supported": "magenta",
+    "contradicted": "red",
+}
+
+
+def coloured(verdict: str) -> str:
+    """A verdict in its colour; what prints it takes colours off where there is no terminal."""
+    import click
+
+    return click.style(verdict, fg=_COLOURS.get(verdict))
+
 
 def report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Three lines a row, and the count of each verdict as the last line."""
@@ -13,9 +28,13 @@ def report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     counts: Counter[str] = Counter()
     for row in rows:
         values = f" (reported {row['reported']}, recomputed {row['recomputed']})" if row["recomputed"] else ""
-        lines += [f"{row['claim']}: {row['verdict']}{values}", f"    {row['statement']}", f"    {row['reason']}"]
+        lines += [
+            f"{row['claim']}: {coloured(str(row['verdict']))}{values}",
+            f"    {row['statement']}",
+            f"    {row['reason']}",
+        ]
         counts[str(row["verdict"])] += 1
-    return [*lines, ", ".join(f"{count} {word}" for word, count in counts.most_common())]
+    return [*lines, ", ".join(f"{count} {coloured(word)}" for word, count in counts.most_common())]
 
 
 def full(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
@@ -38,7 +57,7 @@ def full(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
     )
     weight = ", ".join(str(each) for each in (row["severity"], row["kind"], row["failure"]) if each)
     return [
-        f"{row['claim']}: {row['verdict']} ({weight})",
+        f"{row['claim']}: {coloured(row['verdict'])} ({weight})",
         f"    statement  {row['statement']}",
         f"    stands in  {where}",
         *([f"    numbers    {said}"] if said else []),

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from boundpaper.cli.project import complete, root, session, steps_named
+from boundpaper.cli.project import complete, root, session, show, steps_named
 
 
 @click.command()
@@ -41,7 +41,7 @@ def claims(
         _show_claims(names)
     else:
         rows = _ledger_rows({"source": source, "verdict": verdict, "severity": severity})
-        click.echo("\n".join(report(rows)))
+        show("\n".join(report(rows)))
 
 
 def _check_ledger(revision: str) -> None:

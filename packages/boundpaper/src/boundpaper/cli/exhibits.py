@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
-from boundpaper.cli.project import complete, fresh, jobs_option, root, session, steps_named
+from boundpaper.cli.project import complete, fresh, jobs_option, root, session, show, steps_named
 
 
 @click.command()
@@ -15,13 +18,13 @@ from boundpaper.cli.project import complete, fresh, jobs_option, root, session, 
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["latex", "markdown", "html", "csv", "json"]),
-    default="latex",
-    show_default=True,
+    type=click.Choice(["latex", "markdown", "html", "csv", "json", "text"]),
+    help="Without it, text on a terminal, and latex into a file or a pipe.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead.")
-def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
+def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None:
     """Build tables and print them."""
+    form = form or ("text" if sys.stdout.isatty() and not output else "latex")
     if form == "latex" and fresh(f"table:{name}" for name in names):
         text = _texts(names)
     else:
@@ -31,9 +34,7 @@ def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
             if form == "latex":
                 text = _texts(step.name for step in steps)
             else:
-                from boundpaper.tables.render import render
-
-                text = "\n".join(render(project.job(step).call(), step.name, form) for step in steps)
+                text = "\n".join(_rendered(project.job(step).call(), step.name, form) for step in steps)
     if output:
         from boundpaper.store.files import write
 
@@ -42,7 +43,18 @@ def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
         write(output, text.encode())
         click.echo(str(output))
     else:
-        click.echo(text, nl=not text.endswith("\n"))
+        show(text)
+
+
+def _rendered(spec: Any, name: str, form: str) -> str:
+    """A table in a format; as text it fits the window and has its styles where one prints."""
+    from boundpaper.tables.read import read
+    from boundpaper.tables.render import render
+    from boundpaper.tables.screen import screen
+
+    if form == "text" and sys.stdout.isatty():
+        return screen(read(spec, name), shutil.get_terminal_size().columns, colour=True)
+    return render(spec, name, form)
 
 
 def _texts(names: Iterable[str]) -> str:

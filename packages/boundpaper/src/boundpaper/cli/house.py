@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from boundpaper.cli.project import root
+from boundpaper.typeset.plural import counted
 
 
 @click.command()
@@ -27,7 +28,7 @@ def new(folder: Path, title: str, wheels: bool) -> None:
         raise click.UsageError(str(error)) from None
     if wheels:
         lay_wheels(folder, ("boundpaper",))
-    click.echo(f"{folder}: {len(files)} files; go there and run: make paper")
+    click.echo(f"{folder}: {counted(len(files), 'file')}; go there and run: make paper")
 
 
 @click.command()

@@ -53,6 +53,18 @@ def fresh(keys: Iterable[str]) -> bool:
     return unchanged(root(), keys)
 
 
+def show(text: str) -> None:
+    """Print a text; one that is longer than the window goes through the pager (`PAGER`)."""
+    import shutil
+    import sys
+
+    text = text if text.endswith("\n") else f"{text}\n"
+    if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines:
+        click.echo_via_pager(text)
+    else:
+        click.echo(text, nl=False)
+
+
 class Tolerance(click.FloatRange):
     """A number from 0 on, which NaN is not."""
 

@@ -7,6 +7,7 @@ import sys
 import click
 
 from boundpaper.cli.project import complete, fresh, jobs_option, root, session, steps_named
+from boundpaper.typeset.plural import counted
 
 
 @click.command()
@@ -129,7 +130,9 @@ def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
         count = crate.lay_out(root(), root() / "out/crate")
     for file in crate.left_out(root()):
         click.echo(f"note: {file}: left out; neither the data package nor a manifest beside a table knows it", err=True)
-    click.echo(f"out/crate: {count} files; `ro-crate-metadata.json` describes them, nothing was sent anywhere")
+    click.echo(
+        f"out/crate: {counted(count, 'file')}; `ro-crate-metadata.json` describes them, nothing was sent anywhere"
+    )
 
 
 COMMANDS = (

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.errors import DataError
 from boundpaper.store.canonical import DIGITS
 from boundpaper.store.file_kind import foreign
+from boundpaper.typeset.plural import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +51,7 @@ def packed(text: str, types: Mapping[str, str]) -> bytes:
         raise DataError(f"a column stands twice in {', '.join(header)}; a table has each once")
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
-            raise DataError(f"row {number}: {len(row)} cells for {len(header)} columns")
+            raise DataError(f"row {number}: {counted(len(row), 'cell')} for {counted(len(header), 'column')}")
     cells = zip(*rows, strict=True) if rows else ([] for _ in header)
     columns = [_column(list(each), types.get(name, "string")) for name, each in zip(header, cells, strict=True)]
     split = [name for name, column in zip(header, columns, strict=True) if pa.types.is_floating(column.type)]

@@ -22,6 +22,7 @@ from boundpaper.store.pattern import fault
 from boundpaper.store.spelling import clean, difference, looks, spelt
 from boundpaper.store.table_file import records
 from boundpaper.store.vocabulary import SPELLINGS
+from boundpaper.typeset.plural import counted
 
 QUOTES = "a comma in a cell needs quotes around it"
 Check = Callable[[Any, str], str]
@@ -240,7 +241,7 @@ def faults(
         if len(cells) != len(columns):
             few = len(cells) < len(columns)
             mend = "the row was cut, or lacks the comma before an empty cell" if few else QUOTES
-            yield number, "", f"{len(cells)} cells for {len(columns)} columns; {mend}"
+            yield number, "", f"{counted(len(cells), 'cell')} for {counted(len(columns), 'column')}; {mend}"
             continue
         values = []
         for place, (column, cell) in enumerate(zip(columns, cells, strict=True)):

@@ -13,6 +13,7 @@ from boundpaper.tables.html import html
 from boundpaper.tables.latex import latex
 from boundpaper.tables.markdown import markdown
 from boundpaper.tables.read import read
+from boundpaper.tables.screen import screen
 
 if TYPE_CHECKING:
     from boundpaper.tables.spec import Table
@@ -23,6 +24,7 @@ FORMATS: Mapping[str, Callable[[Grid], str]] = {
     "html": html,
     "csv": csv,
     "json": json,
+    "text": screen,
 }
 
 
@@ -34,7 +36,7 @@ def render(spec: Table, name: str, format: str = "latex") -> str:
     spec : Table
     name : str
         Becomes the label `tab:NAME` and names the table in messages.
-    format : {"latex", "markdown", "html", "csv", "json"}
+    format : {"latex", "markdown", "html", "csv", "json", "text"}
 
     Raises
     ------

@@ -20,6 +20,7 @@ from boundpaper.paper.site.overview import VERDICTS
 from boundpaper.paper.site.page import assets, page
 from boundpaper.store.documents import documents
 from boundpaper.typeset import addresses
+from boundpaper.typeset.plural import counted
 
 FOLDER = "out/annotated"
 SITE = "../site/"
@@ -67,7 +68,8 @@ class Annotated:
             else "no number"
         )
         changed = ", ".join(f"{states[state]} {state}" for state in CHANGED if states[state]) or "none changed"
-        return f"{self.copy.document} ({self.copy.file}): {len(self.placed)} rows of the ledger, {changed}; {share}"
+        rows = counted(len(self.placed), "row")
+        return f"{self.copy.document} ({self.copy.file}): {rows} of the ledger, {changed}; {share}"
 
 
 def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Annotated], list[str]]:

@@ -11,7 +11,7 @@ from boundpaper.build.outline import Node
 from boundpaper.errors import DataError
 from boundpaper.figures import Figure
 from boundpaper.paper.site.grid import Grid, grid, of_csv
-from boundpaper.paper.site.page import page, typeset, words
+from boundpaper.paper.site.page import page, typeset
 from boundpaper.paper.site.plotted import plotted_rows
 from boundpaper.paper.site.project import EXHIBITS, Project
 from boundpaper.paper.site.walk import around
@@ -21,6 +21,7 @@ from boundpaper.tables import Table
 from boundpaper.tables.render import render
 from boundpaper.typeset import addresses
 from boundpaper.typeset.text import prose
+from boundpaper.typeset.words_of import words
 
 
 def exhibit_pages(project: Project, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:

@@ -10,14 +10,10 @@ import jinja2
 from markupsafe import Markup
 
 from boundpaper.errors import SpecError
-from boundpaper.typeset.characters import MATH
 
 FOLDER = Path(__file__).parent / "templates"
 ASSETS = ("site.css", "site.js")
 _MATH = re.compile(r'<span class="math">\\\(((?:(?!<span).)*?)\\\)</span>', re.DOTALL)
-_TAG = re.compile(r"<[^<>]*>")
-_TEX = re.compile(r"\\[A-Za-z]+")
-_SIGNS = {command: char for char, command in reversed(MATH.items())}  # of several signs, the first
 
 
 @cache
@@ -71,12 +67,6 @@ def typeset(html: str) -> Markup:
         return str(convert(tex.replace("&#x27;", "'").replace("&quot;", '"')))
 
     return Markup(_MATH.sub(formula, html))
-
-
-def words(html: str) -> str:
-    """The text of the project's own HTML, for the words that stand for a picture; signs of formulas as characters."""
-    html = _TEX.sub(lambda match: _SIGNS.get(match[0], match[0].removeprefix("\\")), html)
-    return str(Markup(_TAG.sub("", html.replace("\\(", "").replace("\\)", ""))).unescape())
 
 
 def cell_text(value: object) -> str:

@@ -17,6 +17,7 @@ from boundpaper.errors import ModelError
 from boundpaper.store.files import temporary
 from boundpaper.store.json_text import parsed
 from boundpaper.store.kept import broken, sealed
+from boundpaper.typeset.plural import counted
 from keyquery.models.checkpoints import gguf_keys
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.reasons import explained
@@ -142,7 +143,9 @@ def _convert(file: Path, folder: Path, content: _Content) -> None:
         )
         missing = sorted(report.get("missing_keys") or ())
         if missing:
-            raise ModelError(f"{file}: lacks {len(missing)} weights of its architecture (first: {missing[0]})")
+            raise ModelError(
+                f"{file}: lacks {counted(len(missing), 'weight')} of its architecture (first: {missing[0]})"
+            )
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         try:
             gguf_keys.hold_keys(content.keys, content.frequencies, model.config)

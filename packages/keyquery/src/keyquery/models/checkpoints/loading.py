@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
 from boundpaper.store.json_text import DoubledKeyError, parsed
+from boundpaper.typeset.plural import counted
 from keyquery.models.architecture import check_order
 from keyquery.models.attention.encodings import configured, encoding_name
 from keyquery.models.attention.positions import check_position_blind
@@ -340,8 +341,8 @@ def _complete(source: ModelSource, report: dict[str, Any]) -> None:
     missing = sorted(report.get("missing_keys") or ())
     if missing:
         raise ModelError(
-            f"{source.name}: the checkpoint lacks {len(missing)} weights of its architecture (first: {missing[0]}); "
-            "they would be random; download it again"
+            f"{source.name}: the checkpoint lacks {counted(len(missing), 'weight')} of its architecture "
+            f"(first: {missing[0]}); they would be random; download it again"
         )
     misfits = sorted(map(str, report.get("mismatched_keys") or ()))
     if misfits:

@@ -1,0 +1,18 @@
+"""The words of the HTML that this package writes."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from boundpaper.typeset.characters import MATH
+
+_TAG = re.compile(r"<[^<>]*>")
+_TEX = re.compile(r"\\[A-Za-z]+")
+_SIGNS = {command: char for char, command in reversed(MATH.items())}  # of several signs, the first
+
+
+def words(markup: str) -> str:
+    """The text of the project's own HTML; signs of formulas as characters."""
+    markup = _TEX.sub(lambda match: _SIGNS.get(match[0], match[0].removeprefix("\\")), markup)
+    return html.unescape(_TAG.sub("", markup.replace("\\(", "").replace("\\)", "").replace("<br>", "\n")))

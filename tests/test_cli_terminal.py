@@ -1,0 +1,41 @@
+"""What a person sees on a terminal, and what a pipe gets instead."""
+
+import os
+import pty
+import subprocess
+import sys
+
+from conftest import ROOT
+
+
+def on_a_terminal(*words: str) -> str:
+    """What a command prints where its streams are a terminal."""
+    here, there = pty.openpty()
+    environment = os.environ | {"LINES": "9999", "COLUMNS": "100", "TERM": "xterm"}
+    command = [sys.executable, "build.py", *words]
+    with subprocess.Popen(command, cwd=ROOT, stdout=there, stderr=there, env=environment) as running:
+        os.close(there)
+        shown = b""
+        while True:
+            try:
+                part = os.read(here, 65536)
+            except OSError:  # Linux: the other end is closed
+                part = b""
+            if not part:
+                break
+            shown += part
+        running.wait()
+    os.close(here)
+    return shown.decode()
+
+
+def test_a_table_is_laid_out_for_the_eye_and_latex_goes_into_a_pipe():
+    shown = on_a_terminal("table", "ap_drop")
+    assert "\\begin{" not in shown
+    assert "Ministral-3-14Bᵃ" in shown
+    piped = subprocess.run([sys.executable, "build.py", "table", "ap_drop"], cwd=ROOT, capture_output=True, text=True)
+    assert "\\begin{tabular}" in piped.stdout
+
+
+def test_verdicts_have_colours():
+    assert "\x1b[31mcontradicted\x1b[0m" in on_a_terminal("claims", "--verdict", "contradicted")
