@@ -36,6 +36,12 @@ def test_it_has_the_pages_of_a_thesis(content):
     assert 60 <= pdf.pages(content) <= 400
 
 
+def test_the_abstract_is_short(text):
+    abstract = text.partition(" Abstract ")[2].partition(" Contents ")[0]
+    assert "crowds out content" in abstract
+    assert len(abstract.split()) <= 220
+
+
 def test_the_log_is_clean(thesis):
     log = parse((thesis.parent / "logs/thesis.log").read_text(errors="replace"), thesis.parent)
     assert not log.errors
