@@ -1,0 +1,52 @@
+"""The main result: keys that are found, plasticity at one position, and what an exchange of positions changes."""
+
+import pandas as pd
+
+from boundpaper.figures import Axis, Figure, Panel
+from figures.population._arms import LOOKS
+from figures.population._runs import bundles, measured
+
+ARMS = ("B", "C")
+BASE = 400
+LENGTHS = {2.0: "2", 4.0: "4", 8.0: "8"}
+QUARTERS = {1.0: "1", 2.0: "2", 3.0: "3", 4.0: "4"}
+
+
+def figure(
+    population_outcomes: pd.DataFrame, retrained_points: pd.DataFrame, population_members: pd.DataFrame
+) -> Figure:
+    """Return the figure, of the two arms that start from one model, at the primary base."""
+    found = population_outcomes[
+        (population_outcomes["outcome"] == "keys_far")
+        & (population_outcomes["encoding"] == "own")
+        & (population_outcomes["base"] == BASE)
+        & population_outcomes["arm"].isin(ARMS)
+    ].rename(columns={"multiple": "place"})
+    again = retrained_points[
+        (retrained_points["weights"] == "all")
+        & (retrained_points["estimator"] == "aligned_full")
+        & (retrained_points["base"] == BASE)
+        & retrained_points["arm"].isin(ARMS)
+    ]
+    length = Axis(label="trained lengths", scale="log", ticks=LENGTHS)
+    quarter = Axis(label="quarter of the text", ticks=QUARTERS)
+    panels = [Panel(title="far keys found", series=bundles(found, 100), x=length, y=Axis(label="%"))]
+    for quantity, title in (("plasticity", "plasticity, one position"), ("sway", "winners that turn")):
+        part = again[again["quantity"] == quantity]
+        panels.append(Panel(title=title, series=bundles(part, 100, legend=False), x=quarter, y=Axis(label="%")))
+    return Figure(
+        panels=panels,
+        columns=3,
+        letters=True,
+        height=40,
+        entities=LOOKS,
+        caption=(
+            "One model, trained on with its rotation (B) and without it (C). (a) Keys found that lie beyond the "
+            "trained distance, by length of the prompt; since most models of B missed the planned criterion, all are "
+            "drawn, and the comparison is exploratory. (b) Plasticity with queries at one position, and (c) the share "
+            "of pairs of keys whose winner changes when they exchange positions, by quarter of texts of four trained "
+            f"lengths: the first is what was trained on. {measured(again, population_members)} Thin lines: single "
+            f"seeds, {found['seed'].nunique()} in (a); thick lines: their mean. Unit: one training seed."
+        ),
+        short="Retrieval, plasticity and exchange of positions with rotation and without",
+    )
