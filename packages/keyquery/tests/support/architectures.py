@@ -1,6 +1,6 @@
 """Every causal architecture of the installed transformers, built small with random weights, and what can be had of it.
 
-    python packages/keyquery/tests/architectures.py       # writes docs/architectures.md
+    python packages/keyquery/tests/support/architectures.py       # writes docs/architectures.md
 
 No weights are fetched. A model is captured right when in every layer, over a whole text, softmax(scaling q.k) over the
 tokens that the layer is said to see, times the values, is what the layer's own kernel gave.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TOKENS = 40  # longer than the windows and chunks of the small models
 SECONDS = 300  # of one architecture
 MOST = 30_000_000  # parameters of a model that counts as small
-COMMAND = "python packages/keyquery/tests/architectures.py"
+COMMAND = "python packages/keyquery/tests/support/architectures.py"
 
 # Settings of a configuration that has them, by name
 SIZES: dict[str, Any] = {
