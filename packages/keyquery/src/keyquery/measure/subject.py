@@ -22,7 +22,7 @@ from keyquery.tasks.items import Book
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 CARD = "lab.json"
 UNKNOWN = 0.1  # of the tokens of texts: with more unknown words they are not in the model's language
@@ -136,13 +136,13 @@ class Subject:
 
     name: str
     model: PreTrainedModel
-    tokenizer: Any
+    tokenizer: PreTrainedTokenizerBase
     book: Book
     positional: str
     precision: str = "fp32"
     training_length: int = 128
     training_seed: int | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
     source: ModelSource | None = None
     folder: Path | None = None
     tell: Callable[[str], None] = lambda text: None
@@ -155,7 +155,8 @@ class Subject:
         if not fingerprint:
             return None
         more = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling", "bos") if name in self.facts]
-        more += ["double"] * bool((self.facts.get("quantization") or {}).get("double"))
+        quantization = self.facts.get("quantization")
+        more += ["double"] * (isinstance(quantization, dict) and bool(quantization.get("double")))
         return " ".join([f"{fingerprint} {self.precision} {self.positional}", *more])
 
     @property

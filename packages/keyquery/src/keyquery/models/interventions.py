@@ -73,7 +73,7 @@ class Intervention:
     factor: float = 1.0
     where: Literal["pre", "post"] = "pre"
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The intervention as JSON values, for a cache's key."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if self.dims is not None:
