@@ -12,10 +12,10 @@ from boundpaper.errors import DataError, ModelError
 from boundpaper.store.json_text import parsed
 from keyquery.measure.measurements import checked_name, slug
 from keyquery.measure.used import Used, WatchedBook
+from keyquery.models import libraries
 from keyquery.models.attention.positions import check_position_blind, positional
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import AS_CONFIGURED, Loaded, ModelSource, load
-from keyquery.models.libraries import need
 from keyquery.models.texts import Source, texts
 from keyquery.models.vocabulary import check_tokens
 from keyquery.tasks.items import Book
@@ -186,7 +186,7 @@ class Subject:
             When the source of texts is absent or too short, or more than a tenth of the tokens are unknown words.
         """
         length = options.tokens or min(self.training_length, LONGEST)
-        torch = need("torch")
+        torch = libraries.torch
         source = options.texts_source
         if source is not None:
             count = options.texts * len(options.seeds)
@@ -256,7 +256,7 @@ class Subject:
         ids = self.tokenizer(text, verbose=False)["input_ids"]
         if length is not None and len(ids) < length:
             raise DataError(f"a text of the book {self.book.name} has {len(ids)} tokens, {length} are needed")
-        tensor: Tensor = need("torch").tensor([ids[:length]])
+        tensor: Tensor = libraries.torch.tensor([ids[:length]])
         check_tokens(self.model, tensor, self.tokenizer)
         return tensor
 

@@ -22,19 +22,6 @@ FILE = "manifest.json"
 FORMAT = 1
 _MODULE = "keyquery.models.captures.manifest"
 MOST = 2**31 - 1  # files count in 32 bits
-ASKED = frozenset(
-    (
-        *("model", "asked_revision", "asked_dtype", "quantize", "double", "texts", "texts_hash", "field", "split"),
-        *("context", "buckets", "rate", "heads", "documents", "seed", "pre_rope", "sliding", "windows"),
-        *("window_ends", "skip_short"),
-    )
-)
-LOADED = frozenset(
-    (
-        *("revision", "fingerprint", "architecture", "model_type", "dtype", "quantization", "attention", "load_as"),
-        *("scaling", "gguf", "bos", "position", "encoding", "head_seed", "layers", "captured_heads"),
-    )
-)
 TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "factor"))
 NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
 
@@ -48,12 +35,42 @@ class Document(TypedDict):
 
 
 class Settings(TypedDict, total=False):
-    """What was asked for and loaded, as far as it is read again; `ASKED` and `LOADED` name all of it."""
+    """What was asked for, and from `revision` on what was loaded."""
 
     model: str
+    asked_revision: str | None
+    asked_dtype: str
+    quantize: str | None
+    double: bool
+    texts: str
+    texts_hash: str
+    field: str
+    split: str
     context: int
     buckets: int
+    rate: float
+    heads: int | None
+    documents: int | None
+    seed: int
     pre_rope: bool
+    sliding: bool
+    windows: bool
+    window_ends: str
+    skip_short: bool
+    revision: str | None
+    fingerprint: str | None
+    architecture: str
+    model_type: str
+    dtype: str
+    quantization: dict[str, object] | None
+    attention: str
+    load_as: str
+    scaling: float
+    gguf: dict[str, object]
+    bos: bool
+    position: str
+    encoding: str
+    head_seed: int
     layers: list[dict[str, object]]
     captured_heads: list[list[int]]
 
@@ -132,7 +149,7 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
             None,
             (
                 _unknown(found, (*Manifest.__annotations__, SEAL), "of the manifest"),
-                _unknown(settings, ASKED | LOADED, "of `settings`"),
+                _unknown(settings, Settings.__annotations__, "of `settings`"),
                 *(_unknown(row, layer, "of a layer") for row in settings.get("layers", [])),
                 *(_unknown(row, TURNING, "of `rotations`") for row in found.get("rotations") or []),
                 *(_unknown(row, Document.__annotations__, "of a document") for row in found.get("documents", [])),
