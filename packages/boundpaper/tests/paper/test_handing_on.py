@@ -150,7 +150,8 @@ def test_another_clone_gives_the_same_bytes(built, tmp_path):
     source = clone / "artifacts/sources/recall_by_length.csv"
     source.write_text(source.read_text().replace("reader-l,2048,88.0", "reader-l,2048,88.1"))
     assert run(clone, "paper").returncode == 0
-    described = pypdf.PdfReader(clone / "out/thesis.pdf").metadata or {}
+    described = pypdf.PdfReader(clone / "out/thesis.pdf").metadata
+    assert described is not None
     assert str(described["/Subject"]).endswith("of 2026-03-04, with changes")
 
 
