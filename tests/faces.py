@@ -59,6 +59,31 @@ def undescribed(name: str, found: object) -> list[str]:
     return [each for each in lacking if not each.endswith("(self)")]
 
 
+def untyped(name: str, found: object) -> list[str]:
+    """Parameters, results and attributes of a function, or of a class or its instance, of which no type is known."""
+    if inspect.isroutine(found):
+        signature = inspect.signature(found)
+        written = {each.name: each.annotation for each in signature.parameters.values() if each.name != "self"}
+        written["return"] = signature.return_annotation
+        return [f"{name}({each})" for each, words in written.items() if _loose(words)]
+    lacking = []
+    for each in (found if isinstance(found, type) else type(found)).__mro__:
+        ours = vars(each) if each.__module__.startswith(("boundpaper", "keyquery")) else {}
+        fields = ours.get("__annotations__", {})
+        lacking += [f"{name}.{field}" for field, words in fields.items() if not field.startswith("_") and _loose(words)]
+        for part, value in ours.items():
+            function = getattr(value, "fget", getattr(value, "__func__", value))
+            if inspect.isfunction(function) and not part.startswith("_") and part not in fields:
+                lacking += untyped(f"{name}.{part}", function)
+    return lacking
+
+
+def _loose(words: object) -> bool:
+    """Whether what is written for a type is nothing, or leaves it open; the types of numpy's own unions are its own."""
+    text = words if isinstance(words, str) else repr(words)
+    return words is inspect.Signature.empty or ("Any" in re.findall(r"\w+", text) and "numpy" not in text)
+
+
 def public(package: str) -> list[tuple[str, str]]:
     """Module and name of all that `docs/extending.md` imports of a package, and what these modules list beside it."""
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
@@ -73,7 +98,7 @@ def quick_start(package: str) -> str:
     """The quick start of a package's README."""
     [code] = re.findall(r"```python\n(.*?)```", (ROOT / f"packages/{package}/README.md").read_text(), re.DOTALL)
     assert sum(bool(line) and not line.startswith("import") for line in code.splitlines()) <= 5
-    return code
+    return str(code)
 
 
 def loaded_by(code: str, folder: Path) -> set[str]:

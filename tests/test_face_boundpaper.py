@@ -1,6 +1,7 @@
 """The face of boundpaper: `import boundpaper as bp`."""
 
 import importlib
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -9,7 +10,7 @@ import boundpaper as bp
 from boundpaper.build.closure import Closures
 from boundpaper.build.facts import Reader
 from boundpaper.store.files import write
-from faces import described, explains_itself, loaded_by, public, quick_start, run_examples, undescribed
+from faces import described, explains_itself, loaded_by, public, quick_start, run_examples, undescribed, untyped
 
 
 @pytest.fixture(autouse=True)
@@ -21,13 +22,13 @@ def empty_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", bp.__all__)
 def test_every_name_has_an_example_that_runs(name):
     assert run_examples(bp, name)
-    assert undescribed(name, getattr(bp, name)) == []
+    assert undescribed(name, getattr(bp, name)) + untyped(name, getattr(bp, name)) == []
 
 
 @pytest.mark.parametrize(("module", "name"), public("boundpaper"))
 def test_every_name_of_a_public_module_explains_its_parameters_in_words_and_by_an_example(module, name):
     found = getattr(importlib.import_module(module), name)
-    assert undescribed(name, found) == []
+    assert undescribed(name, found) + untyped(name, found) == []
     if name not in bp.__all__ and explains_itself(found):
         assert run_examples(importlib.import_module(module), name)
 
@@ -51,6 +52,22 @@ def test_a_docstring_that_leaves_a_parameter_out_is_found():
     assert undescribed("Bean", Bean) == ["Bean(height)", "Bean.turn(angle)"]
     assert undescribed("len", [].append) == []
     assert described(bp.Line) >= {"x", "low", "entity"}, "what the class of all series explains counts"
+
+
+def test_a_type_that_is_left_open_is_found():
+    class Bean:
+        lamp: dict[str, Any]
+        day: int
+        _height: Any
+
+        def grown(self, days: int, water) -> None: ...
+
+        @property
+        def pod(self): ...
+
+    Bean.__module__ = "boundpaper.beans"
+    assert untyped("Bean", Bean) == ["Bean.lamp", "Bean.grown(water)", "Bean.pod(return)"]
+    assert untyped("bean", Bean()) == ["bean.lamp", "bean.grown(water)", "bean.pod(return)"]
 
 
 def test_importing_loads_nothing_heavy(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 import boundpaper as bp
 import keyquery as kq
-from faces import explains_itself, loaded_by, public, quick_start, run_examples, undescribed
+from faces import explains_itself, loaded_by, public, quick_start, run_examples, undescribed, untyped
 
 ARRAYS = {"Head", "plasticity", "Plasticity", "PlasticityOptions", "Intervention", "experiments"}
 
@@ -30,14 +30,14 @@ def model():
 )
 def test_every_name_has_an_example_that_runs(name):
     assert run_examples(kq, name)
-    assert undescribed(name, getattr(kq, name)) == []
+    assert undescribed(name, getattr(kq, name)) + untyped(name, getattr(kq, name)) == []
 
 
 @pytest.mark.models
 @pytest.mark.parametrize(("module", "name"), public("keyquery"))
 def test_every_name_of_a_public_module_explains_its_parameters_in_words_and_by_an_example(module, name):
     found = getattr(importlib.import_module(module), name)
-    assert undescribed(name, found) == []
+    assert undescribed(name, found) + untyped(name, found) == []
     if explains_itself(found):
         assert run_examples(importlib.import_module(module), name)
 

@@ -14,7 +14,7 @@ from boundpaper.adopt import folder as adopted
 from boundpaper.errors import ThesisError
 from boundpaper.paper import crate, metadata
 from boundpaper.paper.tex import pages
-from boundpaper.store import descriptor, paper_vocabulary
+from boundpaper.store import descriptor, paper_vocabulary, paths
 from boundpaper.store.manifest import manifest
 from boundpaper.store.project_file import described_project
 from conftest import ROOT
@@ -113,7 +113,7 @@ def rotation(root):
 
 
 def vocabulary(root):
-    return paper_vocabulary._of_text((root / paper_vocabulary.VOCABULARY).read_text())
+    return paper_vocabulary._of_text((root / paths.VOCABULARY).read_text())
 
 
 MEASURED = "artifacts/measurements/beans/one.csv"

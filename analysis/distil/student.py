@@ -154,7 +154,7 @@ class Student:
             loss = divergence(logits(self.model, tokens, recipe.precision), wanted)
             if not torch.isfinite(loss):
                 raise ModelError(f"distillation, {self.arm}: no finite loss at step {self.step + 1}")
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
             for group in self.adam.param_groups:
                 group["lr"] = recipe.at(self.step)

@@ -47,7 +47,7 @@ def test_the_files_for_hooks_are_what_their_programs_read():
 def test_the_line_of_latexmkrc_does_nothing_where_the_program_is_missing(tmp_path):
     [line] = re.findall(r"^```perl\n(.*?)\n```", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "latexmkrc").write_text(line + "\n1;\n")
-    perl = shutil.which("perl")
+    perl = shutil.which("perl") or ""
     done = subprocess.run(
         [perl, "latexmkrc"], cwd=tmp_path, env={"PATH": "/nowhere:/bin"}, capture_output=True, text=True
     )

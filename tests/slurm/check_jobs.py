@@ -39,7 +39,7 @@ with SlurmExecutor(folder / "slurm", Resources(), look=1) as executor:
 @pytest.fixture(autouse=True)
 def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let jobs import the functions of `jobs_work`."""
-    folders = (ROOT, *(ROOT / f"packages/{package}/tests" for package in ("keyquery", "boundpaper")))
+    folders = (ROOT, *(ROOT / f"packages/{package}/tests/support" for package in ("keyquery", "boundpaper")))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, folders)))
 
 

@@ -223,13 +223,14 @@ def _begun(project: Path, folder: Path) -> tuple[Path, Path]:
     thesis = folder / "thesis"
     ignored = shutil.ignore_patterns("out", ".*", "golden", "__pycache__")
     shutil.copytree(project, thesis, ignore=ignored)
-    sys.path.insert(0, str(project / "tests"))
+    sys.path.insert(0, str(project / "packages/keyquery/tests/support"))
     try:
         import gguf_made
 
         gguf_made.made(paper / "own.gguf")
-    except ModuleNotFoundError:
-        pass  # without the package `gguf` there is no such file, and that kind is left out
+    except ModuleNotFoundError as error:
+        if error.name != "gguf":
+            raise  # without the package `gguf` there is no such file, and that kind is left out
     return paper, thesis
 
 

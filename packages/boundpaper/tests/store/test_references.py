@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from boundpaper.store.schema import check
-from store.test_store import GOOD, SCHEMA
+from store_made import GOOD, SCHEMA
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from boundpaper.errors import DataError, SpecError
 from boundpaper.near import or_known
@@ -25,7 +25,7 @@ def run(
     items: int = 100,
     seeds: Sequence[int] = (0,),
     place: str | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> pd.DataFrame:
     """Run an experiment on a model.
 

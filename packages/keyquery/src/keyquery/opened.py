@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from boundpaper.places import project_or_none
 from boundpaper.store.files import passing
 from keyquery.models.checkpoints.loading import AS_CONFIGURED, ModelSource
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
     from keyquery.measure.subject import Subject
     from keyquery.models.interventions import Intervention
 
@@ -71,12 +73,12 @@ class Model:
         return self.subject.layers
 
     @property
-    def network(self) -> Any:
+    def network(self) -> PreTrainedModel:
         """The model of transformers, in evaluation mode."""
         return self.subject.model
 
     @property
-    def tokenizer(self) -> Any:
+    def tokenizer(self) -> PreTrainedTokenizerBase:
         """Its tokenizer."""
         return self.subject.tokenizer
 

@@ -33,7 +33,7 @@ from keyquery.models.texts import Source
 from models_tiny import built, saved, text
 
 pytestmark = pytest.mark.models
-TESTS = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parent
 CONTEXT, DOCUMENTS = 32, 5
 
 
@@ -148,8 +148,8 @@ def test_a_killed_process_goes_on(place: Path, tmp_path: Path) -> None:
     """SIGKILL in the middle of a document: no half part is taken for a whole one."""
     script = f"""
 import os, signal, sys
-sys.path[:0] = [{str(TESTS)!r}]
-from models import test_capture as tests
+sys.path[:0] = {[str(HERE), str(HERE.parent / "support")]!r}
+import test_capture as tests
 from pathlib import Path
 from keyquery.models.captures import parts
 

@@ -156,7 +156,7 @@ class Cell(Term):
     """
 
     artifact: Artifact
-    where: Mapping[str, Any]
+    where: Mapping[str, object]
     column: str = ""
     ends: tuple[str, ...] = ()
     judged: tuple[str, ...] = ()
@@ -165,7 +165,7 @@ class Cell(Term):
         """The same cell, whose number the ledger rows `claims` judge."""
         return replace(self, judged=claims)
 
-    def at(self, **where: Any) -> Cell:
+    def at(self, **where: object) -> Cell:
         """The cell with further columns that pick it."""
         return replace(self, where={**self.where, **where})
 
@@ -223,14 +223,14 @@ class Artifact:
 
     name: str
     label: str = ""
-    only: tuple[tuple[str, Any], ...] = ()
+    only: tuple[tuple[str, object], ...] = ()
     added: tuple[tuple[str, str], ...] = ()
 
-    def __call__(self, **where: Any) -> Cell:
+    def __call__(self, **where: object) -> Cell:
         """The printed cell of the row that `where` picks."""
         return Cell(self, where)
 
-    def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: Any) -> Cell:
+    def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: object) -> Cell:
         """The number in `column` of that row, with the columns of the ends of its range, if it has one.
 
         Parameters
@@ -244,7 +244,7 @@ class Artifact:
         """
         return Cell(self, where, column, ends)
 
-    def where(self, **columns: Any) -> Artifact:
+    def where(self, **columns: object) -> Artifact:
         """The rows in which the columns have these values, or one of them where a tuple is given.
 
         Parameters

@@ -8,7 +8,7 @@ only gathers the vocabulary, so that a figure's file needs one import:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
 from boundpaper.figures.spec import Annotation, Axis, Figure, Panel, Rule, Shade
@@ -41,20 +41,27 @@ __all__ = [
 ]
 
 
-def from_matplotlib(drawing: MatplotlibFigure, **fields: Any) -> Figure:
+def from_matplotlib(
+    drawing: MatplotlibFigure,
+    *,
+    caption: str,
+    note: str = "",
+    short: str = "",
+    width: float = TEXT_WIDTH_MM,
+    height: float | None = None,
+) -> Figure:
     """Take over a figure drawn in matplotlib: see `boundpaper.figures.matplotlib.from_matplotlib`.
 
     Parameters
     ----------
     drawing : matplotlib.figure.Figure
         Left as it is.
-    **fields
-        `width` of the whole figure and `height` of each panel's axes in mm; `caption`, `short`, `note` of the Figure.
-
-    Raises
-    ------
-    SpecError
-        When a field is none of these.
+    caption, note, short : str
+        Of the Figure.
+    width : float
+        Of the whole figure in mm.
+    height : float, optional
+        Of each panel's axes in mm; by default the drawing's proportions.
 
     Examples
     --------
@@ -67,10 +74,10 @@ def from_matplotlib(drawing: MatplotlibFigure, **fields: Any) -> Figure:
     """
     from boundpaper.figures.matplotlib import from_matplotlib as convert
 
-    return convert(drawing, **fields)
+    return convert(drawing, caption=caption, note=note, short=short, width=width, height=height)
 
 
-def matplotlib_style(entity: str) -> dict[str, Any]:
+def matplotlib_style(entity: str) -> dict[str, object]:
     """Colour, marker and line style of an entity for `ax.plot`: see `boundpaper.figures.matplotlib`.
 
     Parameters

@@ -263,7 +263,7 @@ class Figure:
     letters: bool = False
     entities: Mapping[str, Style | str] = field(default_factory=dict)
     template: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
     body: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
     way: str = ""

@@ -17,9 +17,9 @@ from keyquery.experiments._masks import Fill, Mask, Where
 from keyquery.measure.evaluation import BATCH, Condition, ask_once, losses
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject, Text, standard_deviation
+from keyquery.models import libraries
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import applied
-from keyquery.models.libraries import need
 
 SETTINGS: dict[str, Any] = {
     "threshold": "norm over the sequence above 5 times the mean of the layer's heads and dimensions of that tensor",
@@ -216,7 +216,7 @@ def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fi
 
 def _means(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask], fill: Fill) -> list[float]:
     """Mean nats a token over texts under each mask."""
-    torch = need("torch")
+    torch = libraries.torch
     batches = [
         torch.cat([text.tokens for text in texts[start : start + BATCH]]) for start in range(0, len(texts), BATCH)
     ]

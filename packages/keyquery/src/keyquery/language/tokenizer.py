@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from keyquery.language.words import WORDS
-from keyquery.models.libraries import need
+from keyquery.models import libraries
 
 
 def build(words: Sequence[str] = WORDS) -> Any:
@@ -17,7 +17,7 @@ def build(words: Sequence[str] = WORDS) -> Any:
     MissingDependency
         When transformers is absent.
     """
-    transformers = need("transformers", "to write words as tokens")
+    transformers = libraries.transformers
     import tokenizers  # comes with transformers
 
     inner = tokenizers.Tokenizer(

@@ -10,12 +10,11 @@ from typing import Any
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure.cache import cache_name, cached
 from keyquery.measure.subject import Subject, Text
-from keyquery.models import interventions
+from keyquery.models import interventions, libraries
 from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import Intervention
-from keyquery.models.libraries import need
 from keyquery.models.undefined import undefined
 from keyquery.tasks.answers import parse
 from keyquery.tasks.items import Item
@@ -117,7 +116,7 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
     asked = {"texts": hashes, "ids": [[text.id, text.seed] for text in texts], **_record(condition)}
 
     def ask() -> list[dict[str, Any]]:
-        torch = need("torch")
+        torch = libraries.torch
         prefill, _ = interventions.phases(subject.model, condition.interventions, decode=False)
         rows: list[dict[str, Any]] = []
         for start in range(0, len(texts), BATCH):

@@ -27,9 +27,9 @@ from keyquery.measure.choices import module_of
 from keyquery.measure.measurements import others, refuse, save
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import Options, Subject, open_subject
+from keyquery.models import libraries
 from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.checkpoints.memory import exhausted
-from keyquery.models.libraries import need
 
 KEPT = "out/experiments"
 HOMES = (("keyquery", "experiments"), ("analysis", "experiments"))  # where experiments are
@@ -164,7 +164,7 @@ def empty_folder() -> None:
 
 def fit_threads(subject: Subject) -> None:
     """One thread for a model whose matrices are too small for more: threads would only wait for each other."""
-    torch = need("torch")
+    torch = libraries.torch
     if subject.model.device.type == "cpu" and sum(each.numel() for each in subject.model.parameters()) < SMALL:
         torch.set_num_threads(1)
 

@@ -12,17 +12,17 @@ from boundpaper.errors import DataError, ModelError
 from boundpaper.store.json_text import parsed
 from keyquery.measure.measurements import checked_name, slug
 from keyquery.measure.used import Used, WatchedBook
+from keyquery.models import libraries
 from keyquery.models.attention.positions import check_position_blind, positional
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import AS_CONFIGURED, Loaded, ModelSource, load
-from keyquery.models.libraries import need
 from keyquery.models.texts import Source, texts
 from keyquery.models.vocabulary import check_tokens
 from keyquery.tasks.items import Book
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 CARD = "lab.json"
 UNKNOWN = 0.1  # of the tokens of texts: with more unknown words they are not in the model's language
@@ -136,13 +136,13 @@ class Subject:
 
     name: str
     model: PreTrainedModel
-    tokenizer: Any
+    tokenizer: PreTrainedTokenizerBase
     book: Book
     positional: str
     precision: str = "fp32"
     training_length: int = 128
     training_seed: int | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
     source: ModelSource | None = None
     folder: Path | None = None
     tell: Callable[[str], None] = lambda text: None
@@ -155,7 +155,8 @@ class Subject:
         if not fingerprint:
             return None
         more = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling", "bos") if name in self.facts]
-        more += ["double"] * bool((self.facts.get("quantization") or {}).get("double"))
+        quantization = self.facts.get("quantization")
+        more += ["double"] * (isinstance(quantization, dict) and bool(quantization.get("double")))
         return " ".join([f"{fingerprint} {self.precision} {self.positional}", *more])
 
     @property
@@ -185,7 +186,7 @@ class Subject:
             When the source of texts is absent or too short, or more than a tenth of the tokens are unknown words.
         """
         length = options.tokens or min(self.training_length, LONGEST)
-        torch = need("torch")
+        torch = libraries.torch
         source = options.texts_source
         if source is not None:
             count = options.texts * len(options.seeds)
@@ -255,7 +256,7 @@ class Subject:
         ids = self.tokenizer(text, verbose=False)["input_ids"]
         if length is not None and len(ids) < length:
             raise DataError(f"a text of the book {self.book.name} has {len(ids)} tokens, {length} are needed")
-        tensor: Tensor = need("torch").tensor([ids[:length]])
+        tensor: Tensor = libraries.torch.tensor([ids[:length]])
         check_tokens(self.model, tensor, self.tokenizer)
         return tensor
 

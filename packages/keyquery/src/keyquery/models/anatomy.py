@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.architecture import describe_failures, run
 from keyquery.models.attention.calls import Call, recording, unsupported, unwatched
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -180,7 +180,7 @@ def _unrecorded(model: PreTrainedModel, error: ModelError) -> bool:
 
 def _places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
     """Attention modules of a decoder, by layer, with the blocks that they are in: elements of a list of modules."""
-    list_type = need("torch").nn.ModuleList
+    list_type = libraries.torch.nn.ModuleList
     named = dict(model.named_modules())
     found: list[_Place] = []
     for name, module in named.items():
@@ -204,7 +204,7 @@ def _of_text(places: list[_Place], runs: dict[int, _Run]) -> list[_Place]:
 
 def _tokens(model: PreTrainedModel) -> Tensor:
     words = int(model.config.get_text_config().vocab_size)
-    tokens: Tensor = need("torch").arange(3, 3 + PROBE_TOKENS)[None] % words
+    tokens: Tensor = libraries.torch.arange(3, 3 + PROBE_TOKENS)[None] % words
     return tokens
 
 
@@ -264,7 +264,7 @@ def _parts(
 
     def gives_stream(part: Module) -> bool:
         output = outputs.get(id(part))
-        return isinstance(output, need("torch").Tensor) and output.ndim >= 2 and output.shape[-1] == width
+        return isinstance(output, libraries.torch.Tensor) and output.ndim >= 2 and output.shape[-1] == width
 
     within = {id(part) for part in place.attention.modules()}
     ran = [
@@ -305,7 +305,7 @@ def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tupl
     """Layers whose block hands on what it was given when these two parts of it give out zeros."""
     if not wanted:
         return []
-    torch = need("torch")
+    torch = libraries.torch
     given: dict[int, Any] = {}
     kept: list[int] = []
     hooks = []

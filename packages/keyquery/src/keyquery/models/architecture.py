@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import ModelError, ThesisError
+from keyquery.models import libraries
 from keyquery.models.attention import definition
 from keyquery.models.attention.calls import Call, Observer, Recorder, recording, unsupported
-from keyquery.models.libraries import need
 from keyquery.models.undefined import explained, undefined
 from keyquery.models.vocabulary import check_tokens
 
@@ -135,7 +135,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
 
     text = model.config.get_text_config()
     count = _probe_tokens(text)
-    tokens = need("torch").arange(count)[None] % int(text.vocab_size)
+    tokens = libraries.torch.arange(count)[None] % int(text.vocab_size)
     with describe_failures(model, count):
         forward(model, tokens, lambda call: None, look)
     if not any(layer.kind != "cross" for layer in calls.values()):
@@ -197,7 +197,7 @@ def check_call(
     ModelError
         Saying what takes part besides, where that can be told.
     """
-    torch = need("torch")
+    torch = libraries.torch
     name, tokens = _named(model), call.key.shape[2]
     queries = torch.arange(tokens) if rows is None else torch.tensor(sorted(set(rows)))
     queries = queries.to(call.query.device)
@@ -232,7 +232,7 @@ def check_order(model: PreTrainedModel) -> None:
     ModelError
         When their logits differ before it, or the forward fails.
     """
-    torch = need("torch")
+    torch = libraries.torch
     text = model.config.get_text_config()
     first = torch.arange(_probe_tokens(text))[None] % int(text.vocab_size)
     if first.shape[1] < 2 or int(text.vocab_size) < 2:
@@ -240,7 +240,7 @@ def check_order(model: PreTrainedModel) -> None:
     other = first.clone()
     other[0, -1] = first[0, 0]
     check_tokens(model, first)
-    device = model.get_input_embeddings().weight.device
+    device: Any = model.get_input_embeddings().weight.device
     with describe_failures(model, first.shape[1]), torch.inference_mode():
         logits = [model(input_ids=each.to(device), use_cache=False).logits[0, :-1].float() for each in (first, other)]
     apart, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
@@ -269,7 +269,7 @@ def _seen(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
 
 def _other_shapes(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Tensor, str]]:
     """What a layer may see in place of what it is said to see, with the words for it."""
-    torch = need("torch")
+    torch = libraries.torch
     causal = definition.causal(queries, tokens)
     everything = torch.ones_like(causal)
     yield everything, LATER
@@ -338,6 +338,6 @@ def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes
     check_tokens(model, tokens)
-    device = model.get_input_embeddings().weight.device
-    with explained(model), need("torch").inference_mode():
+    device: Any = model.get_input_embeddings().weight.device
+    with explained(model), libraries.torch.inference_mode():
         return model(input_ids=tokens.to(device), use_cache=False, **inputs)

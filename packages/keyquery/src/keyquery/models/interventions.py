@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.anatomy import Block, blocks
 from keyquery.models.attention.calls import Call, recording
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -73,7 +73,7 @@ class Intervention:
     factor: float = 1.0
     where: Literal["pre", "post"] = "pre"
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The intervention as JSON values, for a cache's key."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if self.dims is not None:
@@ -230,7 +230,7 @@ def _heads_first(given: Tensor, block: Block, site: str) -> bool:
 
 def changed(given: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
     """A copy of `given` (B, T, D) with the intervention done where `mask` (D,) and its positions say."""
-    torch = need("torch")
+    torch = libraries.torch
     if each.action == "mean":
         new = given.float().mean(dim=1, keepdim=True).to(given.dtype).expand_as(given)
     else:
@@ -277,7 +277,7 @@ def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[i
     ModelError
         When a query would be left without any key.
     """
-    torch = need("torch")
+    torch = libraries.torch
     lost = blocked if blocked.ndim == 3 else blocked[None]
     causal = np.tril(np.ones(lost.shape[1:], dtype=bool))
     if not (causal & ~lost).any(axis=2).all():

@@ -1,13 +1,22 @@
-"""The heavy libraries, imported when they are needed, with the line that installs an absent one."""
+"""The heavy libraries, imported when they are needed, with the line that installs an absent one.
+
+`libraries.torch` and `libraries.transformers` are these modules with their types; the others come from `need`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from boundpaper.errors import MissingDependency
 
+if TYPE_CHECKING:
+    import torch as torch
+    import transformers as transformers
+
+PURPOSES = {"torch": "to run models", "transformers": "to load models"}
 EXTRAS = {
     "torch": "models",
     "transformers": "models",
@@ -54,6 +63,15 @@ def need(name: str, purpose: str = "") -> ModuleType:
         if error.name is not None and error.name.split(".")[0] != package:
             package = error.name.split(".")[0]
         raise MissingDependency.package(package, EXTRAS[name], purpose) from None
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> ModuleType:
+        """Import torch or transformers."""
+        if name not in PURPOSES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return need(name, PURPOSES[name])
 
 
 def version(name: str) -> str | None:

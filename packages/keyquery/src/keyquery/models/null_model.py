@@ -16,7 +16,7 @@ import numpy as np
 
 from boundpaper.errors import ThesisError
 from boundpaper.store.files import write
-from keyquery.models.libraries import need
+from keyquery.models import libraries
 
 WORDS, CONTEXT, DOCUMENTS = 2000, 1024, 256
 CONFIG: dict[str, Any] = {
@@ -44,7 +44,7 @@ def make(folder: Path) -> Path:
     MissingDependency
         When torch or transformers is absent.
     """
-    torch, transformers = need("torch", "for the null model"), need("transformers", "for the null model")
+    torch, transformers = libraries.torch, libraries.transformers
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import WhitespaceSplit

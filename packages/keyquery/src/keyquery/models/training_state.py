@@ -10,7 +10,7 @@ from typing import Any
 from boundpaper.errors import ModelError
 from boundpaper.store.files import write
 from boundpaper.store.kept import hashed
-from keyquery.models.libraries import need
+from keyquery.models import libraries
 
 FILE = "checkpoint.pt"
 FORMAT = 2
@@ -28,7 +28,7 @@ def store(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None
     made : mapping
         What determines the training: seed, recipe, threads. A resumed run must have the same.
     """
-    torch = need("torch")
+    torch = libraries.torch
     content = io.BytesIO()
     torch.save({"format": FORMAT, "made": dict(made), "state": dict(state)}, content)
     write(work / FILE, hashed(content.getvalue()) + b"\n" + content.getvalue())
@@ -42,7 +42,7 @@ def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
     ModelError
         When the file is damaged, or of a training with another seed, recipe or number of threads.
     """
-    torch, path = need("torch"), work / FILE
+    torch, path = libraries.torch, work / FILE
     if not path.is_file():
         return None
     mend = f"delete it and train from the start: rm {path}"

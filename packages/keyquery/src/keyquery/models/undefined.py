@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from boundpaper.errors import ModelError
-from keyquery.models.libraries import need
+from keyquery.models import libraries
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -31,7 +31,7 @@ def check_weights(model: PreTrainedModel, name: str) -> None:
 
 def undefined(model: PreTrainedModel, where: str = "the model") -> str:
     """Say which weights are not finite, or that `where` computes such numbers of finite ones."""
-    torch = need("torch")
+    torch = libraries.torch
     mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
     computed = f"{where} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
     return _not_finite(model) or computed
@@ -39,7 +39,7 @@ def undefined(model: PreTrainedModel, where: str = "the model") -> str:
 
 def _not_finite(model: PreTrainedModel) -> str:
     """What is wrong with the first weight that is not finite; empty when all are."""
-    torch = need("torch")
+    torch = libraries.torch
     mend = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
     for name, weight in model.named_parameters():
         held = weight.is_floating_point() and weight.numel() > 0 and not weight.is_meta

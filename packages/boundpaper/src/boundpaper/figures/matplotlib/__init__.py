@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.build import process
@@ -39,7 +40,7 @@ _DASHES = {
 }
 
 
-def matplotlib_style(entity: str) -> dict[str, Any]:
+def matplotlib_style(entity: str) -> dict[str, object]:
     """What to pass to `ax.plot` so that an entity looks as it does in every other figure."""
     from boundpaper.figures.series import Series
 
@@ -50,12 +51,18 @@ def matplotlib_style(entity: str) -> dict[str, Any]:
         share, _, other = mix.partition("!")
         end = 1.0 if other == "white" else 0.0
         rgb = [v * int(share) / 100 + end * (1 - int(share) / 100) for v in rgb]
-    settings: dict[str, Any] = {"color": tuple(rgb), "marker": _MARKS[shown.mark], "linestyle": _DASHES[shown.dash]}
+    settings: dict[str, object] = {"color": tuple(rgb), "marker": _MARKS[shown.mark], "linestyle": _DASHES[shown.dash]}
     return {**settings, "markerfacecolor": "white"} if shown.hollow else settings
 
 
 def from_matplotlib(
-    drawing: Drawing, *, width: float = TEXT_WIDTH_MM, height: float | None = None, **fields: Any
+    drawing: Drawing,
+    *,
+    caption: str,
+    note: str = "",
+    short: str = "",
+    width: float = TEXT_WIDTH_MM,
+    height: float | None = None,
 ) -> Figure:
     """Take over a figure drawn in matplotlib.
 
@@ -63,12 +70,12 @@ def from_matplotlib(
     ----------
     drawing : matplotlib.figure.Figure
         Left as it is.
+    caption, note, short : str
+        Of the Figure.
     width : float
         Of the whole figure in mm.
     height : float, optional
         Of each panel's axes in mm; by default the drawing's proportions.
-    **fields
-        `caption`, `short` and `note` of the Figure.
 
     Returns
     -------
@@ -91,17 +98,18 @@ def from_matplotlib(
         raise SpecError("from_matplotlib: the drawing is empty: it has no axes, and no text of its own")
     try:
         body, way = pgfplots(drawing, width, height), "converted to PGFPlots"
-        return Figure(body=_with_way(body, way), width=width, way=way, **fields)
+        return Figure(body=_with_way(body, way), width=width, way=way, caption=caption, note=note, short=short)
     except ThesisError:
         raise
     except NotConverted as error:
         reason = str(error)
     except Exception as error:  # of parts of matplotlib that the conversion does not know: matplotlib itself does
         reason = f"{type(error).__name__} while it was converted ({_first_line(error)})"
-    return _drawn(drawing, width, height, reason, fields)
+    made = _drawn(drawing, width, height, reason)
+    return replace(made, caption=caption, note=note, short=short)
 
 
-def _drawn(drawing: Drawing, width: float, height: float | None, reason: str, fields: dict[str, Any]) -> Figure:
+def _drawn(drawing: Drawing, width: float, height: float | None, reason: str) -> Figure:
     """The figure as matplotlib's PGF backend draws it, scaled to its width."""
     process.require("pdflatex")
     with _resized(drawing, width, height):
@@ -131,7 +139,7 @@ def _drawn(drawing: Drawing, width: float, height: float | None, reason: str, fi
     )
     body = f"{box}\\resizebox{{{width:.4g}mm}}{{!}}{{\\usebox{{\\drawing}}}}"
     files = {f"-img{i}.png": content for i, content in enumerate(sheet.pictures)}
-    return Figure(body=_with_way(body, way), files=files, width=width, way=way, **fields)
+    return Figure(body=_with_way(body, way), files=files, width=width, way=way, caption="")
 
 
 def _faultless(drawing: Drawing) -> tuple[Any, float]:

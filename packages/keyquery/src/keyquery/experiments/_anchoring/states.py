@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from boundpaper.errors import DataError, ModelError
 from keyquery.experiments._anchoring.data import Sample, Span
+from keyquery.models import libraries
 from keyquery.models.anatomy import blocks
 from keyquery.models.answers.forwards import home
 from keyquery.models.interventions import knockout
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -137,7 +137,7 @@ def states(
     -------
     array of float32, shape (n, L, D)
     """
-    torch = need("torch")
+    torch = libraries.torch
     vectors: list[NDArray[np.float32] | None] = [None] * len(samples)
     order = sorted(range(len(samples)), key=lambda place: len(samples[place].ids))
     start = 0
@@ -164,7 +164,7 @@ def states(
 @contextmanager
 def reading(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
     """Hooks on all blocks that keep, by layer, what each row of a forward gives out at its last token, (B, D)."""
-    torch = need("torch")
+    torch = libraries.torch
     kept: dict[int, NDArray[np.float32]] = {}
 
     def hook(layer: int) -> Callable[[Any, Any, Any], None]:

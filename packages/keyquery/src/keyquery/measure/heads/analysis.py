@@ -7,7 +7,7 @@ import importlib.metadata
 import os
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -286,8 +286,8 @@ def _manifest(
     branch: str | None,
     rotation: Path | None = None,
 ) -> dict[str, Any]:
-    noted = capture.manifest or {}
-    settings = noted.get("settings", {})
+    noted: Mapping[str, Any] = capture.manifest or {}
+    settings: Mapping[str, Any] = noted.get("settings", {})
     facts = (
         "model",
         "revision",
@@ -332,7 +332,7 @@ def _manifest(
     }
 
 
-def _read(settings: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
+def _read(settings: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
     """The installed set that a capture read, and a hash of its documents; a file of the user's is named nowhere."""
     place = str(settings.get("texts", ""))
     if text_sets.split(place) is None:

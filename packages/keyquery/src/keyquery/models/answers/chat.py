@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.answers.thoughts import marked, opens, part_of_mark
 from keyquery.models.checkpoints.loading import Loaded
 from keyquery.models.checkpoints.memory import exhausted
-from keyquery.models.libraries import need
 from keyquery.models.vocabulary import check_tokens
 
 SWITCH = "enable_thinking"  # by which templates of reasoning models turn thoughts on and off
@@ -111,7 +111,7 @@ def answers(
     ModelError
         When memory runs out.
     """
-    torch = need("torch", "to run a model")
+    torch = libraries.torch
     model, tokenizer = loaded.model, loaded.tokenizer
     filler = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
     if filler is None:

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.attention.calls import positions_of
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,7 +38,7 @@ def encode(tokenizer: Any, text: str) -> list[int]:
 
 def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any, start: int, keep: int = 1) -> Tensor:
     """Logits of the last `keep` tokens (B, keep, V) of a forward whose first token stands at `start` of the cache."""
-    torch = need("torch")
+    torch = libraries.torch
     if mask is None:
         places = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)
     else:
@@ -65,7 +65,7 @@ def batches(keys: Sequence[Any], batch: int, *, together: bool = False) -> Itera
 
 def key_cache(model: PreTrainedModel) -> Any:
     """An empty key cache, with the sliding windows of the model."""
-    return need("transformers").DynamicCache(config=model.config.get_text_config())
+    return libraries.transformers.DynamicCache(config=model.config.get_text_config())
 
 
 def home(model: PreTrainedModel) -> Any:

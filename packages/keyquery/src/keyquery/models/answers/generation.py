@@ -13,8 +13,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.answers.forwards import Around, batches, encode, home, key_cache, step
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -83,7 +83,7 @@ def _continue(
     prefill: Around,
     decode: Around,
 ) -> list[str]:
-    torch = need("torch")
+    torch = libraries.torch
     tokens, mask = _padded(rows, _filler(tokenizer))
     tokens, mask = tokens.to(home(model)), None if mask is None else mask.to(home(model))
     ends = _ends(model, tokenizer)
@@ -119,7 +119,7 @@ def _continue(
 
 def _padded(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None]:
     """Token ids (B, T) padded on the left, and their mask; no mask where nothing is padded."""
-    torch = need("torch")
+    torch = libraries.torch
     longest = max(map(len, rows))
     tokens = torch.tensor([[filler] * (longest - len(row)) + row for row in rows])
     if all(len(row) == longest for row in rows):

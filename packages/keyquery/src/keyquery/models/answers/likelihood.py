@@ -7,8 +7,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError
+from keyquery.models import libraries
 from keyquery.models.answers.forwards import Around, home
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,7 +43,7 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
     DataError
         When there are fewer than two tokens.
     """
-    torch = need("torch")
+    torch = libraries.torch
     tokens = torch.as_tensor(tokens, device=home(model))
     tokens = tokens[None] if tokens.ndim == 1 else tokens
     if tokens.shape[1] < 2:
@@ -60,7 +60,7 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
 
 def _logits(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
     """Logits of all tokens but the last, in parts (B, rows, V)."""
-    torch = need("torch")
+    torch = libraries.torch
     kept: list[Tensor] = []
     hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: kept.append(output[0]))
     try:

@@ -11,8 +11,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError
+from keyquery.models import libraries
 from keyquery.models.answers.forwards import Around, batches, encode, home, key_cache, step
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -186,7 +186,7 @@ def _sums(
     model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]], prefill: Around, decode: Around
 ) -> list[list[float]]:
     """Summed log-probabilities of every branch, for beginnings of equal length."""
-    torch = need("torch")
+    torch = libraries.torch
     device, length = home(model), len(heads[0])
     fed = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
     turns = max(map(len, fed))

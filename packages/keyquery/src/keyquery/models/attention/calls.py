@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
-from keyquery.models.libraries import need
+from keyquery.models import libraries
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -81,7 +81,7 @@ class Call:
         last key is the last query's own token, so keys count back from there (also when a window dropped old ones);
         slots of left padding come out negative. Meaningless for cross-attention.
         """
-        torch = need("torch")
+        torch = libraries.torch
         tokens, keys = self.query.shape[2], self.key.shape[2]
         device = self.query.device
         given = self.options.get("position_ids")
@@ -186,7 +186,7 @@ def _configs(model: PreTrainedModel) -> dict[int, Any]:
 def _registered(configs: list[Any]) -> Iterator[None]:
     """Hold the private name in both registries, and what each configuration ran with."""
     global _users
-    modeling, masking = need("transformers.modeling_utils"), need("transformers.masking_utils")
+    modeling, masking = libraries.need("transformers.modeling_utils"), libraries.need("transformers.masking_utils")
     with _lock:
         modeling.AttentionInterface.register(NAME, _attend)
         masking.AttentionMaskInterface.register(NAME, _mask)
@@ -226,9 +226,9 @@ def _attend(
     if kernel == "eager":
         attend = home.eager_attention_forward
     else:  # a modelling file may hold its own table, with overrides
-        attend = getattr(home, "ALL_ATTENTION_FUNCTIONS", need("transformers.modeling_utils").ALL_ATTENTION_FUNCTIONS)[
-            kernel
-        ]
+        attend = getattr(
+            home, "ALL_ATTENTION_FUNCTIONS", libraries.need("transformers.modeling_utils").ALL_ATTENTION_FUNCTIONS
+        )[kernel]
     result = attend(module, query, key, value, attention_mask, *rest, **options)
     observer = _observer.get()
     if observer is not None:
@@ -238,5 +238,5 @@ def _attend(
 
 
 def _mask(*rest: Any, **options: Any) -> Any:
-    masks = need("transformers.masking_utils").ALL_MASK_ATTENTION_FUNCTIONS
+    masks = libraries.need("transformers.masking_utils").ALL_MASK_ATTENTION_FUNCTIONS
     return masks[_kernel(options.get("config"))](*rest, **options)

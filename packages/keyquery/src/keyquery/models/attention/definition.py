@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from keyquery.models import libraries
 from keyquery.models.attention.calls import Call
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,21 +25,21 @@ def causal(queries: Tensor, tokens: int) -> Tensor:
     tokens : int
         Keys, at positions 0 to tokens - 1.
     """
-    keys = need("torch").arange(tokens, device=queries.device)
+    keys = libraries.torch.arange(tokens, device=queries.device)
     seen: Tensor = keys[None] <= queries[:, None]
     return seen
 
 
 def windowed(queries: Tensor, tokens: int, window: int) -> Tensor:
     """What a sliding window sees: the query's own token and the `window` - 1 before it, shape (rows, tokens)."""
-    keys = need("torch").arange(tokens, device=queries.device)
+    keys = libraries.torch.arange(tokens, device=queries.device)
     seen: Tensor = causal(queries, tokens) & (keys[None] > queries[:, None] - window)
     return seen
 
 
 def chunked(queries: Tensor, tokens: int, size: int) -> Tensor:
     """What chunks see: tokens of the query's own chunk of `size` that are not after it, shape (rows, tokens)."""
-    keys = need("torch").arange(tokens, device=queries.device)
+    keys = libraries.torch.arange(tokens, device=queries.device)
     seen: Tensor = causal(queries, tokens) & (keys[None] // size == queries[:, None] // size)
     return seen
 
@@ -58,7 +58,7 @@ def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
     seen : Tensor
         Boolean (rows, S): the keys that each of them sees, at least one.
     """
-    torch = need("torch")
+    torch = libraries.torch
     heads, key_heads = call.query.shape[1], call.key.shape[1]
     group, softcap, sinks = heads // key_heads, call.options.get("softcap"), call.options.get("s_aux")
     query = call.query.index_select(2, rows).float() * call.scaling
@@ -96,13 +96,13 @@ def difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
 
 def tolerance(call: Call) -> float:
     """The difference that the rounding of a kernel may leave, by the numbers that it computes with."""
-    half = call.value.dtype in (need("torch").float16, need("torch").bfloat16)
+    half = call.value.dtype in (libraries.torch.float16, libraries.torch.bfloat16)
     return 5e-2 if half else 2e-3
 
 
 def bias(call: Call, rows: Tensor) -> bool:
     """Whether the additive mask of some queries holds finite numbers besides zero: a bias on scores, not a mask."""
-    torch = need("torch")
+    torch = libraries.torch
     mask = call.mask
     if mask is None or not mask.is_floating_point():
         return False

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.architecture import query_scale
 from keyquery.models.attention.encodings import check, configured, encoding_name, scaled
-from keyquery.models.libraries import need
 from keyquery.models.undefined import undefined
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     ModelError
         When the model takes no position ids, or its logits are not finite.
     """
-    torch = need("torch")
+    torch = libraries.torch
     if tokens.shape[1] < 2 or shift < 1:
         raise ModelError(f"a shift of {shift} on {tokens.shape[1]} tokens moves nothing; give 2 tokens and 1 position")
     if "position_ids" not in inspect.signature(model.forward).parameters:
@@ -156,7 +156,7 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
     ModelError
         With the measured error, when it is above 1e-5.
     """
-    torch = need("torch")
+    torch = libraries.torch
     if tokens is None:
         tokens = torch.arange(PROBE_TOKENS)[None] % int(model.config.get_text_config().vocab_size)
     error = shift_error(model, tokens, shift)
@@ -226,7 +226,7 @@ def rotary(model: PreTrainedModel) -> list[Any]:
 
 
 def _identity(module: Any, inputs: Any, options: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    torch = need("torch")
+    torch = libraries.torch
     return torch.ones_like(output[0]), torch.zeros_like(output[1])
 
 
@@ -245,7 +245,7 @@ def _device(module: Any) -> Any:
 
 def _angles(module: Any) -> list[tuple[Tensor, Tensor]]:
     """Cosines and sines of a rotary module at a few positions, for each layer type that it knows."""
-    torch = need("torch")
+    torch = libraries.torch
     device = _device(module)
     places = torch.tensor([[0, 1, 7, SHIFT]], device=device)
     like = torch.zeros(1, places.shape[1], 1, device=device)

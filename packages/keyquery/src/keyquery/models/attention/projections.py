@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.architecture import query_scale
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.positions import rotates
 from keyquery.models.attention.rotations import rotations
-from keyquery.models.libraries import need
 from keyquery.rotary import Rotary, Rotations
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _exact(made: Tensor | None, turned_back: Tensor) -> Tensor:
 
 def _unturned(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
     """Queries and keys turned back to position 0, without the rotation's factor and the queries' scale."""
-    torch = need("torch")
+    torch = libraries.torch
     scale = query_scale(call.module)
     positions = call.positions()
     query, key = (
@@ -139,7 +139,7 @@ def _unturned(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
 
 def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
     """R(-t) v over the factor, for vectors (B, H, T, d) at positions (B or 1, T)."""
-    torch = need("torch")
+    torch = libraries.torch
     if rotary.still:
         return vectors
     frequencies = torch.tensor(rotary.frequencies, dtype=torch.float64)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.architecture import describe_failures, run
 from keyquery.models.attention.encodings import nested
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -29,11 +29,11 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
     ModelError
         When the forward fails.
     """
-    torch = need("torch")
+    torch = libraries.torch
     embed = torch.nn.functional.embedding
     rows: list[int] = []
 
-    class Lookups(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+    class Lookups(torch.overrides.TorchFunctionMode):
         """Sees every table that is looked up."""
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -60,7 +60,7 @@ def refuse_longer(model: PreTrainedModel) -> None:
     ModelError
         When the forward that looks for the table fails; from then on, by the model, with the tokens that reached it.
     """
-    torch = need("torch")
+    torch = libraries.torch
     words = model.get_input_embeddings()
     if not any(isinstance(module, torch.nn.Embedding) and module is not words for module in model.modules()):
         return

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.architecture import query_scale
 from keyquery.models.attention.calls import Call, recording
-from keyquery.models.libraries import need
 from keyquery.rotary import LAYOUTS, NO_ROTATION, Rotary, Rotations
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def rotations(model: PreTrainedModel, context: int) -> Rotations:
     ModelError
         When the architecture does not use the attention interface of transformers.
     """
-    torch = need("torch")
+    torch = libraries.torch
     positions = _positions(context)
     text = model.config.get_text_config()
     tokens = torch.arange(len(positions))[None] % int(text.vocab_size)
@@ -76,7 +76,7 @@ def rotations(model: PreTrainedModel, context: int) -> Rotations:
         positions = np.arange(len(positions))
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1
-    device = model.get_input_embeddings().weight.device
+    device: Any = model.get_input_embeddings().weight.device
     found: Rotations = {}
     with _watching(model) as seen, torch.inference_mode():
 
@@ -134,7 +134,7 @@ def _see_angles(own: _Seen) -> Any:
 
 
 def _see_output(own: _Seen) -> Any:
-    torch = need("torch")
+    torch = libraries.torch
 
     def hook(module: Module, inputs: tuple[Any, ...], output: Any) -> None:
         if _is_angles(output):
@@ -151,7 +151,7 @@ def _see_output(own: _Seen) -> Any:
 
 def _is_angles(given: Any) -> bool:
     """Whether these are cosines and sines, or complex numbers of size one."""
-    torch = need("torch")
+    torch = libraries.torch
     if isinstance(given, torch.Tensor):
         return bool(given.is_complex())
     return (
@@ -181,7 +181,7 @@ def _judged(
     if not query.any():
         return NO_ROTATION  # zeros stay zeros however they are turned, and so do their scores
     # steps of the precision of queries and, over a long context, of angles in single precision
-    slack = 6 * float(need("torch").finfo(call.query.dtype).eps) + context * 2.0**-23
+    slack = 6 * float(libraries.torch.finfo(call.query.dtype).eps) + context * 2.0**-23
     try:
         candidates = [NO_ROTATION, *_candidates(seen.angles, positions, query.shape[-1], context, frequencies)]
     except ModelError as reason:
@@ -229,7 +229,7 @@ def _candidates(
     if isinstance(angles, tuple):
         cosine, sine = (_by_token(part, len(positions)) for part in angles)
     else:
-        parts = need("torch").view_as_real(angles)
+        parts = libraries.torch.view_as_real(angles)
         cosine, sine = (_by_token(parts[..., side], len(positions)) for side in (0, 1))
     found = []
     half = cosine.shape[1] // 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.attention.calls import Call
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -45,7 +45,7 @@ def tokens_of(call: Call) -> int:
 
 def tile_scores(call: Call, query: Tensor, t: Tensor, keys: range) -> tuple[Tensor, Tensor]:
     """Scores (H, rows, keys), -inf where a key is not seen, and what is seen (rows, keys)."""
-    torch = need("torch")
+    torch = libraries.torch
     heads, count, dims = query.shape
     key = call.key[0, :, keys.start : keys.stop].float()
     grouped = query.reshape(key.shape[0], -1, dims)  # heads of one key head lie side by side
@@ -74,7 +74,7 @@ def _tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tensor:
 
 def _open(mask: Tensor) -> Tensor:
     """Where a boolean or additive mask lets a key be seen."""
-    torch = need("torch")
+    torch = libraries.torch
     shown: Tensor = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
     return shown
 
@@ -87,7 +87,7 @@ def check_causal(call: Call, rows: range) -> None:
         raise ModelError(
             f"{type(call.module).__name__}: a mask of shape {tuple(call.mask.shape)} is not one for all heads"
         )
-    torch = need("torch")
+    torch = libraries.torch
     ahead = _open(_tile(call, rows.start, rows.stop, rows.start, call.key.shape[2]))
     if bool(torch.triu(ahead, diagonal=1).any()):
         raise ModelError(

@@ -8,16 +8,16 @@ its weights, which are summed and let go.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from keyquery.models import libraries
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.rows import LOCAL, TIE, Float64Array, Rows, joined, ranges
 from keyquery.models.attention.scores import check_causal, tile_scores, tokens_of
 from keyquery.models.attention.stream import plain, streamed
-from keyquery.models.libraries import need
 from keyquery.models.undefined import NotFinite
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def attention_statistics(
     """
     tokens = tokens_of(call)
     limits = edges(tokens)
-    with need("torch").no_grad():
+    with libraries.torch.no_grad():
         if query_block is None and key_tile is None and plain(call):
             rows = streamed(call, limits)
             if not np.isfinite(rows.entropy).all():
@@ -167,10 +167,10 @@ def _undefined(call: Call) -> NotFinite:
 
 
 def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> Rows:
-    torch = need("torch")
+    torch = libraries.torch
     device = call.query.device
     heads, count = call.query.shape[1], len(rows)
-    size = {"device": device, "dtype": torch.float32}
+    size: dict[str, Any] = {"device": device, "dtype": torch.float32}
     query = call.query[0, :, rows.start : rows.stop].float()
     t = torch.arange(rows.start, rows.stop, device=device)
     check_causal(call, rows)

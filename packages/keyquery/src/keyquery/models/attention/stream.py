@@ -13,9 +13,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from keyquery.models import libraries
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.rows import LOCAL, TIE, Rows
-from keyquery.models.libraries import need
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,7 +57,7 @@ def streamed(call: Call, limits: IntArray) -> Rows:
     limits : ndarray of int, shape (bins + 1,)
         Limits of the distance bins.
     """
-    torch = need("torch")
+    torch = libraries.torch
     _, heads, tokens, _ = call.query.shape
     group = heads // call.key.shape[1]
     window = min(call.window or tokens, tokens)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError, about
+from keyquery.models import libraries
 from keyquery.models.architecture import Layer, check_call, describe_failures, run, survey
 from keyquery.models.attention.calls import Call, Observer, recording
 from keyquery.models.attention.projections import projecting
@@ -23,7 +24,6 @@ from keyquery.models.captures.recorder import VectorRecorder
 from keyquery.models.captures.sampling import Buckets, Head, draw_heads
 from keyquery.models.checkpoints import memory
 from keyquery.models.checkpoints.loading import Loaded, load, load_tokenizer
-from keyquery.models.libraries import need
 from keyquery.models.texts import Document, count_documents, documents, is_local, shortage, texts
 from keyquery.models.undefined import undefined
 from keyquery.models.vocabulary import check_tokens
@@ -234,7 +234,7 @@ def _begin(
 def _rotations(options: CaptureOptions, loaded: Loaded) -> Rotations:
     """How each layer turns its queries; where not even a few tokens fit into memory, what fits is told."""
     words = int(loaded.model.config.get_text_config().vocab_size)
-    tokens = need("torch").arange(options.context)[None] % words
+    tokens = libraries.torch.arange(options.context)[None] % words
     with _told_what_fits(options, loaded, tokens), describe_failures(loaded.model, options.context):
         return rotations(loaded.model, options.context)
 
@@ -284,7 +284,7 @@ def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, 
 
 
 def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: VectorRecorder) -> None:
-    tokens = need("torch").tensor(document.tokens)[None]
+    tokens = libraries.torch.tensor(document.tokens)[None]
     check_tokens(loaded.model, tokens, loaded.tokenizer)
     with (
         _told_what_fits(options, loaded, tokens, recorder.abandon),

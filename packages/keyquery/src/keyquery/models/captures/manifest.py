@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from boundpaper.errors import DataError, ModelError
 from boundpaper.near import or_known
@@ -22,26 +22,72 @@ FILE = "manifest.json"
 FORMAT = 1
 _MODULE = "keyquery.models.captures.manifest"
 MOST = 2**31 - 1  # files count in 32 bits
-KEYS = frozenset(("format", "complete", "settings", "versions", "notes", "rotations", "documents", SEAL))
-ASKED = frozenset(
-    (
-        *("model", "asked_revision", "asked_dtype", "quantize", "double", "texts", "texts_hash", "field", "split"),
-        *("context", "buckets", "rate", "heads", "documents", "seed", "pre_rope", "sliding", "windows"),
-        *("window_ends", "skip_short"),
-    )
-)
-LOADED = frozenset(
-    (
-        *("revision", "fingerprint", "architecture", "model_type", "dtype", "quantization", "attention", "load_as"),
-        *("scaling", "gguf", "bos", "position", "encoding", "head_seed", "layers", "captured_heads"),
-    )
-)
 TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "factor"))
-DOCUMENT = frozenset(("number", "id", "digest"))
 NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
 
 
-def read(root: Path) -> dict[str, Any] | None:
+class Document(TypedDict):
+    """A document of a capture."""
+
+    number: int
+    id: str
+    digest: str
+
+
+class Settings(TypedDict, total=False):
+    """What was asked for, and from `revision` on what was loaded."""
+
+    model: str
+    asked_revision: str | None
+    asked_dtype: str
+    quantize: str | None
+    double: bool
+    texts: str
+    texts_hash: str
+    field: str
+    split: str
+    context: int
+    buckets: int
+    rate: float
+    heads: int | None
+    documents: int | None
+    seed: int
+    pre_rope: bool
+    sliding: bool
+    windows: bool
+    window_ends: str
+    skip_short: bool
+    revision: str | None
+    fingerprint: str | None
+    architecture: str
+    model_type: str
+    dtype: str
+    quantization: dict[str, object] | None
+    attention: str
+    load_as: str
+    scaling: float
+    gguf: dict[str, object]
+    bos: bool
+    position: str
+    encoding: str
+    head_seed: int
+    layers: list[dict[str, object]]
+    captured_heads: list[list[int]]
+
+
+class Manifest(TypedDict, total=False):
+    """What a manifest says, without its hash."""
+
+    format: int
+    complete: bool
+    settings: Settings
+    versions: dict[str, str]
+    notes: list[str]
+    rotations: list[dict[str, object]]
+    documents: list[Document]
+
+
+def read(root: Path) -> Manifest | None:
     """The manifest of a folder, or None when it has none.
 
     Raises
@@ -67,7 +113,7 @@ def read(root: Path) -> dict[str, Any] | None:
         )
     if wrong := _wrong(held) or broken(held):
         raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
-    return {name: value for name, value in held.items() if name != SEAL}
+    return cast(Manifest, {name: value for name, value in held.items() if name != SEAL})
 
 
 def seal(root: Path) -> None:
@@ -102,11 +148,11 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
         filter(
             None,
             (
-                _unknown(found, KEYS, "of the manifest"),
-                _unknown(settings, ASKED | LOADED, "of `settings`"),
+                _unknown(found, (*Manifest.__annotations__, SEAL), "of the manifest"),
+                _unknown(settings, Settings.__annotations__, "of `settings`"),
                 *(_unknown(row, layer, "of a layer") for row in settings.get("layers", [])),
                 *(_unknown(row, TURNING, "of `rotations`") for row in found.get("rotations") or []),
-                *(_unknown(row, DOCUMENT, "of a document") for row in found.get("documents", [])),
+                *(_unknown(row, Document.__annotations__, "of a document") for row in found.get("documents", [])),
             ),
         ),
         "",

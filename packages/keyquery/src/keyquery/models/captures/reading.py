@@ -13,6 +13,7 @@ from scipy.linalg import hadamard
 
 from boundpaper.errors import DataError
 from keyquery.models.captures import layout, manifest
+from keyquery.models.captures.manifest import Manifest
 from keyquery.models.captures.sampling import Head, Side
 from keyquery.models.libraries import need
 from keyquery.rotary import Rotary
@@ -74,7 +75,7 @@ class Capture:
     context: int
     bucket_size: int
     heads: tuple[Head, ...]
-    manifest: dict[str, Any] | None = None
+    manifest: Manifest | None = None
     only: tuple[int, ...] | None = None
     rotations: Mapping[int, Rotary | str] | None = None
 
@@ -110,7 +111,7 @@ class Capture:
         DataError
             When the column holds several numbers.
         """
-        rows = (self.manifest or {}).get("settings", {}).get("layers", ())
+        rows: Sequence[Mapping[str, Any]] = (self.manifest or {}).get("settings", {}).get("layers", ())
         known = {int(row["index"]): row for row in rows if "index" in row}
         if layer in known:
             window = known[layer].get("window")

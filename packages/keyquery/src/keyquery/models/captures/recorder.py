@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.architecture import Layer
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import Projections
 from keyquery.models.captures.parts import Part
 from keyquery.models.captures.sampling import Buckets, Head, tokens
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class VectorRecorder:
             query, key = self._projections.before(call)
         for side, tensor, heads in (("q", query, self._queries[layer]), ("k", key, self._keys[layer])):
             kept = tokens(self._buckets, self._seed, self._document, layer, "q" if side == "q" else "k")
-            torch = need("torch")
+            torch = libraries.torch
             rows = torch.from_numpy(kept).to(tensor.device)
             columns = torch.tensor(heads, device=tensor.device)
             self._waiting.append((layer, side, tensor[0].index_select(1, rows).index_select(0, columns), kept))

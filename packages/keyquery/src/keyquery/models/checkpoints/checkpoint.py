@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from boundpaper.errors import ModelError
-from keyquery.models.libraries import need
+from keyquery.models import libraries
 
 FACTORS = re.compile(
     r"^(softmax|attention|attn|qk|query_key|scores?)_(scale|scaling|scaling_factor|multiplier|temperature)$"
@@ -32,7 +32,7 @@ def own_class(raw: dict[str, Any], name: str) -> None:
     ModelError
         When config.json brings code and names an architecture that transformers does not have.
     """
-    transformers = need("transformers")
+    transformers = libraries.transformers
     named = [each for each in raw.get("architectures") or () if not hasattr(transformers, each)]
     if raw.get("auto_map") and named:
         raise ModelError(
@@ -57,7 +57,7 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
     ModelError
         When transformers has no such causal language model.
     """
-    transformers = need("transformers")
+    transformers = libraries.transformers
     known = transformers.AutoConfig.for_model
     try:
         family = type(known(load_as))

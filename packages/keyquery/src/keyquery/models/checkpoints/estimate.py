@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.architecture import Layer
 from keyquery.models.checkpoints.loading import DTYPES, ModelSource, configuration, factory
 from keyquery.models.checkpoints.memory import available, largest, least
 from keyquery.models.checkpoints.reasons import explained
-from keyquery.models.libraries import need
 
 BLOCK = 64  # 4-bit weights share one float32 scale per 64: half a bit each
 OUTER = 256  # under double quantization 256 scales of 8 bits share a float32
@@ -122,7 +122,7 @@ def of_config(
     """
     if context < 1 or batch < 1:
         raise ModelError(f"a memory estimate for {batch} texts of {context} tokens: give 1 or more of both")
-    torch = need("torch", "to estimate memory")
+    torch = libraries.torch
     kind = getattr(torch, DTYPES[dtype]) if dtype != "auto" else getattr(config, "dtype", None) or torch.float32
     kind = getattr(torch, kind) if isinstance(kind, str) else kind
     with torch.device("meta"), explained(name):
@@ -146,7 +146,7 @@ def of_config(
 
 def room(device: str) -> int | None:
     """Free bytes where a model of `device` goes: all GPUs for "auto" and "cuda"; None where nothing says."""
-    torch = need("torch")
+    torch = libraries.torch
     if device in ("auto", "cuda") and torch.cuda.is_available():
         return sum(available(f"cuda:{number}") or 0 for number in range(torch.cuda.device_count()))
     return available("cpu" if device == "auto" else device)
@@ -184,7 +184,7 @@ def check(found: Estimate, free: int | None, *, anyway: bool = False) -> str:
 
 def _weights(model: Any, quantize: str | None, double: bool) -> tuple[int, int]:
     """Bytes of all weights and buffers, and of the largest quantized weight once unpacked."""
-    torch = need("torch")
+    torch = libraries.torch
     total = sum(part.numel() * part.element_size() for part in (*model.parameters(), *model.buffers()))
     if quantize is None:
         return total, 0

@@ -18,10 +18,10 @@ from boundpaper.store.files import temporary
 from boundpaper.store.json_text import parsed
 from boundpaper.store.kept import broken, sealed
 from boundpaper.typeset.plural import counted
+from keyquery.models import libraries
 from keyquery.models.checkpoints import gguf_keys
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.reasons import explained
-from keyquery.models.libraries import need, version
 
 CARD = "gguf.json"
 LIBRARIES = ("gguf", "torch", "transformers")
@@ -93,7 +93,7 @@ class _Content:
 
 
 def _versions() -> dict[str, str | None]:
-    return {**{name: version(name) for name in LIBRARIES}, "check": CHECK}
+    return {**{name: libraries.version(name) for name in LIBRARIES}, "check": CHECK}
 
 
 def card(folder: Path) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def origin(folder: Path) -> dict[str, Any] | None:
 
 def _describe(file: Path) -> tuple[dict[str, Any], _Content]:
     """The file's kind of quantisation by its header, and its tensors by type; and what is held against the model."""
-    gguf = need("gguf", "to read GGUF files")
+    gguf = libraries.need("gguf", "to read GGUF files")
     try:
         reader = gguf.GGUFReader(file)
         keys = {name: field.contents() for name, field in reader.fields.items() if not name.startswith("GGUF.")}
@@ -134,13 +134,12 @@ def _describe(file: Path) -> tuple[dict[str, Any], _Content]:
 
 def _convert(file: Path, folder: Path, content: _Content) -> None:
     """Let transformers read the file, hold what it read against the file, and save it as a plain model."""
-    torch, transformers = need("torch", "to load models"), need("transformers", "to load models")
+    torch, transformers = libraries.torch, libraries.transformers
     transformers.utils.logging.disable_progress_bar()
     with explained(str(file)), redirect_stderr(io.StringIO()):  # a bar of the conversion minds no setting
         place, options = str(file.parent), {"gguf_file": file.name}
-        model, report = transformers.AutoModelForCausalLM.from_pretrained(
-            place, dtype=torch.float32, output_loading_info=True, **options
-        )
+        made: Any = transformers.AutoModelForCausalLM
+        model, report = made.from_pretrained(place, dtype=torch.float32, output_loading_info=True, **options)
         missing = sorted(report.get("missing_keys") or ())
         if missing:
             raise ModelError(
@@ -172,9 +171,9 @@ def _convert(file: Path, folder: Path, content: _Content) -> None:
 
 def _known(model: Any, content: _Content) -> set[str]:
     """Names of tensors that transformers makes weights of a model from."""
-    conversion = need("transformers.modeling_gguf_pytorch_utils")
+    conversion = libraries.need("transformers.modeling_gguf_pytorch_utils")
     architecture = str(content.keys.get("general.architecture"))
-    if architecture in need("transformers.integrations.gguf").GGUF_ARCHS:
+    if architecture in libraries.need("transformers.integrations.gguf").GGUF_ARCHS:
         return set(content.sizes)  # read by rules; their numbers are counted all the same
     make = conversion.TENSOR_PROCESSORS.get(architecture, conversion.TensorProcessor)
     names = set(conversion.get_gguf_hf_weights_map(model, make(config={})))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.errors import ModelError
 from boundpaper.store.json_text import DoubledKeyError, parsed
 from boundpaper.typeset.plural import counted
+from keyquery.models import libraries
 from keyquery.models.architecture import check_order
 from keyquery.models.attention.encodings import configured, encoding_name
 from keyquery.models.attention.positions import check_position_blind
@@ -21,7 +22,6 @@ from keyquery.models.checkpoints import checkpoint, gguf
 from keyquery.models.checkpoints.beginning import begin
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.reasons import explained
-from keyquery.models.libraries import need, version
 from keyquery.models.undefined import check_weights
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     MissingDependency
         When torch, transformers or, for quantization, bitsandbytes and accelerate are absent.
     """
-    torch, transformers = need("torch", "to load models"), need("transformers", "to load models")
+    torch, transformers = libraries.torch, libraries.transformers
     transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
     device = _device(source.device)
     options: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, **hub_options(source)}
@@ -125,10 +125,10 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
         config = configuration(source)
         options |= {"dtype": getattr(torch, DTYPES[source.dtype]) if source.dtype != "auto" else "auto"}
         if source.quantize is not None:
-            need("accelerate", "for quantization")
+            libraries.need("accelerate", "for quantization")
             options["quantization_config"] = _quantization(source)
         if source.quantize is not None or device == "cuda":
-            need("accelerate", "to place a model on the GPU")
+            libraries.need("accelerate", "to place a model on the GPU")
             options["device_map"] = "auto" if source.device in ("auto", "cuda") and device == "cuda" else {"": device}
         for each in REPORTING:
             logging.getLogger(each).addFilter(_is_no_report)
@@ -170,7 +170,7 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
     ModelError
         When it cannot be had.
     """
-    transformers = need("transformers", "to load models")
+    transformers = libraries.transformers
     if config is None and source.load_as is not None:
         config = configuration(source)
     known = {} if config is None else {"config": config}
@@ -201,7 +201,7 @@ def hub_options(source: ModelSource) -> dict[str, Any]:
 @functools.cache
 def _hub_answers() -> bool:
     """Whether the Hub answers at all, asked once for a few seconds: its library tries again and again for minutes."""
-    hub = need("huggingface_hub", "to load models")
+    hub = libraries.need("huggingface_hub", "to load models")
     if hub.constants.HF_HUB_OFFLINE:
         return False
     try:
@@ -219,7 +219,7 @@ def configuration(source: ModelSource) -> Any:
     ModelError
         When it cannot be had, or says what its class would ignore although it changes attention.
     """
-    transformers = need("transformers", "to load models")
+    transformers = libraries.transformers
     check_keys(source.name)
     with explained(source.name, source.revision):
         if source.load_as is None:
@@ -269,7 +269,7 @@ def said_once(record: logging.LogRecord) -> bool:
 
 def factory(config: Any, trust_remote_code: bool = False) -> Any:
     """The class of transformers that makes a model of a configuration: for causal language, else with images."""
-    transformers = need("transformers")
+    transformers = libraries.transformers
     causal = type(config) in transformers.AutoModelForCausalLM._model_mapping or trust_remote_code
     return transformers.AutoModelForCausalLM if causal else transformers.AutoModelForImageTextToText
 
@@ -296,7 +296,8 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         "quantization": quantization,
         "attention": model.config.get_text_config()._attn_implementation,
         "versions": {
-            name: version(name) for name in ("torch", "transformers", *(("bitsandbytes",) if source.quantize else ()))
+            name: libraries.version(name)
+            for name in ("torch", "transformers", *(("bitsandbytes",) if source.quantize else ()))
         },
         **{key: value for key, value in asked.items() if value is not None},
     }
@@ -309,7 +310,7 @@ def shown_model(name: str) -> str:
 
 
 def _device(asked: str) -> str:
-    torch = need("torch")
+    torch = libraries.torch
     if asked == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     kind = asked.split(":")[0]
@@ -323,8 +324,8 @@ def _device(asked: str) -> str:
 
 
 def _quantization(source: ModelSource) -> Any:
-    torch, transformers = need("torch"), need("transformers")
-    need("bitsandbytes", f"for --quantize {source.quantize}")
+    torch, transformers = libraries.torch, libraries.transformers
+    libraries.need("bitsandbytes", f"for --quantize {source.quantize}")
     logging.getLogger(PRODUCTS).addFilter(said_once)
     if source.quantize == "int8":
         return transformers.BitsAndBytesConfig(load_in_8bit=True)

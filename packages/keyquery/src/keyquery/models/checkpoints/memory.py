@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from keyquery.models import libraries
 from keyquery.models.architecture import Layer
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -42,7 +42,7 @@ def least(model: PreTrainedModel, layers: Iterable[Layer], context: int) -> int:
 
 def available(device: Any) -> int | None:
     """Free bytes of a device; None where nothing says. On the CPU the container's limit counts as well."""
-    torch = need("torch")
+    torch = libraries.torch
     device = torch.device(device)
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
@@ -86,7 +86,7 @@ def largest_context(attempt: Callable[[int], object], context: int) -> int:
 
     Called after memory ran out, so each attempt starts with an emptied cache.
     """
-    torch = need("torch")
+    torch = libraries.torch
     while context >= 2:
         context //= 2
         if torch.cuda.is_available():

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.checkpoints.loading import factory
-from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -40,7 +40,7 @@ def narrow_twin(held: Mapping[str, Any]) -> PreTrainedModel:
     ModelError
         When transformers does not know its type, or the narrow settings do not go together in its class.
     """
-    torch, transformers = need("torch", "to read a rotation"), need("transformers", "to read a rotation")
+    torch, transformers = libraries.torch, libraries.transformers
     kind = str(held.get("model_type"))
     try:
         whole = transformers.AutoConfig.for_model(kind, **{k: v for k, v in held.items() if k != "model_type"})

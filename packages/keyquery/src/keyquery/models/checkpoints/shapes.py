@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.checkpoints.estimate import Estimate, of_config
-from keyquery.models.libraries import need
 
 SMALL = 32  # a small twin has its widths over this, and as many heads
 SMALL_HEAD = 8
@@ -63,7 +63,7 @@ class Shape:
         ModelError
             When transformers does not know the type.
         """
-        transformers = need("transformers", "to shape a model")
+        transformers = libraries.transformers
         settings: dict[str, Any] = {
             "num_hidden_layers": self.layers,
             "hidden_size": self.width,

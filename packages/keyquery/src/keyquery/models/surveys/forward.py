@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.anatomy import Block, blocks
 from keyquery.models.architecture import run
 from keyquery.models.attention.calls import Call, recording
 from keyquery.models.attention.projections import Projections, projecting
 from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics
-from keyquery.models.libraries import need
 from keyquery.models.surveys.hidden_entropy import hidden_entropy
 from keyquery.models.surveys.record import ENTROPY_TOKENS, VARIANTS, TextSurvey
 from keyquery.models.undefined import NotFinite
@@ -246,7 +246,7 @@ def _cosine(one: Tensor, other: Tensor) -> Tensor:
 
 def _means(values: Tensor) -> NDArray[np.float64]:
     """Mean over all tokens, the first, and the later ones, undefined ones left out; NaN where none is defined."""
-    torch = need("torch")
+    torch = libraries.torch
     means = torch.stack([values.nanmean(), values[0], values[1:].nanmean()])
     return _array(means)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from keyquery.models.libraries import need
+from keyquery.models import libraries
 from keyquery.models.undefined import NotFinite
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int6
     NotFinite
         When a state is infinite or undefined.
     """
-    torch = need("torch")
+    torch = libraries.torch
     if not bool(torch.isfinite(states).all()):
         raise NotFinite("hidden states are infinite or undefined")
     exact = (states.cpu() if states.device.type == "mps" else states).double()  # MPS has no float64

@@ -14,9 +14,9 @@ from boundpaper.errors import DataError, ModelError, about
 from boundpaper.store.files import write
 from keyquery.measure.bar import bar
 from keyquery.measure.measurements import checked_name, slug
+from keyquery.models import libraries
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.libraries import need
 from keyquery.scores.ruler import harness as ruler_harness
 from keyquery.scores.ruler import needles as ruler_needles
 from keyquery.scores.ruler import results as ruler_results
@@ -177,7 +177,7 @@ def _tasks(text: str | None, generate: bool) -> tuple[str, ...]:
 
 def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
     """Refuse lengths above the model's positions before anything is loaded."""
-    transformers = need("transformers", "to read the model's configuration")
+    transformers = libraries.transformers
     try:
         config = transformers.AutoConfig.from_pretrained(
             source.name, revision=source.revision, trust_remote_code=source.trust_remote_code

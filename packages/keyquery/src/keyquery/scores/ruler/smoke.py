@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ThesisError
-from keyquery.models.libraries import need
+from keyquery.models import libraries
 from keyquery.models.null_model import CONFIG
 
 SMALLER: dict[str, Any] = {  # thousands of bytes are read on any machine in minutes
@@ -42,7 +42,7 @@ def make(folder: Path, **changes: Any) -> Path:
     MissingDependency
         When torch or transformers is absent.
     """
-    torch, transformers = need("torch", "for the null model"), need("transformers", "for the null model")
+    torch, transformers = libraries.torch, libraries.transformers
     place = folder / "random-llama-bytes"
     words = byte_tokenizer()
     torch.manual_seed(0)
@@ -54,7 +54,7 @@ def make(folder: Path, **changes: Any) -> Path:
 
 def byte_tokenizer() -> Any:
     """A tokenizer with a token a byte and one for the beginning, which it puts in front."""
-    transformers = need("transformers", "for the null model")
+    transformers = libraries.transformers
     from tokenizers import Tokenizer, decoders
     from tokenizers.models import BPE
     from tokenizers.pre_tokenizers import ByteLevel

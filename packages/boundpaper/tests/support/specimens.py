@@ -9,7 +9,7 @@ from pathlib import Path
 
 import warmed
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 SOURCE = HERE.parent / "src"
 SPECIMEN = HERE / "specimen"
 SCHEMA = "artifacts/datapackage.yaml"

@@ -1,6 +1,6 @@
 """From the verdicts of a PDF to their rows on the site (one click), and on to function and data (another).
 
-python packages/boundpaper/tests/two_clicks.py out/thesis.pdf out/site
+python packages/boundpaper/tests/support/two_clicks.py out/thesis.pdf out/site
 """
 
 from __future__ import annotations
