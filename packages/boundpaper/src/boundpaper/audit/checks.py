@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from boundpaper.audit import arithmetic, relations, reported, same, structure
+from boundpaper.audit import arithmetic, relations, reported, rows, same, series, structure
 from boundpaper.audit.documents import Document, together
 from boundpaper.audit.finding import LEVELS, Finding
 
@@ -16,6 +16,8 @@ CHECKS: tuple[tuple[frozenset[str], Check], ...] = (
     (frozenset({"same-quantity"}), same.check),
     (frozenset({"arithmetic"}), arithmetic.check),
     (frozenset({"statistic"}), reported.check),
+    (frozenset({"series"}), series.check),
+    (frozenset({"rows"}), rows.check),
 )
 """Each check with the kinds of its findings."""
 KINDS = sorted(set().union(*(kinds for kinds, _ in CHECKS)))

@@ -17,7 +17,7 @@ _CORE = (
 )
 _UNIT = (
     r"(?P<unit>\s?%|\s?[x×](?!\w|\s?[\d(])|[ -]?(?:times|fold|percent|percentage points?|points?|pp)\b|[KMB](?!\w)"
-    r"|\s?[°µA-Za-z]{1,3}(?:/s|/h)?(?![\w-]))"
+    r"|\s?(?:each|tokens)\b|\s?[°µA-Za-z]{1,3}(?:/s|/h)?(?![\w-]))"
 )
 _NUMBER = re.compile(rf"{_CORE}(?:{_UNIT}|(?![\w^]))(?!,\d|\.\d|[-\u2013]\d|[-\u2013]?[A-Za-z])")
 _CELL = re.compile(
@@ -26,7 +26,7 @@ _CELL = re.compile(
 )
 _WORD_UNITS = {
     "x": "x", "×": "x", "times": "x", "fold": "x", "percent": "%", "point": "points", "points": "points",
-    "percentage point": "points", "percentage points": "points", "pp": "points",
+    "percentage point": "points", "percentage points": "points", "pp": "points", "each": "", "tokens": "",
 }  # fmt: skip
 # Words of one to three letters that follow a number without being its unit.
 _NO_UNITS_TEXT = (

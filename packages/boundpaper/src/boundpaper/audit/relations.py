@@ -104,9 +104,9 @@ def pairs(table: Table) -> Iterator[Held]:
     if not 3 <= len(columns) <= MOST_COLUMNS:
         return
     intervals = {column.index: _intervals(column) for column in columns}
-    for target in columns:
-        words = _words(target.name)
-        cued = [key for key in _FORMULAS if words & _WORDS[key]]
+    cues = {each.index: [key for key in _FORMULAS if _words(each.name) & _WORDS[key]] for each in columns}
+    for target in sorted(columns, key=lambda each: not cues[each.index]):  # what is said to follow is told first
+        cued = cues[target.index]
         tried = max(1, (len(columns) - 1) * (len(columns) - 2))
         best: tuple[tuple[float, ...], Held] | None = None
         most = int((0.4 if cued else 0.15) * len(table.rows))
@@ -306,6 +306,7 @@ def _told(table: Table, held: Held, said: set[tuple[int, str]]) -> Iterator[Find
 def _accounted(table: Table, row: int, printed: Number, expected: Interval) -> bool:
     """Whether another cell of the row is just what lacks: the row has a part that the others have not."""
     lacks = Interval(printed.interval.low - expected.high, printed.interval.high - expected.low)
-    cells = [[one.interval for one in number.in_text(cell) if one.value] for cell in table.rows[row].cells]
+    read = ([one for one in number.in_text(cell) if one.value] for cell in table.rows[row].cells)
+    cells = [[one.interval for one in each if one.decimals == printed.decimals] for each in read]
     parts = [one for each in cells for one in (*each, sum(each, Interval(0, 0)))]
     return any(meets(lacks, one) or meets(-lacks, one) for one in parts if one.middle)
