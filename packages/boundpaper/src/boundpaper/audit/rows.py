@@ -82,7 +82,7 @@ class Said:
                 if rows:
                     sizes = _SIZES.match(self.sentence.text, last.end())
                     ends = re.findall(r"[\d.]+[a-z]+", sizes["sizes"].lower()) if sizes else ()
-                    fitting = tuple(row for row in rows if any(self.names[row].endswith(end) for end in ends))
+                    fitting = tuple(row for row in rows if any(self._ends(row, end) for end in ends))
                     found.append(Group(token.start(), last.end(), fitting or rows))
                     break
         for match in _LISTED.finditer(self.sentence.text):
@@ -93,6 +93,9 @@ class Said:
             if len(rows) == len(wanted):
                 found.append(Group(match.start(), match.end(), rows, True))
         return tuple(found)
+
+    def _ends(self, row: int, size: str) -> bool:
+        return re.search(rf"(?<![\d.]){re.escape(size)}$", self.table.key(row).lower()) is not None
 
     def _beginning(self, word: str) -> tuple[int, ...]:
         """The rows whose names are a word or begin with it, where a digit or a new word follows."""
