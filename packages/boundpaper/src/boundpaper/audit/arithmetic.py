@@ -152,7 +152,7 @@ def _changes(signed: Signed) -> Iterator[Finding]:
         if min(one.loose.low, two.loose.low) <= 0 or (not two.unit and _NAME.search(before)):
             continue
         lead = _LEADS.search(before) if arrow else None
-        in_brackets = _BRACKETS.search(before)
+        in_brackets = None if re.match(rf"[^()]*{_N}", signed.text[match.end() :]) else _BRACKETS.search(before)
         lead = lead or (in_brackets if in_brackets and _CUE.search(in_brackets[0]) else None)
         beside = _BESIDE.match(signed.text, match.end())
         changes = [(each["c"], signed.number(each["c"])) for each in (lead, beside) if each]

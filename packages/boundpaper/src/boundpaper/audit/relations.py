@@ -74,7 +74,13 @@ def held_in(table: Table) -> tuple[tuple[Table, Held], ...]:
     """The relations that are believed of a table, with the table as it was read: down, or across."""
     if table.kind == "figure":
         return ()
-    return tuple((each, held) for each in (table, table.turned()) for held in (*totals(each), *pairs(each)))
+    found: list[tuple[Table, Held]] = []
+    for each in (table, table.turned()):
+        summed = list(totals(each))
+        more = {held.target.index: len(held.kept) for held in summed}
+        found += [(each, held) for held in summed]
+        found += [(each, held) for held in pairs(each) if len(held.kept) > more.get(held.target.index, 0)]
+    return tuple(found)
 
 
 def _intervals(column: Column) -> list[Interval | None]:

@@ -15,6 +15,7 @@ from boundpaper.audit.documents import Column, Document, Sentence, Table
 from boundpaper.audit.finding import Finding, Place, spread
 from boundpaper.audit.number import Number
 from boundpaper.audit.same import words
+from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, meets, ratio
 from boundpaper.typeset.printed import parse
 
@@ -28,7 +29,7 @@ _WITHIN = re.compile(r"\b(?:differ|var(?:y|ies)|spread|agree|lie)\w*+ (?:by|with
 _EVERY = re.compile(r"\b(?:each|every|all|any)\b", re.IGNORECASE)
 _BOTH = re.compile(r"\b(?:both|each|all|every|identical|equal|same|similar)(?:ly)?\b|\b\w{1,12}/\w{1,12}\b", re.IGNORECASE)
 _ORDERED = re.compile(r"\b(?:order|rank|separat)\w*", re.IGNORECASE)
-_ALIKE = re.compile(r"\b(?:(?P<same>identical|same|equal)|comparable|similar)\s", re.IGNORECASE)
+_ALIKE = re.compile(r"\b(?:(?P<same>identical|equal)|comparable|similar)\s(?=(?P<next>[\w%]+))", re.IGNORECASE)
 _FALLS = re.compile(r"(?<!non-)(?<!not )\bmonoton\w+", re.IGNORECASE)
 _COUNTED = re.compile(r"\b(?:all|across|in)\s(?:of\s)?(?:the\s)?(?P<count>\d{1,3})\b", re.IGNORECASE)
 _TRIGGER = re.compile(
@@ -156,7 +157,7 @@ def _ranges(said: Sequence[Said]) -> Iterator[Finding]:
     for match in _RANGE.finditer(sentence.text):
         try:
             printed = parse(match[0].replace("%", ""))
-        except ValueError:
+        except DataError:
             continue
         unit = printed.high - float(match["high"])
         low, high = printed.low + unit, printed.high - unit
@@ -272,13 +273,13 @@ def _likeness(said: Sequence[Said]) -> Iterator[Finding]:
     """`A has a comparable slope to B`: two rows whose values of the column behind the word are far apart."""
     sentence = said[0].sentence
     for match in _ALIKE.finditer(sentence.text):
-        told = words(sentence.text[match.end() : match.end() + 24].split("(")[0].split(",")[0])
+        told = words(match["next"])
         most = SAME if match["same"] else ALIKE
         for each in _nearest(said):
             rows = list(dict.fromkeys(row for group in each.groups for row in group.rows if len(group.rows) == 1))
             if not rows and re.search(r"\bboth\b", sentence.text) and len(each.table.rows) == 2:
                 rows = [0, 1] if each.table.path[-1:] == sentence.path[-1:] else []
-            columns = [column for column in each.columns if words(column.name) & told - _DULL or words(column.name) & told]
+            columns = [column for column in each.columns if words(column.name) & told]
             if len(rows) != 2 or len(columns) != 1:
                 continue
             numbers = each.numbers(columns[0], rows)
@@ -301,9 +302,11 @@ def _factors(said: Sequence[Said]) -> Iterator[Finding]:
         if number.unit != "x" or not told or number.qualifier == "bound":
             continue
         for each in _nearest(said):
-            rows = list(dict.fromkeys(row for group in each.groups for row in group.rows if len(group.rows) == 1))
+            single = [group for group in each.groups if len(group.rows) == 1]
+            sides = [{group.rows[0] for group in single if (group.start < number.start) is side} for side in (True, False)]
+            rows = [min(side) for side in sides if len(side) == 1]
             columns = [column for column in each.table.columns if words(column.name) & told - _DULL]
-            if len(rows) != 2 or len(columns) != 1:
+            if len(set(rows)) != 2 or len(columns) != 1:
                 continue
             numbers = list(each.numbers(columns[0], rows).values())
             if len(numbers) != 2 or any(one.interval.low <= 0 for one in numbers) or numbers[0].unit != numbers[1].unit:
@@ -347,8 +350,8 @@ def _values(said: Sequence[Said]) -> Iterator[Finding]:
     """`both about 4x`: one quantity of several cells, of which some are so and some are not."""
     sentence, every = said[0].sentence, _EVERY.search(said[0].sentence.text)
     for number in sentence.numbers:
-        lead = sentence.text[max(0, number.start - 24) : number.start].rstrip("~≈= ")
-        named = squeezed(lead.split(" ")[-1].strip("("))
+        lead = re.search(r"(\S{1,24})\s?(?:[~≈=]|is|of|are)\s?~?$", sentence.text[: number.start])
+        named = squeezed(lead[1].strip("(*")) if lead else ""
         broken: Finding | None = None
         for each in _nearest(said):
             listed = [group.rows for group in each.groups if len(group.rows) > 1 and (group.listed or every)]
