@@ -176,7 +176,8 @@ def _judged(signed: Signed, one: Number, two: Number, change: Number, signs: str
     # cut instead of rounded, it is up to a whole unit below
     size, half = abs(change.loose.middle), change.loose.width / 2
     printed = Interval(size - half, size + half + change.interval.width / 2)
-    if not any(meets(each, printed) for each in readings):
+    fits = [other for other in signed.sentence.numbers if other.unit == change.unit and other not in (one, two, change)]
+    if not any(meets(each, printed) or any(meets(each, other.loose) for other in fits) for each in readings):
         nearest = min(readings, key=lambda each: abs(each.middle - abs(change.value)))
         unit = {"%": " %", "x": " x"}.get(change.unit, " points")
         why = f"no reading of {one.text} and {two.text} gives {change.text}: not of either base, nor as points or ratio"

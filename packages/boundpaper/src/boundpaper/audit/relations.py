@@ -141,6 +141,19 @@ def pairs(table: Table) -> Iterator[Held]:
             yield best[1]
 
 
+def again(table: Table, held: Held) -> Held | None:
+    """How a relation fares in another state of its table, whose columns are named as they were."""
+    columns = {(each.name, each.index): each for each in table.columns}
+    target, *operands = (columns.get((each.name, each.index)) for each in (held.target, *held.operands))
+    if target is None or not all(operands):
+        return None
+    parts = [each for each in operands if each]
+    if held.total:
+        return _totalled(table, held.formula, target, parts)
+    intervals = {column.index: _intervals(column) for column in table.columns}
+    return _held(table, held.formula, target, (parts[0], parts[1]), intervals, len(table.rows))
+
+
 def _held(
     table: Table,
     formula: str,
