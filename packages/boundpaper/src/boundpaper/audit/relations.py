@@ -127,7 +127,9 @@ def pairs(table: Table) -> Iterator[Held]:
                 held = _held(table, formula, target, (first, second), intervals, most)
                 distance = _distance(target, first, second)
                 tried = bisect_right(far, distance) * (len(cued) or 2)
-                if held is None or not _believed(held, tried, bool(cued), table):
+                written = re.sub(r"\s", "", target.name).replace("\u2212", "-")
+                said = written == re.sub(r"\s", "", first.name + formula + second.name)
+                if held is None or not (said and len(held.kept) >= len(held.broken) or _believed(held, tried, bool(cued), table)):
                     continue
                 key = (len(held.kept) - len(held.broken), -distance, -held.chance)
                 if best is None or key > best[0]:
