@@ -29,6 +29,9 @@ from boundpaper.errors import DataError
 
 ROOT = Path(__file__).resolve().parent.parent
 SEED = 38
+WRONG = ("contradicted", "not supported")
+NUMBERING = {"section-number": "c004_sections_numbered_once", "caption-number": "c004_figures_in_order"}
+"""Rows of the ledger about numbering, which have no line."""
 
 
 def documents(folder: Path) -> Iterator[Document]:
@@ -49,7 +52,7 @@ def share(found: int, of: int) -> str:
 
 
 def slipped(table: Table, sideways: bool, held: relations.Held, draw: random.Random) -> tuple[Table, bool] | None:
-    """A table with one digit of one cell of a relation changed, and whether the relation breaks; None without a digit."""
+    """A table with one digit of a cell of a relation changed, and whether the relation breaks; None without a digit."""
     line = draw.choice(held.kept)
     index = draw.choice([held.target, *held.operands]).index
     numeric = sorted(each.index for each in table.columns)
@@ -97,7 +100,9 @@ def alarms(held: Sequence[Document]) -> None:
     """Print the alarms by kind and level, and each."""
     found = [each for document in held for each in checks.audit([document]) if each.level != "note"]
     of = {each.place.file for each in found}
-    print(f"\n{len(found)} alarms in {len(of)} of {len(held)} documents, {len(found) / max(1, len(held)):.2f} a document")
+    print(
+        f"\n{len(found)} alarms in {len(of)} of {len(held)} documents, {len(found) / max(1, len(held)):.2f} a document"
+    )
     for (level, kind), count in sorted(Counter((each.level, each.kind) for each in found).items()):
         print(f"{level} [{kind}]: {count}")
     for each in found:
@@ -113,9 +118,9 @@ def known(folder: Path) -> None:
     drawn: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for row in _rows("claim_places.csv"):
         verdict = verdicts.get(row["claim"], {})
-        if verdict.get("verdict") == "contradicted" and row["line"].isdecimal():
+        if verdict.get("verdict") in WRONG and row["line"].isdecimal():
             lines[row["source"], int(row["line"])].add(row["claim"].partition(".")[0])
-        elif verdict.get("verdict") == "contradicted" and re.search(r"\d", verdict["reported"]):
+        elif verdict.get("verdict") in WRONG and len(re.sub(r"\D", "", verdict["reported"])) > 1:
             drawn[row["source"]].add((verdict["reported"], row["claim"].partition(".")[0]))
     for name, found in (("each by itself", single), ("all together", checks.audit(held, joint=True))):
         seen: set[str] = set()
@@ -124,12 +129,19 @@ def known(folder: Path) -> None:
         for each in found:
             claims = set().union(*(lines.get(place, set()) for place in _places(each)))
             source, told = next(_places(each))[0], set(re.findall(r"[^\s;,]+", f"{each.what} {each.why}"))
+            claims |= {NUMBERING[each.kind]} if each.kind in NUMBERING and source == "004" else set()
             claims |= {claim for reported, claim in drawn[source] if reported in told}
             seen |= claims
             true += bool(claims)
-            print(f"{each.place.file.rpartition('/')[2]}:{each.place.line} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
+            print(f"{_short(each)} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
         every = set().union(*lines.values(), *({claim for _, claim in each} for each in drawn.values()))
-        print(f"{share(true, len(found))} findings stand at a contradicted row, {share(len(seen), len(every))} such rows")
+        print(
+            f"{share(true, len(found))} findings stand at a contradicted row, {share(len(seen), len(every))} such rows"
+        )
+
+
+def _short(finding: Finding) -> str:
+    return f"{finding.place.file.rpartition('/')[2]}:{finding.place.line}"
 
 
 def _places(finding: Finding) -> Iterator[tuple[str, int]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from boundpaper.audit.documents import Document, Sentence
-from boundpaper.audit.finding import Finding, Place, spread
+from boundpaper.audit.finding import Finding, Level, Place, spread
 from boundpaper.audit.number import Number
 from boundpaper.statistics.rounding import Interval, meets, ratio
 
@@ -26,7 +26,7 @@ _OF = r"\s?(?:of|out of|/)\s?(?:the |all |a total of )?"
 _SHARE = re.compile(rf"(?P<k>{_N}){_OF}(?P<n>{_N})(?:\s[a-z-]+){{0,3}}\s?[(,]\s?(?:or |i\.e\.,? )?[~≈]?(?P<p>{_N})")
 _OF_SHARE = re.compile(rf"(?P<p>{_N})\s?(?:\(|—|, or)\s?(?P<k>{_N}){_OF}(?P<n>{_N})")
 _ENDS = re.compile(
-    rf"(?:(?P<a>{_N})(?P<gap>\s?(?:to|→|->|⟶)\s?|\s?(?:vs\.?|versus|compared (?:to|with)|against)\s){_ABOUT}(?P<b>{_N}))"
+    rf"(?P<a>{_N})(?P<gap>\s?(?:to|→|->|⟶)\s?|\s?(?:vs\.?|versus|compared (?:to|with)|against)\s){_ABOUT}(?P<b>{_N})"
 )
 _FROM = re.compile(rf"\bfrom\s{_ABOUT}$")
 _BESIDE = re.compile(
@@ -66,12 +66,12 @@ class Signed:
         """The number that a sign stands for."""
         return self.sentence.numbers[ord(sign) - _FIRST]
 
-    def finding(self, signs: str, expected: str, why: str) -> Finding:
+    def finding(self, signs: str, expected: str, why: str, level: Level = "error") -> Finding:
         """A finding that prints the sentence between the outermost of some signs."""
         numbers = [self.number(sign) for sign in signs]
         printed = self.sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)]
         place = Place(self.sentence.file, self.sentence.line)
-        return Finding("arithmetic", "error", place, printed.strip(), expected, why, (printed,))
+        return Finding("arithmetic", level, place, printed.strip(), expected, why, (printed,))
 
 
 def check(document: Document) -> Iterator[Finding]:
@@ -89,7 +89,9 @@ def check(document: Document) -> Iterator[Finding]:
 def _equations(signed: Signed) -> Iterator[Finding]:
     """`a - b = c` with one sign of arithmetic, also repeated."""
     for match in _SUM.finditer(signed.text):
-        signs = {sign.translate({0x2212: "-", 0x2013: "-", 0xF7: "/"}) for sign in re.sub(rf"{_N}|\s", "", match["terms"])}
+        signs = {
+            sign.translate({0x2212: "-", 0x2013: "-", 0xF7: "/"}) for sign in re.sub(rf"{_N}|\s", "", match["terms"])
+        }
         terms = [signed.number(sign) for sign in re.findall(_N, match["terms"])]
         result, sign = signed.number(match[0][-1]), min(signs)
         before = signed.text[: match.start("terms")].rstrip()[-1:]
@@ -207,4 +209,4 @@ def _chains(signed: Signed) -> Iterator[Finding]:
         )
         if any(ups) and any(downs) and len({one.unit for one in numbers}) == 1:
             shown = ", ".join(one.text for one in numbers)
-            yield signed.finding(signs[0] + signs[-1], "", f"{shown} neither rise nor fall as their signs do")
+            yield signed.finding(signs[0] + signs[-1], "", f"{shown} neither rise nor fall as their signs do", "note")

@@ -129,7 +129,9 @@ def pairs(table: Table) -> Iterator[Held]:
                 tried = bisect_right(far, distance) * (len(cued) or 2)
                 written = re.sub(r"\s", "", target.name).replace("\u2212", "-")
                 said = written == re.sub(r"\s", "", first.name + formula + second.name)
-                if held is None or not (said and len(held.kept) >= len(held.broken) or _believed(held, tried, bool(cued), table)):
+                if held is None or not (
+                    (said and len(held.kept) >= len(held.broken)) or _believed(held, tried, bool(cued), table)
+                ):
                     continue
                 key = (len(held.kept) - len(held.broken), -distance, -held.chance)
                 if best is None or key > best[0]:
@@ -150,14 +152,14 @@ def _distance(target: Column, first: Column, second: Column) -> int:
 
 
 def _believed(held: Held, tried: int, cued: bool, table: Table) -> bool:
-    """Whether more rows keep a relation than chance explains, of as many as were tried; fewer do where one has a slip."""
+    """Whether more rows keep a relation than chance explains; fewer have to where one digit of one row is the fault."""
     kept, broken, chance = len(held.kept), len(held.broken), held.chance * tried
-    if kept >= (3 if table.sideways or broken else 2 if cued else 5) and kept >= (1.5 if cued else 5.6) * broken:
-        if chance <= (0.01 if cued else 1e-6):
-            return True
-    if broken != 1 or kept < (1 if cued else 4) or (table.sideways and kept < 2) or not slip(held):
+    fewest = max(3 if table.sideways or broken else 2 if cued else 5, (1.5 if cued else 5.6) * broken)
+    if kept >= fewest and chance <= (0.01 if cued else 1e-6):
+        return True
+    if broken != 1 or kept < (1 if cued else 4) or (table.sideways and kept < 3) or not slip(held):
         return False
-    return chance <= ((1e-4 if kept == 1 else 0.01) if cued else 1e-6)
+    return chance <= ((1e-4, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
 
 
 def slip(held: Held) -> bool:

@@ -7,7 +7,7 @@ most of the cells that share their names agree, to two digits at least, and then
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -138,7 +138,8 @@ def _compared(first: Named, second: Named) -> Iterator[Finding]:
     near = all(_near(one.number.value * sign, two.number.value) for one, two in differ)
     figure = next((each for each in (first, second) if each.table.kind == "figure"), first)
     whole = len(kinds) == 2 and len(pairs) == len(figure.cells) >= 4 and len(told) > 1
-    if len(told) >= max(2, 2 * len(differ)) and near or len(told) >= max(FEWEST + 2 * bool(digits), 3 * len(differ)):
+    fewest = max(2, 2 * len(differ)) if near else max(FEWEST + 2 * bool(digits), 3 * len(differ))
+    if len(told) >= fewest:
         for one, two in differ:
             yield Finding(
                 "same-quantity", "warning", two.place, f"{one.name} = {two.number.text}", one.number.text,
@@ -169,7 +170,8 @@ def _of_one_title(drawn: Named, printed: Named) -> Iterator[Finding]:
     shown = "; ".join(", ".join(one.text for one in row if one) for row in rows[0])
     yield Finding(
         "same-quantity", "warning", places[0], f"figure {titles[0]!r}", "",
-        f"the table of this title at line {places[1].line} has none of its pairs {shown}", (titles[0], shown), places[1],
+        f"the table of this title at line {places[1].line} has none of its rows {shown}", (titles[0], shown),
+        places[1],
     )  # fmt: skip
 
 

@@ -11,7 +11,9 @@ from boundpaper.audit.number import Number
 from boundpaper.audit.same import words
 from boundpaper.statistics.rounding import mean, meets
 
-_MEAN_OF = re.compile(r"(?:\w+ )?(?P<first>\d{1,5})\s?[-–]\s?(?P<last>\d{1,5})\s?\(?(?:avg|mean|average)\.?\)?", re.IGNORECASE)
+_MEAN_OF = re.compile(
+    r"(?:\w+ )?(?P<first>\d{1,5})\s?[-–]\s?(?P<last>\d{1,5})\s?\(?(?:avg|mean|average)\.?\)?", re.IGNORECASE
+)
 LONGEST, FEWEST_POINTS, FEWEST_CYCLES = 6, 12, 3
 """The longest period that is looked for, and how many values and cycles of it have to repeat."""
 
