@@ -17,16 +17,16 @@ _CORE = (
 )
 _UNIT = (
     r"(?P<unit>\s?%|\s?[x×](?!\w|\s?[\d(])|[ -]?(?:times|fold|percent|percentage points?|points?|pp)\b|[KMB](?!\w)"
-    r"|\s?(?:each|tokens)\b|\s?[°µA-Za-z]{1,3}(?:/s|/h)?(?![\w-]))"
+    r"|\s?[°µA-Za-z]{1,3}(?:/s|/h)?(?![\w-]))"
 )
 _NUMBER = re.compile(rf"{_CORE}(?:{_UNIT}|(?![\w^]))(?!,\d|\.\d|[-\u2013]\d|[-\u2013]?[A-Za-z])")
 _CELL = re.compile(
-    rf"(?P<qualifier>[~≈<>≤≥]?+)\s*+{_CORE}(?:{_UNIT})?+(?P<mark>[*†‡§¶↑↓]*+)"
+    rf"(?P<qualifier>[~≈<>≤≥]?+)\s*+{_CORE}(?:{_UNIT}|\s(?:each|tokens))?+(?P<mark>[*†‡§¶↑↓]*+)"
     r"(?:\s*+(?:±|\+/-|\()[^()]{1,60}+\)?+)?(?P<late>[*†‡§¶↑↓]*+)"
 )
 _WORD_UNITS = {
     "x": "x", "×": "x", "times": "x", "fold": "x", "percent": "%", "point": "points", "points": "points",
-    "percentage point": "points", "percentage points": "points", "pp": "points", "each": "", "tokens": "",
+    "percentage point": "points", "percentage points": "points", "pp": "points",
 }  # fmt: skip
 # Words of one to three letters that follow a number without being its unit.
 _NO_UNITS_TEXT = (

@@ -21,10 +21,9 @@ from boundpaper.statistics.rounding import Interval, meets, ratio
 from boundpaper.typeset.printed import parse
 
 _TOKEN = re.compile(r"[^\W_](?:[\w.]*[^\W_])?(?:-[\w.]*[^\W_])*+%?")
+_PART = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 _CAPITALS = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)+")
-_SIZES = re.compile(
-    r"\s{0,2}(?:models?\s|family\s)?\((?P<sizes>[\d.]+[A-Za-z]+(?:(?:/|,\s?|,? and )[\d.]+[A-Za-z]+)*)\)"
-)
+_SIZES = re.compile(r"(?:\s\w{1,12})?\s?\((?P<sizes>[\d.]+[A-Za-z]+(?:(?:/|,\s?|,? and )[\d.]+[A-Za-z]+)*)\)")
 _LISTED = re.compile(r"\b(?P<noun>[A-Za-z]{3,12}?)s\s(?P<first>\d{1,4})(?P<sign>\s?[-–]\s?|,? and )(?P<last>\d{1,4})\b")
 _RANGE = re.compile(
     r"(?<![\w.,+\u2212–-])(?P<low>\d++(?:\.\d++)?)%?\s?[-–]\s?(?P<high>\d++(?:\.\d++)?)%?(?![\w–-]|[.,]\d)"
@@ -37,11 +36,12 @@ _BOTH = re.compile(r"\b(?:both|each|all|every|identical|equal|similar)(?:ly)?\b|
 _ORDERED = re.compile(r"\b(?:order|rank|separat)\w*", re.IGNORECASE)
 _SIGN = re.compile(r"[<>]|\bfrom\b")
 _ALIKE = re.compile(r"\b(?:(?P<same>identical|equal)|comparable|similar)\s(?P<next>[\w%]+)", re.IGNORECASE)
-_FALLS = re.compile(r"(?<!non-)(?<!not )\bmonoton\w+", re.IGNORECASE)
+_FALLS = re.compile(r"(?:(?!\bnon|\bnot\b).)*\bmonoton(?:(?!\bnon|\bnot\b).)*", re.IGNORECASE)
 _COUNTED = re.compile(r"\b(?:all|across|in)\s(?:of\s)?(?:the\s)?(?P<count>\d{1,3})\b", re.IGNORECASE)
 _LEAD = re.compile(r"(\S{1,24})\s?(?:[~≈=]|is|of|are)\s?~?$")
 _TRIGGER = re.compile(
-    "|".join(f"(?:{each.pattern})" for each in (_RANGE, _BOTH, _ORDERED)) + r"|\bdiffer|\bmonoton|comparable|≈|within",
+    "|".join(f"(?:{each.pattern})" for each in (_RANGE, _BOTH, _ORDERED, _LISTED))
+    + r"|\bdiffer|\bmonoton|comparable|≈|within",
     re.IGNORECASE,
 )
 _DULL = words("overall total mean average magnitude level percent change")
@@ -101,15 +101,20 @@ class Said:
             if wanted <= set(self.names):
                 rows = tuple(row for row, name in enumerate(self.names) if name in wanted)
                 found.append(Group(match.start(), match.end(), rows, True))
-        return tuple(found)
+        return tuple(sorted(found, key=lambda group: group.start))
+
+    @cached_property
+    def beginnings(self) -> tuple[frozenset[str], ...]:
+        """What each row's name can be called by: its squeezed beginnings, up to the end of a word or number."""
+        keys = [self.table.key(row) for row in range(len(self.table.rows))]
+        return tuple(frozenset(squeezed(key[: part.end()]) for part in _PART.finditer(key)) for key in keys)
 
     def _beginning(self, word: str) -> tuple[int, ...]:
-        """The rows whose names are a word, or else begin with it before a digit or another word."""
-        if len(word) < 4 or not word[0].isalpha():
+        """The rows whose names are a word, or else begin with it."""
+        if len(word) < 3 or not word[0].isalpha():
             return ()
-        begun = [(row, name[len(word) :]) for row, name in enumerate(self.names) if name.startswith(word)]
-        exact = tuple(row for row, rest in begun if not rest)
-        return exact or tuple(row for row, rest in begun if not (rest[0].isalpha() and word[-1].isalpha()))
+        exact = tuple(row for row, name in enumerate(self.names) if name == word)
+        return exact or tuple(row for row, begun in enumerate(self.beginnings) if word in begun)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -281,7 +286,7 @@ def _falls(said: Sequence[Said]) -> Finding | None:
     """`All 11 fall monotonically`: a row that rises and falls over ordered columns, among as many as are counted."""
     text = said[0].sentence.text
     counts = {int(match["count"]) for match in _COUNTED.finditer(text)}
-    for each in said if counts and _FALLS.search(text) else ():
+    for each in said if counts and _FALLS.fullmatch(text) else ():
         columns = each.table.columns
         rows = list(dict.fromkeys(row for group in each.groups for row in group.rows))
         if len(columns) < 5 or len(rows) < 3 or len(rows) not in counts:
@@ -328,9 +333,9 @@ def _cells(said: Said, number: Number) -> dict[tuple[int, Column], Number]:
     text, table = said.sentence.text, said.table
     lead = _LEAD.search(text[: number.start])
     led = [column for column in table.columns if lead and squeezed(lead[1]) == squeezed(column.name)]
-    rows = [group.rows for group in said.groups if len(group.rows) > 1 and (group.listed or _EVERY.search(text))]
-    if led and rows:
-        return {(row, led[0]): one for row, one in said.numbers(led[0], rows[-1]).items()}
+    last = next((group for group in reversed(said.groups) if group.end <= number.start), None)
+    if led and last and len(last.rows) > 1 and (last.listed or _EVERY.search(text)):
+        return {(row, led[0]): one for row, one in said.numbers(led[0], last.rows).items()}
     if number.unit != "x" or number.qualifier == "bound" or not _BOTH.search(text):
         return {}
     known = words(text)
