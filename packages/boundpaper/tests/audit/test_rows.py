@@ -68,7 +68,8 @@ def drawn(*series):
 RISING = points(46.9, 34.9, 35.1, 34.9, 34.8)
 OAK = points(3.3, 35.1, 35.3, 35.2, 35.2)
 BARS = "(grow,-27.1) (root,-21.9) (seed,-88.6)"
-SUMS = [f"| r{i} | {9 * i}.5 | {i} | {4 * i}.2 | {5 * i + (i == 3)}.3 |" for i in range(1, 8)]
+SUMS = ["| Run | Rows | |a_k| | Left | Gain |", "|--|--:|--:|--:|--:|"]
+SUMS += [f"| r{i} | {9 * i}.5 | {i} | {4 * i}.2 | {5 * i + (i == 3)}.3 |" for i in range(1, 8)]
 FOUND = [
     ("rows", SEEDS + "The height of Pine2 is 37-40.", "37-40", "30.2"),
     ("rows", SEEDS + "The Slope parts Pine2 from Oak3 from Elm, in the order of Height.", "Pine2 from Oak3", "30.2"),
@@ -88,8 +89,9 @@ FOUND = [
     ("same-quantity", "# 2 A pot\n\n| Pot | Pine | Oak |\n|--|--|--|\n| wet | 2.7 | 101.3 |\n\n# Figure B: A pot\n"
      + axis("Pot", "", ("Pine", "(stem,2) (root,3)"), ("Oak", "(stem,74) (root,55)")), "figure 'A pot'", "2, 74"),
     ("caption-number", "\n\n".join(f"Figure {i}: A." for i in (1, 2, 4, 3, 5)), "Figure 4", "before"),
-    ("relation", "| Run | Rows | |a_k| | Left | Gain |\n|--|--:|--:|--:|--:|\n" + "\n".join(SUMS), "Gain = 16.3", "6 of 7"),
-    ("relation", "| Day | a | b | a+b |\n|--|--|--|--|\n| 1 | 12 | 31 | 43 |\n| 2 | 17 | 45 | 82 |", "a+b = 82", "1 of 2"),
+    ("relation", "\n".join(SUMS), "Gain = 16.3", "6 of 7"),
+    ("relation", "\n".join(["| Day | a | b | a+b |", "|--|--|--|--|", "| 1 | 12 | 31 | 43 |", "| 2 | 17 | 45 | 82 |"]),
+     "a+b = 82", "1 of 2"),
 ]  # fmt: skip
 
 
