@@ -159,7 +159,7 @@ def _believed(held: Held, tried: int, cued: bool, table: Table) -> bool:
         return True
     if broken != 1 or kept < (1 if cued else 4) or (table.sideways and kept < 3) or not slip(held):
         return False
-    return chance <= ((1e-4, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
+    return chance <= ((1e-3, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
 
 
 def slip(held: Held) -> bool:
@@ -317,13 +317,15 @@ def _totalled(table: Table, kind: str, target: Column, parts: Sequence[Column]) 
         values = [each.numbers[row] for each in parts]
         if printed is None or not all(_usable(one) for one in (printed, *values)):
             continue
-        if len({one.unit for one in (printed, *values) if one}) > 1 or all(not one.value for one in values if one):
+        sizes = [one.value for one in values if one]
+        if len({one.unit for one in (printed, *values) if one}) > 1 or not any(sizes):
             continue
+        if kind == "sum" and printed.unit == "%" and min(sizes) <= printed.value <= max(sizes):
+            continue  # a share of all, not a sum of shares
         expected = _sum_of([one for each in intervals if (one := each[row])], kind)
         if meets(expected, printed.interval):
             kept.append(row)
-            middle = [one.value for one in values if one]
-            room = (max(middle) - min(middle)) if kind == "mean" else sum(map(abs, middle))
+            room = (max(sizes) - min(sizes)) if kind == "mean" else sum(map(abs, sizes))
             chance *= min(1.0, (expected.width + printed.interval.width) / room) if room else 1.0
         else:
             broken.append((row, expected))

@@ -131,6 +131,8 @@ def _compared(first: Named, second: Named) -> Iterator[Finding]:
     sign = -1 if turned > sum(meets(one.number.interval, two.number.interval) for one, two in pairs) else 1
     agree = [pair for pair in pairs if meets(pair[0].number.interval * sign, pair[1].number.interval)]
     differ = [pair for pair in pairs if pair not in agree]
+    lines = {line for one, _ in agree for line in (one.row, one.column)}
+    alone = any(one.row not in lines or one.column not in lines for one, _ in differ)
     told = [pair for pair in agree if _tells(pair[0].number) and _tells(pair[1].number)]
     if not differ:
         return
@@ -139,7 +141,7 @@ def _compared(first: Named, second: Named) -> Iterator[Finding]:
     figure = next((each for each in (first, second) if each.table.kind == "figure"), first)
     whole = len(kinds) == 2 and len(pairs) == len(figure.cells) >= 4 and len(told) > 1
     fewest = max(2, 2 * len(differ)) if near else max(FEWEST + 2 * bool(digits), 3 * len(differ))
-    if len(told) >= fewest:
+    if len(told) >= fewest and not alone:
         for one, two in differ:
             yield Finding(
                 "same-quantity", "warning", two.place, f"{one.name} = {two.number.text}", one.number.text,
