@@ -126,6 +126,7 @@ def known(folder: Path) -> None:
         seen: set[str] = set()
         true = 0
         print(f"\n{name}:")
+        found = [each for each in found if each.level != "note"]
         for each in found:
             claims = set().union(*(lines.get(place, set()) for place in _places(each)))
             source, told = next(_places(each))[0], set(re.findall(r"[^\s;,]+", f"{each.what} {each.why}"))

@@ -93,7 +93,7 @@ def _intervals(column: Column) -> list[Interval | None]:
     }
     same = len(fewest) == 1
     return [
-        None if one is None else printed_interval(one.value, fewest[one.decimals] if same else one.decimals)
+        None if one is None else printed_interval(one.value, fewest[one.decimals]) if same else one.interval
         for one in column.numbers
     ]
 
@@ -154,7 +154,7 @@ def _distance(target: Column, first: Column, second: Column) -> int:
 def _believed(held: Held, tried: int, cued: bool, table: Table) -> bool:
     """Whether more rows keep a relation than chance explains; fewer have to where one digit of one row is the fault."""
     kept, broken, chance = len(held.kept), len(held.broken), held.chance * tried
-    fewest = max(3 if table.sideways or broken else 2 if cued else 5, (1.5 if cued else 5.6) * broken)
+    fewest = max(3 if table.sideways or broken else 2 if cued else 5, 2 * broken + 1 if cued else 5.6 * broken)
     if kept >= fewest and chance <= (0.01 if cued else 1e-6):
         return True
     if broken != 1 or kept < (1 if cued else 4) or (table.sideways and kept < 3) or not slip(held):
