@@ -215,7 +215,9 @@ def _spreads(said: Sequence[Said]) -> Finding | None:
         if over and 2 * len(over) < len(least):
             within = f"{len(least) - len(over)} of {len(least)}"
             why = f"{over[0].name} runs from {_ends(held[over[0]])}; so in {within} columns"
-            return each.finding(sentence.text[match.start() : bound.end], over[0], group.rows[0], f"at least {least[over[0]]:.3g}", why)
+            return each.finding(
+                sentence.text[match.start() : bound.end], over[0], group.rows[0], f"at least {least[over[0]]:.3g}", why
+            )
     return None
 
 
