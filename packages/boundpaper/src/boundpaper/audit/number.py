@@ -22,7 +22,7 @@ _UNIT = (
 )
 _NUMBER = re.compile(rf"{_CORE}(?:{_UNIT}|(?![\w^]))(?!,\d|\.\d|[-\u2013]\d|[-\u2013]?[A-Za-z])")
 _CELL = re.compile(
-    rf"(?P<qualifier>[~≈<>≤≥]?+)\s*+{_CORE}(?:{_UNIT}|\s(?:each|tokens))?+(?P<mark>[*†‡§¶↑↓]*+)"
+    rf"(?P<qualifier>[~≈<>≤≥]?+)\s*+{_CORE}(?:{_UNIT}|\seach)?+(?P<mark>[*†‡§¶↑↓]*+)"
     r"(?:\s*+(?:±|\+/-|\()[^()]{1,60}+\)?+)?(?P<late>[*†‡§¶↑↓]*+)"
 )
 _WORD_UNITS = {

@@ -23,7 +23,7 @@ _GENERIC_TEXT = (
     "results model  method methods table figure number all each we per"
 )
 _GENERIC = frozenset(word.removesuffix("s") for word in _GENERIC_TEXT.split())
-_ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attention"}
+_ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
 _NUMBERING = re.compile(r"^(?:(?:Figure|Table|Fig\.)\s\w{1,3}[:.]\s|\d{1,2}(?:\.\d{1,2}){0,3}\.?\s)")
 STEM = 6
 FEWEST = 3
@@ -132,7 +132,8 @@ def _compared(first: Named, second: Named) -> Iterator[Finding]:
     agree = [pair for pair in pairs if meets(pair[0].number.interval * sign, pair[1].number.interval)]
     differ = [pair for pair in pairs if pair not in agree]
     lines = {line for one, _ in agree for line in (one.row, one.column)}
-    alone = any(one.row not in lines or one.column not in lines for one, _ in differ)
+    several = len({one.column for one, _ in pairs}) > 1
+    alone = any(one.column not in lines or (several and one.row not in lines) for one, _ in differ)
     told = [pair for pair in agree if _tells(pair[0].number) and _tells(pair[1].number)]
     if not differ:
         return
