@@ -81,8 +81,8 @@ class Said:
     def groups(self) -> tuple[Group, ...]:
         """What of the sentence names a row, or the beginning of several."""
         found: list[Group] = []
-        text, tokens = self.sentence.text, list(_TOKEN.finditer(self.sentence.text))
-        for token, following in pairwise([*tokens, None]):
+        text, parts = self.sentence.text, list(_TOKEN.finditer(self.sentence.text))
+        for token, following in pairwise([*parts, None]):
             if token is None or (found and token.start() < found[-1].end):
                 continue
             for last in (following, token) if following and following[0][0].isdigit() else (token,):
