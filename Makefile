@@ -16,7 +16,9 @@ test: $(VENV)/test.stamp tex lint
 	$(PY) -m pytest $(BRIEF) tests
 	$(PY) build.py check
 	$(PY) build.py paper
+	$(PY) build.py site
 	$(PY) build.py audit out/thesis.tex
+	$(PY) build.py audit --baseline tests/audit.yaml out/site/*.html out/site/chapter/*.html out/site/table/*.html
 	@if git rev-parse -q --verify HEAD > /dev/null 2>&1; then $(PY) build.py diff HEAD --check; \
 	  else echo "no commit to compare results with; begin one: git init && git add -A && git commit -m Begin"; fi
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
-    "packages/boundpaper": 39_000,
+    "packages/boundpaper": 39_300,
     "packages/keyquery": 27_600,
     "analysis": 31_500,
     "tables": 7_200,
     "figures": 3_500,
     "tests": 59_300,
-    "benchmarks": 1_850,
+    "benchmarks": 2_010,
     "the top": 40,
 }
 """The most lines that a room may hold, tests of packages among those of `tests`."""

@@ -74,6 +74,7 @@ def test_silence_says_what_was_read(folder):
         (["a.md", "--only", "totl"], "total"),
         (["a.md", "--baseline", "absent.yaml"], "absent.yaml: no such file"),
         (["b.md"], "b.md:1: not UTF-8"),
+        (["a.docx", "--format", "html"], "marks lines of a text"),
     ],
 )
 def test_what_cannot_be_read_is_wrong_usage(folder, arguments, words):
@@ -154,6 +155,14 @@ def test_sentences_of_one_file_are_held_against_tables_of_all(folder):
     joint = run("a.md", "b.md", "--joint")
     assert "b.md:6: warning [same-quantity] old lamp, Height = 12.57, expected 12.75" in joint.output
     assert "also a.md:6" in joint.output
+    page = run("a.md", "b.md", "--joint", "--format", "html").output
+    assert '<pre id="f0l6" class="other">| old lamp' in page
+    assert '<pre id="f1l6" class="warning">| old lamp' in page
+    assert '<a href="#f0l6">a.md:6</a>' in page
+    heads = [f"{part}# 1. A\n\n# 2. B\n\n# 2. C\n\n# 3. D\n" for part in ("", "Words.\n\n")]
+    (folder / "a.md").write_text(heads[0], encoding="utf-8")
+    (folder / "b.md").write_text(heads[1], encoding="utf-8")
+    assert run("a.md", "b.md", "--joint").output.count("[section-number]") == 2
 
 
 def promoted(folder, text):

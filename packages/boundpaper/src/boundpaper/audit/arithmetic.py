@@ -1,107 +1,112 @@
 """Arithmetic that a sentence does in front of the reader: equations, a count of a count, a change beside its two ends.
 
 A change is wrong only where no reading of it is right: of either base, as increase or ratio, in percent or points.
+Patterns run over a sentence in which each number is one sign, so that they say only what stands between numbers.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from boundpaper.audit.documents import Document, Sentence
-from boundpaper.audit.finding import Finding, Place, spread
+from boundpaper.audit.finding import Finding, Level, Place, spread
 from boundpaper.audit.number import Number
 from boundpaper.statistics.rounding import Interval, meets, ratio
 
-_SUM = re.compile(r"\s?(?P<sign>[-+\u2212\u2013/×*÷])\s?")
-_EQUALS = re.compile(r"\s?(?P<sign>[=≈])\s?")
-_TO = re.compile(r"\s?(?:to|→|->|⟶)\s?(?:only |just |about |roughly |approximately |~)?")
-_AGAINST = re.compile(r"\s?(?:vs\.?|versus|compared (?:to|with)|against)\s(?:only |just )?")
+_N, _FIRST = "[\ue000-\uf8ff]", 0xE000
+_ABOUT = r"(?:(?:only|just|about|roughly|approximately|around|nearly)\s|[~≈])*+"
+_SUM = re.compile(
+    rf"(?P<before>\w?)(?P<terms>{_N}(?:\s?[-+\u2212\u2013/×*÷]\s?{_N})++)\s?(?P<equal>[=≈])\s?{_N}"
+    r"(?!\s?[-+\u2212*/×·^(\[{])"
+)
+_OF = r"\s?(?:of|out of|/)\s?(?:the |all |a total of )?"
+_SHARE = re.compile(
+    rf"(?P<k>{_N}){_OF}(?P<n>{_N})(?:\s[a-z-]+){{0,3}}\s?(?:\((?:or |i\.e\.,? )?|, (?:or|i\.e\.,?) )[~≈]?(?P<p>{_N})"
+)
+_OF_SHARE = re.compile(rf"(?P<p>{_N})\s?(?:\(|—|, or)\s?(?P<k>{_N}){_OF}(?P<n>{_N})")
+_ENDS = re.compile(
+    rf"(?P<a>{_N})(?P<gap>\s?(?:to|→|->|⟶)\s?|\s?(?:vs\.?|versus|compared (?:to|with)|against)\s){_ABOUT}(?P<b>{_N})"
+)
+_FROM = re.compile(rf"\bfrom\s{_ABOUT}$")
 _BESIDE = re.compile(
     r"[\w%/-]{0,12}\s?(?:\(|(?:[,:;\u2013\u2014]\s?)?(?=[a-z])|[\u2013\u2014]\s?)(?:(?:an?|or|i\.e\.,?|that is,?|about|"
     r"roughly|up|down|approximately|nearly|by|thus|only|which is|relative|change|drop|gain|increase|decrease|"
-    r"improvement|reduction|of)\s?){0,4}"
-    r"[~≈+]?"
+    rf"improvement|reduction|of)\s?){{0,4}}[~≈+]?(?P<c>{_N})(?!\s?(?:to|→|->)\s?{_N})"
 )
-_LEADS = re.compile(
-    r"\s?(?:\w+ )?(?:increase|decrease|improvement|reduction|drop|gain|rise|fall|decline|growth|jump|boost|speed-?up|"
-    r"faster|slower|higher|lower|more|fewer|less)?,?\s?\(?(?:from )?"
+_CHANGE = (
+    "increase|decrease|improvement|reduction|drop|gain|rise|fall|decline|growth|jump|boost|speed-?up|faster|slower|higher|"
+    "lower|more|fewer|less"
 )
-_BRACKETS = re.compile(r"[^.;:,()\d]{0,60}\((?:from )?")
+_LEADS = re.compile(rf"(?P<c>{_N})\s?(?:\w+ )?(?:{_CHANGE})?,?\s?\(?(?:from )?{_ABOUT}$")
+_BRACKETS = re.compile(rf"(?P<c>{_N})[^.;:,()\ue000-\uf8ff]{{0,60}}\((?:from )?$")
 _CUE = re.compile(
-    r"increas|decreas|improv|reduc|drop|gain|\brise|\brose|\bf[ae]ll|declin|grow|grew|jump|boost|speed|faster|slower|"
-    r"higher|lower|more|fewer|less|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b",
+    rf"{_CHANGE}|increas|decreas|improv|reduc|\brose|\bfell|declin|grow|grew|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b",
     re.IGNORECASE,
 )
 _TIMES = re.compile(
-    r"\b(?P<word>doubles?d?|doubling|triples?d?|tripling|halves|halved|halving|quadruples?d?)\b"
-    r"(?P<between>[^.;,]{0,40})\bfrom\s",
+    r"\b(?P<word>doubl|tripl|halv|quadrupl)(?P<ending>es?|ed|ing)\b(?P<between>[^.;,\ue000-\uf8ff]{0,40})"
+    rf"\bfrom\s(?P<a>{_N})\s?(?:to|→|->)\s?{_ABOUT}(?P<b>{_N})",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
 _FACTORS = {"d": 2.0, "t": 3.0, "h": 0.5, "q": 4.0}
-_OF = re.compile(r"\s?(?:of|out of|/)\s?(?:the |all |a total of )?")
-_SHARE = re.compile(r"(?:\s[a-z-]+){0,3}\s?[(,]\s?(?:or |i\.e\.,? |~|≈)?")
+_LINK = rf"[\w.\ue000-\uf8ff-]+\s?\({_N}\)"
+_CHAIN = re.compile(rf"{_LINK}(?:\s?[<>]\s?{_LINK}){{2,}}")
+_NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
+
+
+@dataclass(frozen=True)
+class Signed:
+    """A sentence with each of its numbers as one sign."""
+
+    sentence: Sentence
+    text: str
+
+    def number(self, sign: str) -> Number:
+        """The number that a sign stands for."""
+        return self.sentence.numbers[ord(sign) - _FIRST]
+
+    def finding(self, signs: str, expected: str, why: str, level: Level = "error") -> Finding:
+        """A finding that prints the sentence between the outermost of some signs."""
+        numbers = [self.number(sign) for sign in signs]
+        printed = self.sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)]
+        place = Place(self.sentence.file, self.sentence.line)
+        return Finding("arithmetic", level, place, printed.strip(), expected, why, (printed,))
 
 
 def check(document: Document) -> Iterator[Finding]:
-    """Findings of each sentence with three numbers or more, and of doubling beside two."""
+    """Findings of each sentence with two numbers or more."""
     for sentence in document.sentences:
-        numbers = sentence.numbers
-        if len(numbers) >= 2:
-            yield from _multiples(sentence)
-        if len(numbers) >= 3:
-            yield from _equations(sentence)
-            yield from _shares(sentence)
-            yield from _changes(sentence)
+        if 2 <= len(sentence.numbers) < 1000:
+            text, end = "", 0
+            for index, one in enumerate(sentence.numbers):
+                text, end = text + sentence.text[end : one.start] + chr(_FIRST + index), one.end
+            signed = Signed(sentence, text + sentence.text[end:])
+            for look in (_equations, _shares, _changes, _multiples, _chains):
+                yield from look(signed)
 
 
-def _between(sentence: Sentence, first: Number, second: Number) -> str:
-    return sentence.text[first.end : second.start]
-
-
-def _finding(sentence: Sentence, printed: str, expected: str, why: str) -> Finding:
-    place = Place(sentence.file, sentence.line)
-    return Finding("arithmetic", "error", place, printed.strip(), expected, why, (printed,))
-
-
-def _equations(sentence: Sentence) -> Iterator[Finding]:
+def _equations(signed: Signed) -> Iterator[Finding]:
     """`a - b = c` with one sign of arithmetic, also repeated."""
-    text, numbers = sentence.text, sentence.numbers
-    index = 0
-    while index < len(numbers) - 2:
-        terms, signs, at = [numbers[index]], [], index
-        while at + 1 < len(numbers):
-            gap = _between(sentence, numbers[at], numbers[at + 1])
-            match = _SUM.fullmatch(gap)
-            sign = match["sign"] if match else ""
-            if not match and gap == " " and numbers[at + 1].text[0] in "+-\u2212":
-                break
-            if not match:
-                break
-            signs.append(sign.replace("\u2212", "-").replace("\u2013", "-"))
-            at += 1
-            terms.append(numbers[at])
-        index = at + 1 if signs else index + 1
-        if not signs or len(set(signs)) > 1 or at + 1 >= len(numbers) or (signs[0] in "/÷" and len(signs) > 1):
+    for match in _SUM.finditer(signed.text):
+        signs = {
+            sign.translate({0x2212: "-", 0x2013: "-", 0xF7: "/"}) for sign in re.sub(rf"{_N}|\s", "", match["terms"])
+        }
+        terms = [signed.number(sign) for sign in re.findall(_N, match["terms"])]
+        result, sign = signed.number(match[0][-1]), min(signs)
+        before = signed.text[: match.start("terms")].rstrip()[-1:]
+        if match["before"] or (before and before in "+-\u2212*/×·^)]}") or len(signs) > 1:
             continue
-        result = numbers[at + 1]
-        equal = _EQUALS.fullmatch(_between(sentence, numbers[at], result))
-        before, after = text[: terms[0].start].rstrip()[-1:], text[result.end :].lstrip()[:1]
-        if equal is None or (before in "+-\u2212*/×·^)]}" and before) or (after in "+-\u2212*/×·^([{" and after):
+        if (sign == "/" and len(terms) > 2) or not _units_fit(sign, terms, result):
             continue
-        if re.search(r"\w\s?[\u2013-]?$", text[: terms[0].start][-2:]) and text[: terms[0].start][-1:].isalnum():
-            continue
-        expected = _computed(signs[0], terms)
-        if expected is None or not _units_fit(signs[0], terms, result):
-            continue
-        printed = result.loose if equal["sign"] == "≈" or result.qualifier else result.interval
-        readings = [expected, expected * 100] if signs[0] in "/÷" else [expected]
-        if not any(meets(each, printed) for each in readings):
-            shown = text[terms[0].start : result.end]
-            yield _finding(
-                sentence, shown, spread(readings[-1 if result.unit == "%" else 0]), "the left side is so much"
-            )
+        expected = _computed(sign, terms)
+        printed = result.loose if match["equal"] == "≈" or result.qualifier else result.interval
+        readings = [expected, expected * 100] if expected and sign == "/" else [expected]
+        if expected and not any(meets(each, printed) for each in readings if each):
+            nearest = expected * 100 if sign == "/" and result.unit == "%" else expected
+            yield signed.finding(match["terms"][0] + match[0][-1], spread(nearest), "the left side is so much")
 
 
 def _computed(sign: str, terms: Sequence[Number]) -> Interval | None:
@@ -109,11 +114,11 @@ def _computed(sign: str, terms: Sequence[Number]) -> Interval | None:
     values = [Interval(one.value, one.value) if whole else one.interval for one in terms]
     result = values[0]
     for each in values[1:]:
-        if sign in "/÷" and each.low <= 0 <= each.high:
+        if sign == "/" and each.low <= 0 <= each.high:
             return None
         result = (
             result + each if sign == "+" else result - each if sign == "-" else
-            ratio(result, each) if sign in "/÷" else result * each
+            ratio(result, each) if sign == "/" else result * each
         )  # fmt: skip
     return result
 
@@ -123,119 +128,87 @@ def _units_fit(sign: str, terms: Sequence[Number], result: Number) -> bool:
     units = {one.unit for one in terms}
     if sign in "+-":
         return len(units) == 1 and (result.unit in units or (units == {"%"} and result.unit == "points"))
-    if sign in "/÷":
-        return len(units) == 1 and result.unit in ("", "x", "%")
-    return units == {""} and result.unit == ""
+    return len(units) == 1 and result.unit in ("", "x", "%") if sign == "/" else units == {""} and result.unit == ""
 
 
-def _shares(sentence: Sentence) -> Iterator[Finding]:
+def _shares(signed: Signed) -> Iterator[Finding]:
     """`k of n (p %)` and `p % (k of n)`; a percentage cut instead of rounded counts as right."""
-    text, numbers = sentence.text, sentence.numbers
-    for index in range(len(numbers) - 2):
-        one, two, three = numbers[index : index + 3]
-        if one.unit == "%" and not two.unit and not three.unit:
-            gaps = (_between(sentence, one, two).strip() in ("(", "—", ", or"), _between(sentence, two, three))
-            count, of, percent = two, three, one
-            fits = gaps[0] and _OF.fullmatch(gaps[1])
-        else:
-            count, of, percent = one, two, three
-            fits = _OF.fullmatch(_between(sentence, one, two)) and _SHARE.fullmatch(_between(sentence, two, three))
-        if not fits or percent.unit != "%" or count.unit or of.unit:
-            continue
-        if count.decimals > 0 or of.decimals > 0 or not of.value > 0 or not 0 <= count.value <= of.value:
+    for match in (*_SHARE.finditer(signed.text), *_OF_SHARE.finditer(signed.text)):
+        count, of, percent = (signed.number(match[name]) for name in "knp")
+        whole = not count.unit and not of.unit and count.decimals <= 0 and of.decimals <= 0
+        if percent.unit != "%" or not whole or not 0 <= count.value <= of.value or not of.value:
             continue
         share, half = 100 * count.value / of.value, percent.loose.width / 2 + percent.interval.width / 2
-        if count.text[0] in "+-" or abs(share - percent.value) <= half * (1 + 1e-9):
-            continue
-        shown = text[min(one.start, three.start) : max(one.end, three.end)]
-        yield _finding(sentence, shown, f"{share:.{max(0, percent.decimals) + 1}f} %", "the share of the two counts")
+        if count.text[0] not in "+-" and abs(share - percent.value) > half * (1 + 1e-9):
+            expected = f"{share:.{max(0, percent.decimals) + 1}f} %"
+            yield signed.finding(match["k"] + match["n"] + match["p"], expected, "the share of the two counts")
 
 
-def _changes(sentence: Sentence) -> Iterator[Finding]:
+def _changes(signed: Signed) -> Iterator[Finding]:
     """A change in percent, times or points beside the two numbers that it is between."""
-    text, numbers = sentence.text, sentence.numbers
-    for index in range(len(numbers) - 1):
-        one, two = numbers[index], numbers[index + 1]
-        gap = _between(sentence, one, two)
-        arrow = _TO.fullmatch(gap)
-        if not arrow and not _AGAINST.fullmatch(gap):
+    for match in _ENDS.finditer(signed.text):
+        one, two, before = signed.number(match["a"]), signed.number(match["b"]), signed.text[: match.start()]
+        arrow = match["gap"].strip() in ("to", "→", "->", "⟶")
+        if (match["gap"].strip() == "to" and not _FROM.search(before)) or "bound" in (one.qualifier, two.qualifier):
             continue
-        if "to" in gap and not re.search(r"\bfrom\s(?:only |just |about |~)?$", text[: one.start][-16:]):
+        if one.unit not in ("", two.unit) or (one.decimals != two.decimals and not two.unit):
             continue
-        if one.value <= 0 or two.value <= 0 or one.qualifier == "bound" or two.qualifier == "bound":
+        if min(one.loose.low, two.loose.low) <= 0 or (not two.unit and _NAME.search(before)):
             continue
-        if (one.unit and one.unit != two.unit) or (one.decimals != two.decimals and not two.unit):
+        lead = _LEADS.search(before) if arrow else None
+        in_brackets = None if re.match(rf"[^()]*{_N}", signed.text[match.end() :]) else _BRACKETS.search(before)
+        lead = lead or (in_brackets if in_brackets and _CUE.search(in_brackets[0]) else None)
+        beside = _BESIDE.match(signed.text, match.end())
+        changes = [(each["c"], signed.number(each["c"])) for each in (lead, beside) if each]
+        changes = [each for each in changes if each[1].unit in ("%", "x", "points") and each[1].qualifier != "bound"]
+        if len(changes) != 1 or (match["gap"].strip() not in ("→", "->") and not _CUE.search(signed.text)):
             continue
-        if not two.unit and _NAME.search(text[max(0, one.start - 24) : one.start]):
-            continue
-        after = numbers[index + 2] if index + 2 < len(numbers) else None
-        before = numbers[index - 1] if index else None
-        beside = after is not None and _BESIDE.fullmatch(text[two.end : after.start].rstrip())
-        lead = before is not None and _leads(text[before.end : one.start], bool(arrow))
-        changes = [each for each, fits in ((after, beside), (before, lead)) if each is not None and fits]
-        changes = [each for each in changes if each.unit in ("%", "x", "points") and each.qualifier != "bound"]
-        if len(changes) != 1 or (not _CUE.search(text) and gap.strip() not in ("→", "->")):
-            continue
-        if (
-            index + 3 < len(numbers)
-            and changes[0] is after
-            and _TO.fullmatch(_between(sentence, changes[0], numbers[index + 3]))
-        ):
-            continue
-        if changes[0].unit == "%" and one.unit == "%" and re.match(r"\s?(?:CI|confidence)", text[changes[0].end :]):
-            continue
-        yield from _judged(sentence, one, two, changes[0])
+        sign, change = changes[0]
+        if not re.match(r"\s?(?:CI|confidence)", signed.sentence.text[change.end :]):
+            yield from _judged(signed, one, two, change, match["a"] + match["b"] + sign)
 
 
-def _leads(between: str, arrow: bool) -> bool:
-    """Whether a change leads to its two ends: `a 25 % gain from`, or `9x more costly (`."""
-    in_brackets = _BRACKETS.fullmatch(between) and _CUE.search(between)
-    return bool((arrow and _LEADS.fullmatch(between)) or in_brackets)
-
-
-def _judged(sentence: Sentence, one: Number, two: Number, change: Number) -> Iterator[Finding]:
-    a, b = one.loose, two.loose
-    if a.low <= 0 or b.low <= 0:
-        return
-    rise, fall = (ratio(b, a) - 1) * 100, (ratio(a, b) - 1) * 100
-    ratios = [ratio(b, a), ratio(a, b), ratio(b, a) - 1, ratio(a, b) - 1]
-    points = [b - a, a - b]
+def _judged(signed: Signed, one: Number, two: Number, change: Number, signs: str) -> Iterator[Finding]:
+    rise, fall = ratio(two.loose, one.loose), ratio(one.loose, two.loose)
+    points = [two.loose - one.loose, one.loose - two.loose]
+    hundredfold = [each * 100 for each in points] if max(one.value, two.value) <= 1 else []
     if change.unit == "%":
-        readings = [rise, fall, -rise, -fall, ratio(b, a) * 100, ratio(a, b) * 100]
-        readings += points if "%" in (one.unit, two.unit) or max(one.value, two.value) <= 100 else []
-        readings += [each * 100 for each in points] if max(one.value, two.value) <= 1 else []
-    elif change.unit == "x":
-        readings = ratios
+        readings = [(each - 1) * sign for each in (rise, fall) for sign in (100, -100)] + [rise * 100, fall * 100]
+        readings += hundredfold + (points if "%" in (one.unit, two.unit) or max(one.value, two.value) <= 100 else [])
     else:
-        readings = [*points, *((each * 100 for each in points) if max(one.value, two.value) <= 1 else ())]
-    printed = change.loose
-    slack = change.interval.width / 2
+        readings = [rise, fall, rise - 1, fall - 1] if change.unit == "x" else points + hundredfold
     # cut instead of rounded, it is up to a whole unit below
-    printed = Interval(abs(printed.middle) - printed.width / 2, abs(printed.middle) + printed.width / 2 + slack)
-    if any(meets(each, printed) for each in readings):
-        return
-    shown = sentence.text[min(one.start, change.start) : max(two.end, change.end)]
-    nearest = min(readings, key=lambda each: abs(each.middle - abs(change.value)))
-    unit = {"%": " %", "x": " x"}.get(change.unit, " points")
-    why = f"no reading of {one.text} and {two.text} gives {change.text}: not of either base, nor as points or ratio"
-    yield _finding(sentence, shown, spread(nearest) + unit, why)
+    size, half = abs(change.loose.middle), change.loose.width / 2
+    printed = Interval(size - half, size + half + change.interval.width / 2)
+    fits = [other for other in signed.sentence.numbers if other.unit == change.unit and other not in (one, two, change)]
+    if not any(meets(each, printed) or any(meets(each, other.loose) for other in fits) for each in readings):
+        nearest = min(readings, key=lambda each: abs(each.middle - abs(change.value)))
+        unit = {"%": " %", "x": " x"}.get(change.unit, " points")
+        why = f"no reading of {one.text} and {two.text} gives {change.text}: not of either base, nor as points or ratio"
+        yield signed.finding(signs, spread(nearest) + unit, why)
 
 
-def _multiples(sentence: Sentence) -> Iterator[Finding]:
+def _multiples(signed: Signed) -> Iterator[Finding]:
     """Doubles, triples, halves from a to b, with a tenth of play."""
-    text, numbers = sentence.text, sentence.numbers
-    for match in _TIMES.finditer(text):
-        word, following = match["word"].lower(), [each for each in numbers if each.start >= match.end() - 1]
-        before = text[max(0, match.start() - 16) : match.start()].lower()
-        if len(following) < 2 or re.search(r"more than|nearly|almost|over|than|not|half", before + match["between"]):
+    for match in _TIMES.finditer(signed.text):
+        one, two = signed.number(match["a"]), signed.number(match["b"])
+        around = signed.text[max(0, match.start() - 16) : match.start()].lower() + match["between"]
+        if one.loose.low <= 0 or re.search(r"nearly|almost|over|than|not|half", around):
             continue
-        one, two = following[:2]
-        if following[0].start > match.end() + 2 or not _TO.fullmatch(_between(sentence, one, two)):
-            continue
-        if (one.unit != two.unit and one.unit and two.unit) or one.loose.low <= 0:
-            continue
-        factor = _FACTORS[word[0]]
-        change = ratio(two.loose, one.loose)
-        if not meets(change, Interval(0.9 * factor, 1.1 * factor)):
-            shown = text[match.start() : two.end]
-            yield _finding(sentence, shown, f"{factor:g} x", f"{two.text} is {spread(change)} times {one.text}")
+        factor, change = _FACTORS[match["word"][0].lower()], ratio(two.loose, one.loose)
+        if (one.unit == two.unit or not one.unit) and not meets(change, Interval(0.9 * factor, 1.1 * factor)):
+            why = f"{match['word']}{match['ending']} says so: {two.text} is {spread(change)} times {one.text}"
+            yield signed.finding(match["a"] + match["b"], f"{factor:g} x", why)
+
+
+def _chains(signed: Signed) -> Iterator[Finding]:
+    """`A (x) > B (y) > C (z)` with numbers that neither rise nor fall: the signs may be of names, but not of these."""
+    for match in _CHAIN.finditer(signed.text):
+        signs = re.findall(rf"(?<=\(){_N}", match[0])
+        numbers = [signed.number(sign) for sign in signs]
+        ups, downs = (
+            [two.interval.low > one.interval.high for one, two in pairwise(each)] for each in (numbers, numbers[::-1])
+        )
+        if any(ups) and any(downs) and len({one.unit for one in numbers}) == 1:
+            shown = ", ".join(one.text for one in numbers)
+            yield signed.finding(signs[0] + signs[-1], "", f"{shown} neither rise nor fall as their signs do", "note")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from boundpaper.audit import arithmetic, relations, reported, same, structure
+from boundpaper.audit import arithmetic, relations, reported, rows, same, series, structure
 from boundpaper.audit.documents import Document, together
 from boundpaper.audit.finding import LEVELS, Finding
 
@@ -16,6 +16,8 @@ CHECKS: tuple[tuple[frozenset[str], Check], ...] = (
     (frozenset({"same-quantity"}), same.check),
     (frozenset({"arithmetic"}), arithmetic.check),
     (frozenset({"statistic"}), reported.check),
+    (frozenset({"series"}), series.check),
+    (frozenset({"rows"}), rows.check),
 )
 """Each check with the kinds of its findings."""
 KINDS = sorted(set().union(*(kinds for kinds, _ in CHECKS)))
@@ -58,15 +60,11 @@ def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[
     only : sequence of str
         The kinds to look for; all where it is empty.
     """
-    read = list(documents)
-    if joint and len(read) > 1:
-        read = [replace(together(read, "joint"), headings=[])]
+    read = [together(documents, "joint")] if joint and len(documents) > 1 else documents
     found: dict[tuple[str, int, str], Finding] = {}
-    for document in read:
-        for kinds, check in CHECKS:
-            if only and not kinds & set(only):
-                continue
-            for each in check(document):
+    for kinds, check in CHECKS:
+        for document in documents if check is structure.check else read:
+            for each in check(document) if not only or kinds & set(only) else ():
                 if not only or each.kind in only:
                     found.setdefault((each.place.file, each.place.line, each.what), each)
     return sorted(found.values(), key=lambda each: (each.place.file, each.place.line, LEVELS.index(each.level)))

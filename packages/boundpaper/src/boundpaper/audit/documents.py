@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from typing import Literal
 
 from boundpaper.audit import number
@@ -122,6 +123,21 @@ class Table:
         numeric = {column.index for column in self.columns}
         texts = [text for place, text in enumerate(self.rows[index].cells) if place not in numeric and text.strip()]
         return " ".join(texts)
+
+    @cached_property
+    def _keys(self) -> tuple[int, ...]:
+        """The fewest columns without numbers, two at most, that tell the rows apart; all of them where none do."""
+        numeric = {column.index for column in self.columns}
+        labels = [index for index in range(len(self.header)) if index not in numeric]
+        for chosen in (*((one,) for one in labels), *combinations(labels, 2)):
+            if len({tuple(row.cells[index] for index in chosen) for row in self.rows}) == len(self.rows):
+                return chosen
+        return tuple(labels)
+
+    def key(self, index: int) -> str:
+        """What tells a row from the others; a number with the name of its column before it."""
+        cells = [(self.header[place].rstrip("s"), self.rows[index].cells[place].strip()) for place in self._keys]
+        return " ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in cells)
 
     def line_of(self, row: int, column: int) -> int:
         """The line of a cell."""

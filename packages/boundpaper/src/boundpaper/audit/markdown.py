@@ -14,7 +14,9 @@ from boundpaper.paper.sentences import split
 
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
 _MATHS = re.compile(r"\$([^$\n]{1,300})\$")
-_TAG = re.compile(r"<(?:[a-zA-Z/!][^<>]*+)>")
+_DELIMITER = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)++\s*+(?::?-++:?\s*+)?")
+_BAR = re.compile(r"(?<!\\)\|")
+_ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 
 
 def read(text: str, file: str) -> Document:
@@ -26,7 +28,8 @@ def read(text: str, file: str) -> Document:
     file : str
         The name that findings give.
     """
-    blocks = MarkdownIt("commonmark", {"html": True}).enable("table").parse(_without_front_matter(text))
+    shown = _with_bars_escaped(_without_front_matter(text))
+    blocks = MarkdownIt("commonmark", {"html": True}).enable("table").parse(shown)
     tables: list[Table] = []
     sentences: list[Sentence] = []
     headings: list[Heading] = []
@@ -43,12 +46,12 @@ def read(text: str, file: str) -> Document:
             tables.append(_table(blocks[position:end], file, line, lead if _near(sentences, line) else "", above))
             position = end
         elif token.type == "heading_open":
-            shown = plain(blocks[position + 1])
+            words = plain(blocks[position + 1])
             level = int(token.tag[1:])
             path = [each for each in path if each[0] < level]
-            headings.append(Heading(line, level, shown))
-            sentences.append(Sentence(file, line, shown, "heading", tuple(text for _, text in path)))
-            path.append((level, shown))
+            headings.append(Heading(line, level, words))
+            sentences.append(Sentence(file, line, words, "heading", tuple(text for _, text in path)))
+            path.append((level, words))
             position += 1
         elif token.type in ("list_item_open", "list_item_close"):
             inside.append("item") if token.nesting > 0 else inside.pop()
@@ -69,6 +72,20 @@ def _without_front_matter(text: str) -> str:
     if not text.startswith("---\n") or (end := text.find("\n---", 4)) < 0:
         return text
     return "\n" * text[: end + 4].count("\n") + text[end + 4 :]
+
+
+def _with_bars_escaped(text: str) -> str:
+    """The text with the bars of absolute values escaped in rows that hold more bars than the rule below their head."""
+    lines = text.split("\n")
+    bars = 0
+    for index, line in enumerate(lines):
+        if index + 1 < len(lines) and "|" in line and _DELIMITER.fullmatch(lines[index + 1]):
+            bars = len(_BAR.findall(lines[index + 1]))
+        elif "|" not in line:
+            bars = 0
+        if 0 < bars < len(_BAR.findall(line)):
+            lines[index] = _ABSOLUTE.sub(r"\\|\1\\|", line)
+    return "\n".join(lines)
 
 
 def _near(sentences: Sequence[Sentence], line: int) -> bool:

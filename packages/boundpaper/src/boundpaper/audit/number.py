@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ _UNIT = (
 )
 _NUMBER = re.compile(rf"{_CORE}(?:{_UNIT}|(?![\w^]))(?!,\d|\.\d|[-\u2013]\d|[-\u2013]?[A-Za-z])")
 _CELL = re.compile(
-    rf"(?P<qualifier>[~≈<>≤≥]?+)\s*+{_CORE}(?:{_UNIT})?+(?P<mark>[*†‡§¶↑↓]*+)"
+    rf"(?P<qualifier>[~≈<>≤≥]?+)\s*+{_CORE}(?:{_UNIT}|\seach)?+(?P<mark>[*†‡§¶↑↓]*+)"
     r"(?:\s*+(?:±|\+/-|\()[^()]{1,60}+\)?+)?(?P<late>[*†‡§¶↑↓]*+)"
 )
 _WORD_UNITS = {
@@ -85,8 +86,9 @@ class Number:
 
     @cached_property
     def interval(self) -> Interval:
-        """The numbers that are printed so."""
-        return printed_interval(self.value, self.decimals)
+        """The numbers that are printed so; digits behind the eighth tell nothing."""
+        most = 7 - math.floor(math.log10(abs(self.value))) if self.value else self.decimals
+        return printed_interval(self.value, min(self.decimals, most))
 
     @cached_property
     def loose(self) -> Interval:

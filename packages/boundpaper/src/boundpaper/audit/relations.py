@@ -7,9 +7,11 @@ where chance would not.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 from boundpaper.audit import number
 from boundpaper.audit.documents import Column, Document, Table
@@ -74,7 +76,13 @@ def held_in(table: Table) -> tuple[tuple[Table, Held], ...]:
     """The relations that are believed of a table, with the table as it was read: down, or across."""
     if table.kind == "figure":
         return ()
-    return tuple((each, held) for each in (table, table.turned()) for held in (*totals(each), *pairs(each)))
+    found: list[tuple[Table, Held]] = []
+    for each in (table, table.turned()):
+        summed = list(totals(each))
+        more = {held.target.index: len(held.kept) for held in summed}
+        found += [(each, held) for held in summed]
+        found += [(each, held) for held in pairs(each) if len(held.kept) > more.get(held.target.index, 0)]
+    return tuple(found)
 
 
 def _intervals(column: Column) -> list[Interval | None]:
@@ -85,7 +93,7 @@ def _intervals(column: Column) -> list[Interval | None]:
     }
     same = len(fewest) == 1
     return [
-        None if one is None else printed_interval(one.value, fewest[one.decimals] if same else one.decimals)
+        None if one is None else printed_interval(one.value, fewest[one.decimals]) if same else one.interval
         for one in column.numbers
     ]
 
@@ -104,35 +112,92 @@ def pairs(table: Table) -> Iterator[Held]:
     if not 3 <= len(columns) <= MOST_COLUMNS:
         return
     intervals = {column.index: _intervals(column) for column in columns}
-    for target in columns:
-        words = _words(target.name)
-        cued = [key for key in _FORMULAS if words & _WORDS[key]]
-        tried = max(1, (len(columns) - 1) * (len(columns) - 2))
+    names = {re.sub(r"\s", "", each.name): each for each in columns}
+    cues = {each.index: _cues(each, names) for each in columns}
+    for target in sorted(columns, key=lambda each: not cues[each.index]):  # what is said to follow is told first
+        cued = cues[target.index]
+        others = [each for each in columns if each.index != target.index]
+        far = sorted(_distance(target, one, two) for one in others for two in others if one.index != two.index)
         best: tuple[tuple[float, ...], Held] | None = None
-        most = int((0.4 if cued else 0.15) * len(table.rows))
+        most = max(1, int((0.4 if cued else 0.15) * len(table.rows)))
         for formula in cued or (() if table.sideways else ("-", "/")):
-            for first in columns:
-                for second in columns:
-                    if len({target.index, first.index, second.index}) < 3:
-                        continue
-                    if formula in ("+", "mean") and first.index > second.index:
-                        continue
-                    held = _held(table, formula, target, (first, second), intervals, most)
-                    if held is None:
-                        continue
-                    kept, broken = len(held.kept), len(held.broken)
-                    share = kept / (kept + broken)
-                    fewest = (3 if table.sideways or broken else 2) if cued else 5
-                    if kept < fewest or share < (0.6 if cued else 0.85):
-                        continue
-                    if held.chance * tried * (len(cued) or 2) > (0.01 if cued else 1e-6):
-                        continue
-                    near = -abs(first.index - target.index) - abs(second.index - target.index)
-                    key = (kept - broken, near, -held.chance)
-                    if best is None or key > best[0]:
-                        best = (key, held)
+            for first, second in product(others, others):
+                if first.index == second.index or (formula in ("+", "mean") and first.index > second.index):
+                    continue
+                held = _held(table, formula, target, (first, second), intervals, most)
+                distance = _distance(target, first, second)
+                tried = bisect_right(far, distance) * (len(cued) or 2)
+                written = re.sub(r"\s", "", target.name).replace("\u2212", "-")
+                said = written == re.sub(r"\s", "", first.name + formula + second.name)
+                if held is None or not (
+                    (said and len(held.kept) >= len(held.broken)) or _believed(held, tried, bool(cued), table)
+                ):
+                    continue
+                key = (len(held.kept) - len(held.broken), -distance, -held.chance)
+                if best is None or key > best[0]:
+                    best = (key, held)
         if best is not None:
             yield best[1]
+
+
+def _cues(target: Column, names: Mapping[str, Column]) -> list[str]:
+    """The formulas that the head of a column names: by a word, or as `A+B`, `A-B`, `A/B` of two heads."""
+    bare = re.sub(r"\s", "", target.name).replace("\u2212", "-")
+    written = [sign for sign in "+-/" if len(parts := bare.split(sign)) == 2 and all(part in names for part in parts)]
+    return written or [key for key in _FORMULAS if _words(target.name) & _WORDS[key]]
+
+
+def _distance(target: Column, first: Column, second: Column) -> int:
+    return abs(first.index - target.index) + abs(second.index - target.index)
+
+
+def _believed(held: Held, tried: int, cued: bool, table: Table) -> bool:
+    """Whether more rows keep a relation than chance explains; fewer have to where one digit of one row is the fault."""
+    kept, broken, chance = len(held.kept), len(held.broken), held.chance * tried
+    fewest = max(3 if table.sideways or broken else 2 if cued else 5, 2 * broken + 1 if cued else 5.6 * broken)
+    if kept >= fewest and chance <= (0.01 if cued else 1e-6):
+        return True
+    if broken != 1 or kept < (1 if cued else 4) or (table.sideways and kept < 3) or not slip(held):
+        return False
+    return chance <= ((1e-3, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
+
+
+def slip(held: Held) -> bool:
+    """Whether one other digit in one cell of the row that breaks a relation would mend it."""
+    row = held.broken[0][0]
+    cells = [each.numbers[row] for each in (held.target, *held.operands)]
+    for place, cell in enumerate(cells):
+        for match in re.finditer(r"\d", cell.text) if cell else ():
+            for digit in "0123456789":
+                other = number.of_cell(cell.text[: match.start()] + digit + cell.text[match.end() :]) if cell else None
+                if other is None:
+                    continue
+                printed, *parts = [one.interval for one in (*cells[:place], other, *cells[place + 1 :]) if one]
+                try:
+                    expected = _FORMULAS[held.formula][1](*parts) if not held.total else _sum_of(parts, held.formula)
+                except ValueError:
+                    continue
+                if meets(expected, printed):
+                    return True
+    return False
+
+
+def _sum_of(parts: Sequence[Interval], kind: str) -> Interval:
+    """The sum of several, or their mean."""
+    return sum(parts, Interval(0, 0)) * (1 / len(parts) if kind == "mean" else 1)
+
+
+def again(table: Table, held: Held) -> Held | None:
+    """How a relation fares in another state of its table, whose columns are named as they were."""
+    columns = {(each.name, each.index): each for each in table.columns}
+    target, *operands = (columns.get((each.name, each.index)) for each in (held.target, *held.operands))
+    if target is None or not all(operands):
+        return None
+    parts = [each for each in operands if each]
+    if held.total:
+        return _totalled(table, held.formula, target, parts)
+    intervals = {column.index: _intervals(column) for column in table.columns}
+    return _held(table, held.formula, target, (parts[0], parts[1]), intervals, len(table.rows))
 
 
 def _held(
@@ -226,7 +291,8 @@ def totals(table: Table) -> Iterator[Held]:
 
 def _believed_total(held: Held) -> bool:
     kept, broken = len(held.kept), len(held.broken)
-    return kept > 0 and held.chance < 0.01 and (broken == 0 or (kept >= 2 and kept >= 2 * broken))
+    believed = broken == 0 or (kept >= 2 and kept >= 2 * broken) or (broken == 1 and slip(held))
+    return kept > 0 and held.chance < 0.01 and believed
 
 
 def _alone(held: Held) -> bool:
@@ -251,15 +317,15 @@ def _totalled(table: Table, kind: str, target: Column, parts: Sequence[Column]) 
         values = [each.numbers[row] for each in parts]
         if printed is None or not all(_usable(one) for one in (printed, *values)):
             continue
-        if len({one.unit for one in (printed, *values) if one}) > 1 or all(not one.value for one in values if one):
+        sizes = [one.value for one in values if one]
+        if len({one.unit for one in (printed, *values) if one}) > 1 or not any(sizes):
             continue
-        several = [each[row] for each in intervals]
-        low, high = sum(one.low for one in several if one), sum(one.high for one in several if one)
-        expected = Interval(low, high) * (1 / len(values) if kind == "mean" else 1)
+        if kind == "sum" and printed.unit == "%" and min(sizes) <= printed.value <= max(sizes):
+            continue  # a share of all, not a sum of shares
+        expected = _sum_of([one for each in intervals if (one := each[row])], kind)
         if meets(expected, printed.interval):
             kept.append(row)
-            middle = [one.value for one in values if one]
-            room = (max(middle) - min(middle)) if kind == "mean" else sum(map(abs, middle))
+            room = (max(sizes) - min(sizes)) if kind == "mean" else sum(map(abs, sizes))
             chance *= min(1.0, (expected.width + printed.interval.width) / room) if room else 1.0
         else:
             broken.append((row, expected))
@@ -275,7 +341,7 @@ def _told(table: Table, held: Held, said: set[tuple[int, str]]) -> Iterator[Find
         if printed is None or (line, printed.text) in said:
             continue
         said.add((line, printed.text))
-        if _accounted(table, row, printed, expected):
+        if held.formula in ("+", "-", "sum") and _accounted(table, row, held, printed, expected):
             continue
         operands = [one.text for each in held.operands if (one := each.numbers[row])]
         if any(
@@ -303,9 +369,12 @@ def _told(table: Table, held: Held, said: set[tuple[int, str]]) -> Iterator[Find
         )
 
 
-def _accounted(table: Table, row: int, printed: Number, expected: Interval) -> bool:
+def _accounted(table: Table, row: int, held: Held, printed: Number, expected: Interval) -> bool:
     """Whether another cell of the row is just what lacks: the row has a part that the others have not."""
     lacks = Interval(printed.interval.low - expected.high, printed.interval.high - expected.low)
-    cells = [[one.interval for one in number.in_text(cell) if one.value] for cell in table.rows[row].cells]
+    taken = {each.index for each in (held.target, *held.operands)}
+    texts = [cell for index, cell in enumerate(table.rows[row].cells) if index not in taken]
+    read = ([one for one in number.in_text(cell) if one.value] for cell in texts)
+    cells = [[one.interval for one in each if one.decimals == printed.decimals] for each in read]
     parts = [one for each in cells for one in (*each, sum(each, Interval(0, 0)))]
     return any(meets(lacks, one) or meets(-lacks, one) for one in parts if one.middle)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from boundpaper import __version__
 from boundpaper.audit.checks import Coverage
@@ -70,7 +71,7 @@ def as_sarif(findings: Sequence[Finding], suppressed: Suppressed) -> str:
 
 def _location(place: Place) -> dict[str, Any]:
     region = {"region": {"startLine": place.line}} if place.line else {}
-    return {"physicalLocation": {"artifactLocation": {"uri": place.file}, **region}}
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(place.file)}, **region}}
 
 
 def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:

@@ -7,9 +7,10 @@ most of the cells that share their names agree, to two digits at least, and then
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from boundpaper.audit.documents import Document, Table
 from boundpaper.audit.finding import Finding, Place
@@ -22,125 +23,165 @@ _GENERIC_TEXT = (
     "results model  method methods table figure number all each we per"
 )
 _GENERIC = frozenset(word.removesuffix("s") for word in _GENERIC_TEXT.split())
-_ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters"}
+_ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
+_NUMBERING = re.compile(r"^(?:(?:Figure|Table|Fig\.)\s\w{1,3}[:.]\s|\d{1,2}(?:\.\d{1,2}){0,3}\.?\s)")
 STEM = 6
 FEWEST = 3
 """Cells of two tables that have to agree before one that differs is named."""
-MOST_TABLES = 80
-
-
-@dataclass(frozen=True)
-class Named:
-    """A table with the words of its rows, columns and context."""
-
-    table: Table
-
-    @cached_property
-    def context(self) -> frozenset[str]:
-        """Words of the caption and the last heading."""
-        return words(f"{self.table.caption} {self.table.path[-1] if self.table.path else ''}")
-
-    @cached_property
-    def rows(self) -> tuple[tuple[str, ...], ...]:
-        """Words of the rows' names, in order."""
-        return tuple(listed(self.table.row_name(index)) for index in range(len(self.table.rows)))
-
-    @cached_property
-    def columns(self) -> tuple[tuple[str, ...], ...]:
-        """Words of the columns' names, in order."""
-        return tuple(listed(column.name) for column in self.table.columns)
+NEAR = 0.02
+"""By which share two numbers may differ and still be one that was printed wrongly."""
+MOST_TABLES, MOST_CELLS = 80, 400
+Words = frozenset[str]
 
 
 def listed(text: str) -> tuple[str, ...]:
     """The words of a name that tell something, in order: their first six letters, or all of those with a digit."""
     found = (word.lower() for word in _WORD.findall(text))
     told = (_ALIASES.get(word, word) for word in found if word.removesuffix("s") not in _GENERIC)
-    return tuple(word if any(sign.isdigit() for sign in word) else word[:STEM] for word in told)
+    return tuple(word if any(sign.isdigit() for sign in word) else word[:STEM].rstrip("s") or word for word in told)
 
 
-def words(text: str) -> frozenset[str]:
+def words(text: str) -> Words:
     """The same without their order."""
     return frozenset(listed(text))
 
 
+@dataclass(frozen=True)
+class Cell:
+    """A number with the words of its row and its column."""
+
+    row: tuple[str, ...]
+    column: tuple[str, ...]
+    number: Number
+    place: Place
+    name: str
+
+    @cached_property
+    def own(self) -> Words:
+        """The words of both."""
+        return frozenset((*self.row, *self.column))
+
+
+class Named:
+    """A table with the words of its cells and of its context: the caption and the last two headings."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.context = words(" ".join((table.caption, *table.path[-2:])))
+        self.cells = [
+            Cell(
+                listed(table.key(row)), listed(column.name), one, Place(table.file, table.rows[row].line),
+                f"{table.row_name(row)}, {column.name}",
+            )
+            for column in table.columns
+            for row, one in enumerate(column.numbers)
+            if one is not None and not one.qualifier and not one.marked
+        ]  # fmt: skip
+        self.vocabulary = self.context.union(*(cell.own for cell in self.cells))
+
+
 def check(document: Document) -> Iterator[Finding]:
     """Findings of each two tables."""
-    named = [Named(each) for each in document.tables[:MOST_TABLES] if each.columns]
+    named = [each for table in document.tables[:MOST_TABLES] if table.columns and (each := Named(table)).cells]
     for index, first in enumerate(named):
         for second in named[index + 1 :]:
             yield from _compared(first, second)
+            if first.table.kind != second.table.kind:
+                yield from _of_one_title(*sorted((first, second), key=lambda each: each.table.kind))
 
 
-def _matched(
-    first: Sequence[tuple[str, ...]],
-    second: Sequence[tuple[str, ...]],
-    of_first: frozenset[str],
-    of_second: frozenset[str],
-) -> dict[int, int]:
-    """Which names of one table are which of another, where only one fits."""
-    fits: dict[int, list[int]] = {}
-    for index, one in enumerate(first):
-        found = [place for place, two in enumerate(second) if one and one == two]
-        if not found:
-            found = [place for place, two in enumerate(second) if _same_name(one, two, of_first, of_second)]
+def _matched(first: Named, second: Named) -> list[tuple[Cell, Cell]]:
+    """Cells of one quantity, where only one of each table fits the other.
+
+    What one says more has to stand in the other's context, and each axis has to share a word with the other cell.
+    """
+    known = [each for each in first.cells if each.own <= second.vocabulary][:MOST_CELLS]
+    others = [each for each in second.cells if each.own <= first.vocabulary][:MOST_CELLS]
+    by_own: dict[Words, list[Cell]] = {}
+    for two in others:
+        by_own.setdefault(two.own, []).append(two)
+    fits: dict[int, list[Cell]] = {}
+    for index, one in enumerate(known):
+        found = [two for two in by_own.get(one.own, ()) if one.row in (two.row, two.column)]
+        if one.own not in by_own:
+            groups = [own for own in by_own if _one_quantity(one, own, first.context, second.context)]
+            found = by_own[groups[0]] if len(groups) == 1 else []
         fits[index] = found
-    chosen = {index: found[0] for index, found in fits.items() if len(found) == 1}
-    taken = list(chosen.values())
-    return {index: place for index, place in chosen.items() if taken.count(place) == 1}
+    taken = [id(found[0]) for found in fits.values() if len(found) == 1]
+    return [(known[index], two) for index, (two, *more) in ((i, f) for i, f in fits.items() if f)
+            if not more and taken.count(id(two)) == 1]  # fmt: skip
 
 
-def _same_name(one: tuple[str, ...], two: tuple[str, ...], of_one: frozenset[str], of_two: frozenset[str]) -> bool:
-    """Whether names share a word, and what one says more stands in the other's context; never a word with a digit."""
-    a, b = frozenset(one), frozenset(two)
-    if not a & b or a == b:
-        return False
-    more, less = a - b, b - a
-    digits = any(any(sign.isdigit() for sign in word) for word in more | less)
-    return not digits and more <= of_two and less <= of_one
+def _one_quantity(one: Cell, own: Words, of_first: Words, of_second: Words) -> bool:
+    common = one.own & own
+    return (
+        len(common) > 1 and one.own - own <= of_second and own - one.own <= of_first
+        and not common.isdisjoint(one.row) and (own <= frozenset(one.row) or not common.isdisjoint(one.column))
+    )  # fmt: skip
 
 
 def _compared(first: Named, second: Named) -> Iterator[Finding]:
-    """The cells that differ where most agree."""
-    digits = [
-        {word for word in each.context if any(sign.isdigit() for sign in word)} - other.context
-        for each, other in ((first, second), (second, first))
-    ]
-    best: list[tuple[Number, Number, Place, Place, str]] = []
-    for turned in (False, True):
-        rows, columns = (second.columns, second.rows) if turned else (second.rows, second.columns)
-        by_row = _matched(first.rows, rows, first.context, second.context)
-        by_column = _matched(first.columns, columns, first.context, second.context)
-        pairs = []
-        for row, other_row in by_row.items():
-            for column, other_column in by_column.items():
-                at = (other_column, other_row) if turned else (other_row, other_column)
-                one = first.table.columns[column].numbers[row]
-                two = second.table.columns[at[1]].numbers[at[0]]
-                if one is None or two is None or (one.unit and two.unit and one.unit != two.unit):
-                    continue
-                if one.qualifier or two.qualifier or one.marked or two.marked:
-                    continue
-                name = f"{first.table.row_name(row)}, {first.table.columns[column].name}"
-                places = (
-                    Place(first.table.file, first.table.rows[row].line),
-                    Place(second.table.file, second.table.rows[at[0]].line),
-                )
-                pairs.append((one, two, *places, name))
-        if len(pairs) > len(best):
-            best = pairs
-    agree = [pair for pair in best if meets(pair[0].interval, pair[1].interval)]
-    differ = [pair for pair in best if pair not in agree]
-    told = [pair for pair in agree if _tells(pair[0]) and _tells(pair[1])]
-    if not differ or len(told) < FEWEST + 2 * any(digits) or len(told) < 3 * len(differ):
+    """The cells that differ where most agree, or where all of a figure are of a table and most differ."""
+    pairs = [
+        (one, two) for one, two in _matched(first, second)
+        if not (one.number.unit and two.number.unit and one.number.unit != two.number.unit)
+    ]  # fmt: skip
+    kinds = {first.table.kind, second.table.kind}
+    turned = sum(meets(-one.number.interval, two.number.interval) and _tells(one.number) for one, two in pairs)
+    sign = -1 if turned > sum(meets(one.number.interval, two.number.interval) for one, two in pairs) else 1
+    agree = [pair for pair in pairs if meets(pair[0].number.interval * sign, pair[1].number.interval)]
+    differ = [pair for pair in pairs if pair not in agree]
+    lines = {line for one, _ in agree for line in (one.row, one.column)}
+    several = len({one.column for one, _ in pairs}) > 1
+    alone = any(one.column not in lines or (several and one.row not in lines) for one, _ in differ)
+    told = [pair for pair in agree if _tells(pair[0].number) and _tells(pair[1].number)]
+    if not differ:
         return
-    for one, two, place, other, name in differ:
+    digits = [each for each in first.context ^ second.context if any(letter.isdigit() for letter in each)]
+    near = all(_near(one.number.value * sign, two.number.value) for one, two in differ)
+    figure = next((each for each in (first, second) if each.table.kind == "figure"), first)
+    whole = len(kinds) == 2 and len(pairs) == len(figure.cells) >= 4 and len(told) > 1
+    fewest = max(2, 2 * len(differ)) if near else max(FEWEST + 2 * bool(digits), 3 * len(differ))
+    if len(told) >= fewest and not alone:
+        for one, two in differ:
+            yield Finding(
+                "same-quantity", "warning", two.place, f"{one.name} = {two.number.text}", one.number.text,
+                f"the {first.table.kind} at line {one.place.line} prints {one.number.text}; "
+                f"{len(agree)} other cells of the two agree", (one.name, one.number.text, two.number.text), one.place,
+            )  # fmt: skip
+    elif whole:
+        cells = "; ".join(f"{one.name} = {one.number.text} and {two.number.text}" for one, two in differ)
+        flipped = ", with the other sign" if sign < 0 else ""
         yield Finding(
-            "same-quantity", "warning", other, f"{name} = {two.text}", one.text,
-            f"the {first.table.kind} at line {place.line} prints {one.text}; {len(agree)} other cells of the two agree",
-            (name, one.text, two.text), place,
+            "same-quantity", "warning", differ[0][1].place, f"{len(differ)} of {len(pairs)} cells", "",
+            f"the {first.table.kind} at line {differ[0][0].place.line} prints others{flipped}: {cells}",
+            tuple(part for one, two in differ for part in (one.name, one.number.text, two.number.text)),
+            differ[0][0].place,
         )  # fmt: skip
+
+
+def _of_one_title(drawn: Named, printed: Named) -> Iterator[Finding]:
+    """A figure and a table of one title and the same columns of which no row agrees."""
+    titles = [_NUMBERING.sub("", each.table.path[-1]) if each.table.path else "" for each in (drawn, printed)]
+    names = [{column.name: column.numbers for column in each.table.columns} for each in (drawn, printed)]
+    if not titles[0] or titles[0] != titles[1] or len(names[0]) < 2 or not names[0].keys() <= names[1].keys():
+        return
+    rows = [[one for one in zip(*(each[name] for name in names[0]), strict=True) if None not in one] for each in names]
+    if any(all(a and b and meets(a.loose, b.loose) for a, b in zip(*each, strict=True)) for each in product(*rows)):
+        return
+    places = [Place(each.table.file, each.table.line) for each in (drawn, printed)]
+    shown = "; ".join(", ".join(one.text for one in row if one) for row in rows[0])
+    yield Finding(
+        "same-quantity", "warning", places[0], f"figure {titles[0]!r}", "",
+        f"the table of this title at line {places[1].line} has none of its rows {shown}", (titles[0], shown),
+        places[1],
+    )  # fmt: skip
+
+
+def _near(one: float, two: float) -> bool:
+    return abs(one - two) <= NEAR * max(abs(one), abs(two))
 
 
 def _tells(one: Number) -> bool:
     """Whether a number has two digits at least, so that it agrees with another by more than chance."""
-    return len(re.sub(r"\D", "", one.text).strip("0")) >= 2
+    return len(re.sub(r"\D", "", one.text).strip("0")) >= 2 or abs(one.value) == 100

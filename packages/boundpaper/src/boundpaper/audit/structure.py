@@ -94,6 +94,7 @@ def _captions(document: Document) -> Iterator[Finding]:
                     f"{count} captions have this number", (kind, str(number), last.text[:60]),
                     Place(first.file, first.line),
                 )  # fmt: skip
+        yield from _out_of_order(kind, found)
         if len(numbers) >= 3 and min(numbers) == 1:
             yield from _left_out(kind, numbers, found)
         for what, number, sentence in cited:
@@ -103,6 +104,18 @@ def _captions(document: Document) -> Iterator[Finding]:
                     f"no caption has this number; {len(numbers)} captions are numbered up to {max(numbers)}",
                     (kind, str(number), sentence.text[:60]),
                 )  # fmt: skip
+
+
+def _out_of_order(kind: str, found: Sequence[tuple[int, Sentence]]) -> Iterator[Finding]:
+    """The captions that stand before one of a smaller number, where most are in order."""
+    late = [
+        (first, second) for first, second in pairwise(found) if first[0] > second[0] and first[1].file == second[1].file
+    ]
+    for (number, sentence), (smaller, other) in late if 4 * len(late) < len(found) else ():
+        yield Finding(
+            "caption-number", "warning", Place(sentence.file, sentence.line), f"{kind} {number}", "",
+            f"it stands before {kind} {smaller}", (kind, str(number), str(smaller)), Place(other.file, other.line),
+        )  # fmt: skip
 
 
 def _left_out(kind: str, numbers: Sequence[int], found: Sequence[tuple[int, Sentence]]) -> Iterator[Finding]:

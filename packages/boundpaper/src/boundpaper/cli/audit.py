@@ -46,6 +46,8 @@ def audit(
     for kind in only:
         if kind not in checks.KINDS:
             raise click.UsageError(f"no kind {kind!r}{or_known(kind, checks.KINDS)}")
+    if form == "html" and any(each.lower().endswith((".docx", ".pdf")) for each in documents):
+        raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another form")
     try:
         held = [read(Path(each), each) for each in documents]
         entries = suppress.read(baseline) if baseline else {}
@@ -79,7 +81,8 @@ def audit(
     elif form == "sarif":
         text = report.as_sarif(shown, suppressed)
     else:
-        text = report.as_page(shown, [each.file for each in held])
+        places = [place for each in shown for place in (each.place, each.other) if place]
+        text = report.as_page(shown, list(dict.fromkeys(each.file for each in (*held, *places))))
     if output:
         files.write(output, text.encode())
     else:

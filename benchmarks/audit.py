@@ -1,0 +1,175 @@
+"""What `boundpaper audit` finds: alarms and planted slips in documents, and known contradictions of the sources.
+
+    python benchmarks/audit.py DOCUMENTS [--draws N] [--sources FOLDER]
+
+DOCUMENTS is a folder of Markdown, LaTeX and HTML files. In each of their tables in which a relation of columns holds in
+every row, one digit of one of its cells is changed, N times; a slip counts as found where the audit of that table then
+says something new. FOLDER holds the five documents of the thesis, whose contradictions the ledger knows by line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from statsmodels.stats.proportion import proportion_confint
+
+from boundpaper.audit import checks, relations
+from boundpaper.audit.documents import Document, Row, Table
+from boundpaper.audit.finding import Finding
+from boundpaper.audit.reading import READERS, read
+from boundpaper.errors import DataError
+
+ROOT = Path(__file__).resolve().parent.parent
+SEED = 38
+WRONG = ("contradicted", "not supported")
+NUMBERING = {"section-number": "c004_sections_numbered_once", "caption-number": "c004_figures_in_order"}
+"""Rows of the ledger about numbering, which have no line."""
+
+
+def documents(folder: Path) -> Iterator[Document]:
+    """The documents of a folder that can be read, by name."""
+    for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in READERS):
+        try:
+            yield read(path, str(path))
+        except DataError as error:
+            print(f"not read: {error}")
+
+
+def share(found: int, of: int) -> str:
+    """A count of a count with its share and 95 % interval (Wilson)."""
+    if not of:
+        return "0 of 0"
+    low, high = proportion_confint(found, of, method="wilson")
+    return f"{found} of {of} ({100 * found / of:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
+
+
+def slipped(table: Table, sideways: bool, held: relations.Held, draw: random.Random) -> tuple[Table, bool] | None:
+    """A table with one digit of a cell of a relation changed, and whether the relation breaks; None without a digit."""
+    line = draw.choice(held.kept)
+    index = draw.choice([held.target, *held.operands]).index
+    numeric = sorted(each.index for each in table.columns)
+    row, column = (index - 1, numeric[line]) if sideways else (line, index)
+    old = table.rows[row]
+    text = old.cells[column]
+    places = [match.start() for match in re.finditer(r"\d", text)]
+    if not places:
+        return None
+    place = draw.choice(places)
+    digit = draw.choice([each for each in "0123456789" if each != text[place] and (each > "0" or place > places[0])])
+    cells = (*old.cells[:column], text[:place] + digit + text[place + 1 :], *old.cells[column + 1 :])
+    new = replace(table, rows=(*table.rows[:row], Row(old.line, cells), *table.rows[row + 1 :]))
+    fares = relations.again(new.turned() if sideways else new, held)
+    return new, fares is None or line not in fares.kept
+
+
+def planted(held: Sequence[Document], draws: int) -> None:
+    """Print how many slips are found by the formula of their relation."""
+    draw = random.Random(SEED)
+    found: dict[str, Counter[bool]] = defaultdict(Counter)
+    free: Counter[str] = Counter()
+    for document in held:
+        for table in document.tables:
+            before = {str(each) for each in relations.check(replace(document, tables=[table]))}
+            for turned, relation in relations.held_in(table):
+                for _ in range(draws if not relation.broken and len(relation.kept) > 1 else 0):
+                    made = slipped(table, turned.sideways, relation, draw)
+                    if made is None:
+                        continue
+                    after = {str(each) for each in relations.check(replace(document, tables=[made[0]]))}
+                    kind = ("total: " if relation.total else "") + relation.formula
+                    if made[1]:
+                        found[kind][bool(after - before)] += 1
+                    else:
+                        free[kind] += 1
+    print("| relation | slips found | slips that rounding leaves open |\n|:--|:--|--:|")
+    for kind in sorted(found):
+        print(f"| {kind} | {share(found[kind][True], found[kind].total())} | {free[kind]} |")
+    every = sum((each for each in found.values()), Counter[bool]())
+    print(f"| all | {share(every[True], every.total())} | {free.total()} |")
+
+
+def alarms(held: Sequence[Document]) -> None:
+    """Print the alarms by kind and level, and each."""
+    found = [each for document in held for each in checks.audit([document]) if each.level != "note"]
+    of = {each.place.file for each in found}
+    print(
+        f"\n{len(found)} alarms in {len(of)} of {len(held)} documents, {len(found) / max(1, len(held)):.2f} a document"
+    )
+    for (level, kind), count in sorted(Counter((each.level, each.kind) for each in found).items()):
+        print(f"{level} [{kind}]: {count}")
+    for each in found:
+        print(each)
+
+
+def known(folder: Path) -> None:
+    """Print which of the ledger's contradicted rows a finding of the sources stands beside."""
+    held = list(documents(folder))
+    single = [each for document in held for each in checks.audit([document])]
+    verdicts = {row["claim"]: row for row in _rows("claims.csv")}
+    lines: dict[tuple[str, int], set[str]] = defaultdict(set)
+    drawn: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for row in _rows("claim_places.csv"):
+        verdict = verdicts.get(row["claim"], {})
+        if verdict.get("verdict") in WRONG and row["line"].isdecimal():
+            lines[row["source"], int(row["line"])].add(row["claim"].partition(".")[0])
+        elif verdict.get("verdict") in WRONG and len(re.sub(r"\D", "", verdict["reported"])) > 1:
+            drawn[row["source"]].add((verdict["reported"], row["claim"].partition(".")[0]))
+    for name, found in (("each by itself", single), ("all together", checks.audit(held, joint=True))):
+        seen: set[str] = set()
+        true = 0
+        print(f"\n{name}:")
+        found = [each for each in found if each.level != "note"]
+        for each in found:
+            claims = set().union(*(lines.get(place, set()) for place in _places(each)))
+            source, told = next(_places(each))[0], set(re.findall(r"[^\s;,]+", f"{each.what} {each.why}"))
+            claims |= {NUMBERING[each.kind]} if each.kind in NUMBERING and source == "004" else set()
+            claims |= {claim for reported, claim in drawn[source] if reported in told}
+            seen |= claims
+            true += bool(claims)
+            print(f"{_short(each)} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
+        every = set().union(*lines.values(), *({claim for _, claim in each} for each in drawn.values()))
+        print(
+            f"{share(true, len(found))} findings stand at a contradicted row, {share(len(seen), len(every))} such rows"
+        )
+
+
+def _short(finding: Finding) -> str:
+    return f"{finding.place.file.rpartition('/')[2]}:{finding.place.line}"
+
+
+def _places(finding: Finding) -> Iterator[tuple[str, int]]:
+    for place in filter(None, (finding.place, finding.other)):
+        yield place.file.rpartition("/")[2][:3], place.line
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (ROOT / "artifacts" / "results" / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path, metavar="DOCUMENTS")
+    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--sources", type=Path)
+    chosen = parser.parse_args()
+    began = time.process_time()
+    held = list(documents(chosen.folder))
+    alarms(held)
+    print(f"{time.process_time() - began:.1f} s of processor\n")
+    planted(held, chosen.draws)
+    if chosen.sources:
+        known(chosen.sources)
+
+
+if __name__ == "__main__":
+    main()
