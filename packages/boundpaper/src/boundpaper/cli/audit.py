@@ -82,7 +82,8 @@ def audit(
         text = report.as_sarif(shown, suppressed)
     else:
         places = [place for each in shown for place in (each.place, each.other) if place]
-        text = report.as_page(shown, list(dict.fromkeys(each.file for each in (*held, *places))))
+        names = [*(each.file for each in held), *(place.file for place in places)]
+        text = report.as_page(shown, list(dict.fromkeys(names)))
     if output:
         files.write(output, text.encode())
     else:
