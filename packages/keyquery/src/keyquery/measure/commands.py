@@ -35,6 +35,19 @@ class Whole(click.ParamType[tuple[int, ...]]):
         return tuple(dict.fromkeys(int(word) for word in words))
 
 
+in_json = click.option("--json", "machine", is_flag=True, help="Print files and summary for a program.")
+
+
+def _echo(root: Path, paths: list[str], machine: bool) -> None:
+    """Print the tables that were written, and on standard error what they say; for a program both as JSON."""
+    from keyquery.measure.summary import as_json, of_files, shown
+
+    said = of_files(root / path for path in paths)
+    click.echo(as_json(paths, said) if machine else "\n".join(paths))
+    if not machine:
+        click.echo(shown(said), err=True)
+
+
 @click.command()
 @click.option("--model", required=True, metavar="NAME_OR_ID", help="A known name, a folder, a GGUF file, or a Hub id.")
 @click.option(
@@ -75,7 +88,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
         raise click.UsageError("--send needs --publish OWNER/NAME")
     if publish and publish.count("/") != 1:
         raise click.UsageError(f"--publish: {publish!r} is no data set of the Hub; write OWNER/NAME")
-    click.echo(run(obj["root"], **asked))
+    click.echo(run(obj["root"] or Path.cwd(), **asked))
     if publish:
         from keyquery.models.captures import hub
 
@@ -111,8 +124,9 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @click.option("--partition", help="Slurm's partition.")
 @click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
 @click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
+@in_json
 @click.pass_obj
-def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
+def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> None:
     """Analyse every head of a CAPTURE into measurements.
 
     CAPTURE is a folder or the Hub id of a published one.
@@ -122,7 +136,8 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     need("numba", "to analyse heads")
     from keyquery.measure.heads.analysis import run
 
-    click.echo("\n".join(run(obj["root"], place, **asked)))
+    root = obj["root"] or Path.cwd()
+    _echo(root, run(root, place, **asked), machine)
 
 
 @click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
@@ -156,15 +171,20 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 @click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
 @click.option("--gpus", type=click.IntRange(0), help="GPUs of a job.")
 @click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
+@in_json
 @click.pass_obj
-def run(obj: dict[str, Any], /, names: tuple[str, ...], **asked: Any) -> None:
-    """Run experiments on a model, or a pair, into measurements; goes on where it was stopped."""
+def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: Any) -> None:
+    """Run experiments on a model, or a pair, into measurements; goes on where it was stopped.
+
+    Outside of a paper they are written below the working directory.
+    """
     from boundpaper.errors import SpecError
 
     try:
         from keyquery.measure.ask import ask
 
-        paths = ask(obj["root"], names, **asked)
+        root = obj["root"] or Path.cwd()
+        paths = ask(root, names, **asked)
     except SpecError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
-    click.echo("\n".join(paths))
+    _echo(root, paths, machine)
