@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from boundpaper.cli.door import command_line
 from boundpaper.errors import DataError
+from boundpaper.figures import Forest
 from keyquery.comparisons.comparison import Comparison, compared
 from keyquery.comparisons.measured import read
 from keyquery.measure.measurements import save
@@ -255,6 +256,7 @@ def test_the_same_label_of_two_experiments_is_drawn_twice(tmp_path: Path) -> Non
         put(tmp_path, name, "sinks", rows)
     found = against(tmp_path, "a", "b")
     [panel] = found.figure().panels
+    assert isinstance(panel.series[0], Forest)
     assert panel.series[0].rows == ("attention to the first token",) * 2
     assert found.figure().save(tmp_path / "figure.tex").is_file()
     assert found._repr_html_().count("<tr") >= 3
