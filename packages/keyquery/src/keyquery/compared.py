@@ -77,7 +77,6 @@ def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
     DataError
         When a frame does not say what made it, was changed, or is of another model than the first.
     """
-    from boundpaper.store.results import text
     from keyquery.comparisons.measured import OF_HEADS, Measured
     from keyquery.measure.units import plain, tidy
     from keyquery.saved import KEY, Made
@@ -93,7 +92,7 @@ def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
             )
         names.append(known.name)
         shown = {name: table for name, table in known.tables.items() if name in (OF_HEADS, known.shown)}
-        tables |= {name: tidy(name, plain(text(table, name))) for name, table in shown.items()}
+        tables |= {name: tidy(name, plain(table.to_csv(index=False))) for name, table in shown.items()}
         manifests |= dict.fromkeys(shown, known.manifest)
     if not names:
         raise DataError("a model without rows; give what run() or analyse() returned, or the name of measurements")

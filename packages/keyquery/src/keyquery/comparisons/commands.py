@@ -1,4 +1,4 @@
-"""The command that compares measured models; its libraries are imported when it runs."""
+"""The commands that show measured models; their libraries are imported when one runs."""
 
 from __future__ import annotations
 
@@ -50,3 +50,25 @@ def compare(
     click.echo(found.to_json() if machine else str(found))
     for path in found.report(report) if report else ():
         click.echo(str(path), err=machine)
+
+
+@click.command()
+@click.argument("experiments", nargs=-1, required=True, metavar="EXPERIMENT...")
+@click.pass_obj
+def exhibits(obj: dict[str, Any], /, experiments: tuple[str, ...]) -> None:
+    """Write a table and a figure of EXPERIMENT into the paper, over whatever models were measured.
+
+    EXPERIMENT is one of `run`, or `model_metrics` of `heads`.
+    """
+    from boundpaper.near import or_known
+    from keyquery.exhibits import write_files
+    from keyquery.measure.headlines import HEADLINES
+
+    known = ("model_metrics", *(name for name in HEADLINES if name != "head_metrics"))
+    for name in experiments:
+        if name not in known:
+            raise click.UsageError(f"no experiment {name!r} has exhibits{or_known(name, known)}")
+    if not obj["root"]:
+        raise click.UsageError("no paper here or above; go to its folder, or begin one: new FOLDER")
+    for path in write_files(obj["root"], experiments):
+        click.echo(path.relative_to(obj["root"]).as_posix())

@@ -15,7 +15,6 @@ from boundpaper.typeset.plural import counted
 from keyquery.comparisons.asked import check
 from keyquery.comparisons.measured import Measured
 from keyquery.measure.headlines import Headline, headlines
-from keyquery.measure.summary import tasks_of
 from keyquery.measure.units import Units, units_of
 
 ALPHA = 0.05
@@ -62,9 +61,7 @@ def pair_tests(
     held = [headlines(experiment, table, metrics) for table in tables]
     for quantity in dict.fromkeys((*held[0], *held[1])):
         where = f"{experiment}: {quantity.label}"
-        first, second = (
-            units_of(table, quantity, tasks_of(manifest), by) for table, manifest in zip(tables, manifests, strict=True)
-        )
+        first, second = (units_of(table, quantity, by) for table in tables)
         if first is None or second is None:
             lacking = [name for name, units in zip(names, (first, second), strict=True) if units is None]
             told.append(f"{where}: no {by or 'single unit'} is kept of {' and '.join(lacking)}; not compared")

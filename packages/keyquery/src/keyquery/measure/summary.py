@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,6 @@ from boundpaper.statistics.proportion import wilson_interval
 from boundpaper.store.table_file import words
 from boundpaper.typeset.numbers import significant
 from keyquery.measure.headlines import HEADLINES, Headline, headlines
-from keyquery.measure.measurements import manifest_beside
 from keyquery.measure.units import Units, is_tidy, plain, tidy, units_of
 
 OF_HEADS = "model_metrics"
@@ -56,7 +54,7 @@ class Said:
     note: str
 
 
-def summary(tables: Mapping[str, pd.DataFrame], model: str, manifests: Mapping[str, Any] | None = None) -> list[Said]:
+def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[Said]:
     """The summary of a model's measurements.
 
     Parameters
@@ -65,8 +63,6 @@ def summary(tables: Mapping[str, pd.DataFrame], model: str, manifests: Mapping[s
         Tables by experiment, as `keyquery.measure.units.plain` gives them.
     model : str
         Name of the measurements.
-    manifests : mapping
-        The manifest of each table, by experiment.
     """
     said: list[Said] = []
     for experiment, table in tables.items():
@@ -74,14 +70,8 @@ def summary(tables: Mapping[str, pd.DataFrame], model: str, manifests: Mapping[s
             said += _of_heads(table, model)
         elif is_tidy(table):
             rows = tidy(experiment, table)
-            tasks = tasks_of((manifests or {}).get(experiment))
-            said += [_line(rows, each, model, experiment, tasks) for each in headlines(experiment, rows)]
+            said += [_line(rows, each, model, experiment) for each in headlines(experiment, rows)]
     return said
-
-
-def tasks_of(manifest: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The tasks whose items a measurement asked, by its manifest."""
-    return tuple((manifest or {}).get("hashes", {}).get("items", {}))
 
 
 def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
@@ -96,9 +86,9 @@ def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
     return (ends, "") if ends else (None, f"no interval: every {units.kind} has the same value")
 
 
-def _line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str, tasks: Sequence[str]) -> Said:
+def _line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -> Said:
     named = (model, experiment, quantity.label, quantity.metric, quantity.condition)
-    units = units_of(rows, quantity, tasks)
+    units = units_of(rows, quantity)
     if units is not None and len(units.defined):
         ends, why = interval_of(units)
         low, high = ends or (None, None)
@@ -157,8 +147,7 @@ def of_files(paths: Iterable[Path]) -> list[Said]:
         by_model.setdefault(path.stem, {})[path.parent.name] = path
     said: list[Said] = []
     for model, files in by_model.items():
-        tables = {name: plain(words(path)) for name, path in files.items()}
-        said += summary(tables, model, {name: manifest_beside(path) for name, path in files.items()})
+        said += summary({name: plain(words(path)) for name, path in files.items()}, model)
     return said
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -101,19 +100,15 @@ def _of_key_heads(table: pd.DataFrame) -> pd.DataFrame:
     return held.assign(n=counts["n"], condition="", unit_id="", seed="", key_heads="yes")
 
 
-def units_of(
-    rows: pd.DataFrame, quantity: Headline, tasks: Collection[str] = (), by: str | None = None
-) -> Units | None:
+def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> Units | None:
     """The units of a quantity: texts or items where rows tell them, else seeds, else heads; None where there are none.
 
     Parameters
     ----------
     rows : DataFrame
-        Of one measurement, as `tidy` gives it.
+        Of one measurement, as `tidy` gives it: `passkey-0003` is an item where a metric is `passkey_right`.
     quantity : Headline
         Of one condition.
-    tasks : collection of str
-        Tasks whose items were asked, by the manifest: `passkey-0003` is an item where `passkey` is a task, else a text.
     by : str or None
         Take units of this kind only.
 
@@ -136,7 +131,8 @@ def units_of(
         kind: Kind = "seed" if form == "seed" else "key head" if "key_heads" in rows.columns else "head"
         names = found["seed"] if form == "seed" else found["layer"] + "." + found["head"]
         if form == "unit":
-            asked = any(found["unit_id"].iloc[0].startswith(f"{task}-") for task in tasks)
+            tasks = {metric.removesuffix("_right") for metric in rows["metric"].unique() if metric.endswith("_right")}
+            asked = found["unit_id"].iloc[0].rpartition("-")[0] in tasks
             kind = "item" if asked else "text"
             several = found["seed"].nunique() > 1
             names = found["unit_id"] + (" of seed " + found["seed"] if several else "")
