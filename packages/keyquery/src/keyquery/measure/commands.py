@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from keyquery.measure.choices import (
     EXECUTORS,
     EXPERIMENTS,
     PAIRS,
+    PARTS,
     POSITIONS,
     SEPARATIONS,
     STATEMENTS,
@@ -27,8 +29,8 @@ class Whole(click.ParamType[tuple[int, ...]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         """Read them; a usage error says which is none."""
-        if isinstance(value, tuple):
-            return value
+        if isinstance(value, tuple) or not value:
+            return value or ()
         words = str(value).split(",")
         if not all(word.strip().isdecimal() for word in words):
             self.fail(f"{value!r} is not whole numbers with commas between, such as 0,1,2", param, ctx)
@@ -48,6 +50,42 @@ def _echo(root: Path, paths: list[str], machine: bool) -> None:
         click.echo(shown(said), err=True)
 
 
+class Heads(click.ParamType[Any]):
+    """How many heads are drawn, `all`, or which: `5.12,7.0` are head 12 of layer 5 and head 0 of layer 7."""
+
+    name = "heads"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read them: a number, None for all, or pairs; a usage error says what is none of these."""
+        if not isinstance(value, str):
+            return value
+        words = [word.strip() for word in value.split(",")]
+        if value == "all":
+            return None
+        if value.isdecimal() and int(value) > 0:
+            return int(value)
+        if not all(re.fullmatch(r"\d+\.\d+", word) for word in words):
+            self.fail(f"{value!r} is no number above 0, not `all`, and no heads such as 5.12,7.0", param, ctx)
+        return tuple((int(layer), int(head)) for layer, _, head in (word.partition(".") for word in words))
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """Words of a list with commas between."""
+
+    name = "names"
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        self._known = known
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Read them; a usage error says which is none."""
+        words = value if isinstance(value, tuple) else tuple(word.strip() for word in str(value).split(","))
+        for word in words:
+            if word not in self._known:
+                self.fail(f"{word!r} is none of {', '.join(self._known)}", param, ctx)
+        return words
+
+
 @click.command()
 @click.option("--model", required=True, metavar="NAME_OR_ID", help="A known name, a folder, a GGUF file, or a Hub id.")
 @click.option(
@@ -58,7 +96,10 @@ def _echo(root: Path, paths: list[str], machine: bool) -> None:
 )
 @click.option("--context", type=click.IntRange(1), required=True, help="Tokens of a document.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The capture's folder.")
-@click.option("--heads", type=click.IntRange(1), default=300, show_default=True, help="Heads to draw.")
+@click.option("--heads", type=Heads(), default="300", show_default=True, help="To draw; `all`; or which, as 5.12,7.0.")
+@click.option("--layers", "only_layers", type=Whole(), default="", metavar="0,1", help="Draw from these layers [all].")
+@click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"To keep as well: {', '.join(PARTS)}.")
+@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents of a forward.")
 @click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Equal parts of the context.")
 @click.option("--rate", type=float, default=1.0, show_default=True, help="Tokens kept a bucket, document and side.")
 @click.option("--documents", "limit", type=click.IntRange(1), help="Documents to take [all].")

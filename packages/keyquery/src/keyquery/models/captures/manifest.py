@@ -27,7 +27,7 @@ ASKED = frozenset(
     (
         *("model", "asked_revision", "asked_dtype", "quantize", "double", "texts", "texts_hash", "field", "split"),
         *("context", "buckets", "rate", "heads", "documents", "seed", "pre_rope", "sliding", "windows"),
-        *("window_ends", "skip_short"),
+        *("window_ends", "skip_short", "only_layers", "only_heads", "parts"),
     )
 )
 LOADED = frozenset(
