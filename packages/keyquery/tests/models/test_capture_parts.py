@@ -15,6 +15,8 @@ from keyquery.measure import choices
 from keyquery.models.anatomy import blocks
 from keyquery.models.architecture import run
 from keyquery.models.attention.calls import recording
+from keyquery.models.captures import capture as session
+from keyquery.models.captures import room
 from keyquery.models.captures.capture import capture
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.reading import Capture, open_capture
@@ -144,6 +146,31 @@ def test_a_part_that_was_not_kept_and_another_choice_in_one_folder_are_refused(p
     card = (tmp_path / "out/README.md").read_text()
     assert "`l05h03v` has the values" in card
     assert "l00h00v/data.parquet" in card
+
+
+def test_what_the_disk_cannot_hold_is_refused_before_the_model_is_loaded(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"parts": tuple(PARTS), "rate": 8.0, "heads": None}
+    held = made(place, tmp_path / "out", **asked)
+    written = sum(path.stat().st_size for path in held.root.glob("l*/*.parquet"))
+    config = load(ModelSource(str(place / "llama"), dtype="fp32", device="cpu")).model.config
+    options = CaptureOptions(
+        model=ModelSource(str(place / "llama")), texts=Source(""), context=CONTEXT, buckets=4, out=tmp_path, **asked
+    )
+    by_document = room.bytes_of_document(options, config)
+    vectors = sum(
+        held.part(part, head).vectors.nbytes
+        for part, heads in (("values", 6), ("outputs", 12), ("residual", 3), ("mlp", 3))
+        for head in held.heads[:: len(held.heads) // heads]
+    ) + sum(held.queries(head).vectors.nbytes for head in held.heads)
+    vectors += sum(held.keys(head).vectors.nbytes for head in held.heads[::2])
+    assert by_document * DOCUMENTS == vectors
+    assert written > 0
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 2 * vectors - 1}))
+    monkeypatch.setattr(session, "load", lambda source: pytest.fail("loaded"))
+    with pytest.raises(ModelError, match=r"5 documents take about .* of disk.*; give a lower --rate"):
+        made(place, tmp_path / "other", **asked)
 
 
 def test_the_command_offers_the_parts_that_there_are() -> None:

@@ -110,6 +110,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--pre-rope", is_flag=True, help="Vectors before the rotary embedding.")
 @click.option("--sliding", is_flag=True, help="Draw from sliding-window layers as well.")
 @click.option("--windows", is_flag=True, help="Cut long texts into consecutive documents.")
+@click.option("--anyway", is_flag=True, help="Load also what the estimate says cannot fit in memory.")
 @click.option("--fewer", is_flag=True, help="Go on where texts give fewer documents than asked.")
 @click.option("--skip-short", is_flag=True, help="Pass over texts that are shorter than the context.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)

@@ -17,8 +17,8 @@ from keyquery.models.attention.calls import Call, Observer, recording
 from keyquery.models.attention.projections import projecting
 from keyquery.models.attention.reach import positions_made_for, rows_of_positions
 from keyquery.models.attention.rotations import rotations
-from keyquery.models.captures import dataset_card, layout, manifest, parts
-from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures import dataset_card, layout, manifest, parts, room
+from keyquery.models.captures.options import CHOSEN, CaptureOptions
 from keyquery.models.captures.progress import Clock, Report
 from keyquery.models.captures.recorder import VectorRecorder
 from keyquery.models.captures.sampling import Buckets, Head, draw_heads
@@ -69,7 +69,8 @@ def is_finished(options: CaptureOptions) -> bool:
     if noted is None:
         return False
     asked = options.requested()
-    manifest.agree(options.out, {"settings": {name: noted["settings"].get(name) for name in asked}}, asked)
+    compared = {*asked, *(name for name in CHOSEN if name in noted["settings"])}
+    manifest.agree(options.out, {"settings": {name: noted["settings"].get(name) for name in compared}}, asked)
     return bool(noted.get("complete"))
 
 
@@ -105,6 +106,7 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
     buckets = Buckets(options.context, options.buckets, options.rate)
     words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
     total = check_texts(options, words)  # before the weights, which may take minutes
+    room.check(options, total)
     loaded = loaded if loaded is not None else load(options.model)
     layers = survey(loaded.model)
     drawn = draw_heads(
@@ -304,13 +306,13 @@ def _length_notes(options: CaptureOptions, loaded: Loaded) -> list[str]:
 
 def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...]) -> None:
     """Refuse what cannot fit: on the CPU the system would end the process without a word."""
-    room = memory.available(loaded.model.device)
+    free = memory.available(loaded.model.device)
     needed = options.batch * memory.least(loaded.model, layers, options.context)
-    if room is not None and needed > room:
+    if free is not None and needed > free:
         fits = memory.largest(
-            lambda tokens: options.batch * memory.least(loaded.model, layers, tokens), room, options.context
+            lambda tokens: options.batch * memory.least(loaded.model, layers, tokens), free, options.context
         )
-        raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(room)} free", fits, "at most "))
+        raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(free)} free", fits, "at most "))
 
 
 def _run(options: CaptureOptions, loaded: Loaded, some: list[Document], recorder: VectorRecorder) -> None:

@@ -13,6 +13,7 @@ from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, shown_model
 from keyquery.models.texts import Source
 
+CHOSEN = ("only_layers", "only_heads", "parts")  # settings that are in a manifest only where they are asked for
 EACH = "each as the tokenizer begins and ends a text"  # before, only the first window of a text began with its token
 
 
