@@ -136,7 +136,8 @@ def _of_heads(table: pd.DataFrame, model: str) -> list[Said]:
         for row in table[table["metric"] == each.metric].to_dict("records"):
             value, low, high = (float(row[name]) if row[name] else None for name in ("value", "ci_low", "ci_high"))
             named = (model, "heads", each.label, each.metric, "")
-            said.append(Said(*named, value, low, high, int(row["heads"]), "head", each.unit, str(row["reason"])))
+            why = str(row["reason"]) if None in (value, low, high) else ""
+            said.append(Said(*named, value, low, high, int(row["heads"]), "head", each.unit, why))
     return said
 
 
