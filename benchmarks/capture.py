@@ -112,7 +112,7 @@ def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
     def captured(number: int) -> None:
         with parts.Part(root, number) as part:
             part.describe({"number": number})
-            recorder.begin(part, number)
+            recorder.begin({number: part})
             run(loaded.model, tokens)
             recorder.end()
 
@@ -181,7 +181,7 @@ def rise(context: int, captured: bool, folder: Path) -> None:
         if captured:
             with recording(model, recorder), parts.Part(folder / str(context), number) as part:
                 part.describe({"number": number})
-                recorder.begin(part, number)
+                recorder.begin({number: part})
                 run(model, text)
                 recorder.end()
         else:

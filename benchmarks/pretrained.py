@@ -77,7 +77,7 @@ def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
         recorder, place = VectorRecorder(layers, every, Buckets(ids.shape[1]), 0), next(number)
         with recording(model, recorder), parts.Part(root, place) as part:
             part.describe({"number": place})
-            recorder.begin(part, place)
+            recorder.begin({place: part})
             run(model, ids)
             recorder.end()
         return None

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -21,6 +22,7 @@ from click.testing import CliRunner, Result  # noqa: E402
 import models_planted  # noqa: E402
 import models_tiny  # noqa: E402
 from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
+from boundpaper.cli.door import command_line  # noqa: E402
 from boundpaper.errors import DataError  # noqa: E402
 from boundpaper.store.measurement import path_of  # noqa: E402
 from boundpaper.store.schema import check  # noqa: E402
@@ -130,6 +132,31 @@ def test_a_pair_is_measured_over_the_same_texts(project: Path, models: Path) -> 
     assert first["model"]["quantization"] is None
     assert first["command"].startswith("python build.py run massive_values --model m ")
     assert str(models) not in json.dumps(first)
+
+
+def test_a_run_ends_with_a_summary_and_two_models_are_compared_outside_of_a_project(
+    tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
+    pair = ("--model", str(models / "m"), "--against", str(models / "n"))
+    asked = ("run", "massive_values", *pair, "--documents", "6", "--items", "2", "--device", "cpu")
+    done = CliRunner().invoke(command_line(), asked)
+    assert done.exit_code == 0, done.output
+    assert "massive values in queries" in done.stderr
+    told = json.loads(CliRunner().invoke(command_line(), [*asked, "--json"]).stdout)
+    assert told["files"] == done.stdout.split()
+    assert {(each["model"], each["n"], each["unit"]) for each in told["summary"]} == {
+        (name, 6, "text") for name in "mn"
+    }
+    rows = pd.read_parquet(tmp_path / told["files"][0])
+    values = rows.query("metric == 'largest_ratio_q' and unit_id.notna()")["value"]
+    [said] = [each for each in told["summary"] if each["metric"] == "largest_ratio_q" and each["model"] == "m"]
+    assert said["estimate"] == pytest.approx(values.mean())
+    assert said["ci_low"] < said["estimate"] < said["ci_high"]
+    compared = CliRunner().invoke(command_line(), ["compare", "m", "n"])
+    assert compared.exit_code == 0, compared.output
+    assert "n less m" in compared.stdout
 
 
 def test_other_seeds_are_other_hashes_of_texts_and_items(models: Path) -> None:

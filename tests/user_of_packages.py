@@ -133,3 +133,6 @@ def models() -> None:
     rows = kq.run("sinks", model)
     assert_type(rows, pd.DataFrame)
     assert_type(kq.save(rows, "paper"), list[Path])
+    compared = kq.compare(rows, "other-model")
+    assert_type(compared, kq.Comparison)
+    assert_type(compared.report("report"), list[Path])

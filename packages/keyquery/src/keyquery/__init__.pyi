@@ -2,6 +2,8 @@
 from keyquery.arrays import plasticity as plasticity
 from keyquery.captured import analyse as analyse
 from keyquery.captured import capture as capture
+from keyquery.compared import compare as compare
+from keyquery.comparisons.comparison import Comparison as Comparison
 from keyquery.experimented import run as run
 from keyquery.heads.head import Head as Head
 from keyquery.heads.plasticity import Plasticity as Plasticity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,10 @@ def capture(
     windows: bool = False,
     skip_short: bool = False,
     fewer: bool = False,
+    only_layers: Sequence[int] = (),
+    only_heads: Sequence[tuple[int, int]] = (),
+    parts: Sequence[str] = (),
+    batch: int = 1,
 ) -> Capture:
     """Capture queries and keys of a model over texts into a folder, and open it; goes on where it was stopped.
 
@@ -49,8 +54,10 @@ def capture(
         Tokens of a document.
     out : str or Path
         The folder of the capture.
-    heads, buckets, rate, documents, seed, field, split, pre_rope, sliding, windows, skip_short, fewer
+    heads, buckets, rate, documents, seed, field, split, pre_rope, sliding, windows, skip_short, fewer, only_layers
         As the options of the command line; see `CaptureOptions`, where `documents` is `limit`, and `Source`.
+    only_heads, parts, batch
+        See `CaptureOptions`; `Capture.part` gives what `parts` keeps.
 
     Raises
     ------
@@ -95,6 +102,10 @@ def capture(
         windows=windows,
         skip_short=skip_short,
         fewer=fewer,
+        only_layers=tuple(only_layers),
+        only_heads=tuple(only_heads),
+        parts=tuple(parts),
+        batch=batch,
     )
     if not is_finished(options):
         record_here(options, loaded)

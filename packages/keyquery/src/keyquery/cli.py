@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from keyquery.comparisons.commands import compare, exhibits
 from keyquery.measure.commands import capture, heads, run
 from keyquery.scores.commands import bench
 
@@ -30,4 +31,4 @@ def swept(command: click.Command) -> click.Command:
     return command
 
 
-COMMANDS = tuple(swept(command) for command in (capture, heads, run, bench))
+COMMANDS = tuple(swept(command) for command in (capture, heads, run, compare, exhibits, bench))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 
+import keyquery as kq
 from boundpaper.errors import DataError
 from keyquery.experiments import attention_patterns, bos_value, crosslayer_balance, layer_content, massive_values, sinks
 from keyquery.measure.over_texts import over_texts
@@ -454,3 +457,25 @@ def _one_layer(given: TextSurvey) -> TextSurvey:
         if isinstance(held, np.ndarray) and name != "edges":
             changed[name] = held[: len(held) - len(given.layers) + 1]
     return replace(given, **changed)
+
+
+@pytest.mark.parametrize(("name", "hidden"), [("sinks", ("qk", "combined_best")), ("bos_value", ("bos_value_all",))])
+def test_a_model_that_hides_a_part_lacks_what_needs_it_and_no_more(
+    tmp_path: Path, name: str, hidden: tuple[str, ...]
+) -> None:
+    """GPT-2 has one projection for queries, keys and values: the survey of its sinks needs none of them alone."""
+    config = transformers.GPT2Config(vocab_size=64, n_embd=32, n_layer=2, n_head=4, n_positions=64, bos_token_id=1)
+    torch.manual_seed(0)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "model")
+    saved("llama", tmp_path / "words")
+    load(ModelSource(str(tmp_path / "words"), device="cpu")).tokenizer.save_pretrained(tmp_path / "model")
+    (tmp_path / "texts.jsonl").write_text("\n".join(json.dumps({"text": text(64, n)}) for n in range(3)))
+    asked = {"texts": 1, "tokens": 32, "items": 0, "place": str(tmp_path / "texts.jsonl")}
+    rows = kq.run(name, kq.load(str(tmp_path / "model"), device="cpu", dtype="fp32"), **asked)
+    for condition in hidden:
+        own = rows[(rows["condition"] == condition) & (rows["metric"] == "nats")]
+        assert own["value"].isna().all()
+        assert own["reason"].str.contains("GPT2Attention has no part that gives '[qv]' alone .* on '[qv]' alone").all()
+    whole = rows[(rows["condition"] == "baseline") & (rows["metric"] == "nats")]
+    assert whole["value"].notna().all()
+    assert rows[rows["unit_id"] != ""]["value"].notna().any()

@@ -21,6 +21,7 @@ from boundpaper.statistics.estimate import no as no
 from boundpaper.statistics.estimate import with_note as with_note
 from boundpaper.statistics.guards import attach as attach
 from boundpaper.statistics.guards import fired as fired
+from boundpaper.statistics.locations.flips import sign_flips as sign_flips
 from boundpaper.statistics.locations.paired import paired_t as paired_t
 from boundpaper.statistics.locations.signed_rank import wilcoxon as wilcoxon
 from boundpaper.statistics.locations.student import student_interval as student_interval

@@ -62,6 +62,16 @@ def resource(root: Path, name: str) -> dict[str, Any] | None:
     return None
 
 
+def brought(root: Path, name: str) -> dict[str, Any] | None:
+    """The description that a package brings of a table, for a folder that is no project; None where none does."""
+    for folder in package_folders(root).values():
+        if (root / folder / TABLES).is_file():
+            for entry in _read(root / folder, TABLES, f"{Path(folder).name}/{TABLES}", {})["resources"]:
+                if entry["name"] == name:
+                    return entry  # type: ignore[no-any-return]
+    return None
+
+
 def files(root: Path, name: str) -> list[str]:
     """The files of a source, a result or an experiment's measurements, relative to `root`.
 

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 from boundpaper.errors import DataError
-from boundpaper.store.descriptor import resource
+from boundpaper.store.descriptor import brought, resource
 from boundpaper.store.files import write
 from boundpaper.store.manifest import SEAL, manifest, spelt
-from boundpaper.store.paths import CSV, PARQUET, SUFFIXES
+from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
 from boundpaper.store.table_file import identity, words
 
 MOST = 150  # rows of a CSV: what a person reads; the other tables are nine tenths of all rows
@@ -62,7 +62,7 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
 
 
 def _types(root: Path, name: str) -> dict[str, str]:
-    described = resource(root, name)
+    described = resource(root, name) if (root / SCHEMA).is_file() else brought(root, name)
     return {field["name"]: field["type"] for field in described["schema"]["fields"]} if described else {}
 
 

@@ -17,7 +17,7 @@ from keyquery.measure.evaluation import BASELINE, Condition, losses
 from keyquery.measure.rows import Row, row
 from keyquery.measure.scores import absent_rows, effect_rows
 from keyquery.measure.subject import Options, Subject, Text
-from keyquery.models.anatomy import blocks
+from keyquery.models.anatomy import blocks, hidden
 from keyquery.models.architecture import run
 from keyquery.models.interventions import Intervention, applied
 
@@ -124,20 +124,26 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
     token's norm after any layer. What cannot be made has rows with n = 0 and the reason.
     """
     chosen, texts = masks.split_texts(subject, options)
-    top = masks.top(masks.measure_norms(subject, chosen, "pre")).interventions("mean", "pre")
     rows = effect_rows(subject, texts, options)
-    rows += effect_rows(subject, texts, options, Condition("qk", top))
+    top: tuple[Intervention, ...] = ()
+    if lacking := hidden(subject.model, "q", "k"):
+        rows += absent_rows(subject, "qk", lacking)
+    else:
+        top = masks.top(masks.measure_norms(subject, chosen, "pre")).interventions("mean", "pre")
+        rows += effect_rows(subject, texts, options, Condition("qk", top))
     names = ("bos_mlp_matching", "combined_matching", "bos_mlp_best", "combined_best")
-    if not subject.has_bos:
-        return rows + [each for name in (*names, "sweep_bos_mlp") for each in absent_rows(subject, name, NO_BOS)]
+    never = NO_BOS if not subject.has_bos else hidden(subject.model, "mlp")
+    if never:
+        return rows + [each for name in (*names, "sweep_bos_mlp") for each in absent_rows(subject, name, never)]
     layers = choose(subject, chosen)
     rows.append(row("bos_peak", layers.peak, len(chosen), condition=BASELINE.name))
     for kind, layer in (("matching", layers.matching), ("best", layers.best)):
         for name, more in ((f"bos_mlp_{kind}", ()), (f"combined_{kind}", top)):
             subject.tell(f"sinks: {name}")
-            if layer is None:
-                rows += absent_rows(subject, name, layers.no_match)
+            if reason := layers.no_match if layer is None else lacking if name.startswith("combined") else "":
+                rows += absent_rows(subject, name, reason)
                 continue
+            assert layer is not None
             condition = Condition(name, (*bos_mlp(layer, name).interventions, *more))
             rows += effect_rows(subject, texts, options, condition, layer=layer)
     few = dataclasses.replace(options, items=min(options.items, swept_items))
@@ -158,9 +164,9 @@ def value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_I
     """
     chosen, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)
-    if not subject.has_bos:
+    if never := NO_BOS if not subject.has_bos else hidden(subject.model, "v"):
         names = ("bos_value_spike", "bos_value_all", "sweep_bos_value")
-        return rows + [each for name in names for each in absent_rows(subject, name, NO_BOS)]
+        return rows + [each for name in names for each in absent_rows(subject, name, never)]
     above = ratios(subject, chosen) > SPIKE
     if above.any():
         spike = int(np.argmax(above))

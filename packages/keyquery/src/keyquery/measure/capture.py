@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from keyquery.models.captures import capture, manifest
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
 from keyquery.models.checkpoints.builtin import resolve
+from keyquery.models.checkpoints.estimate import check, estimate, room
 from keyquery.models.checkpoints.loading import Loaded, ModelSource
 from keyquery.models.texts import Source
 
@@ -37,6 +39,7 @@ def run(
     minutes: int | None,
     gpus: int | None,
     memory: float | None,
+    anyway: bool = False,
     **asked: Any,
 ) -> Path:
     """Capture as asked on the command line; return the capture's folder.
@@ -52,6 +55,8 @@ def run(
     source = ModelSource(
         resolve(root, model), revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code
     )
+    if isinstance(asked["heads"], tuple):
+        asked["only_heads"], asked["heads"] = asked["heads"], None
     options = CaptureOptions(model=source, texts=Source(texts, field, split), out=out.absolute(), **asked)
     size = options.context // options.buckets
     if options.rate > size and options.context % options.buckets == 0:
@@ -61,6 +66,10 @@ def run(
         print("captured already, with these very options", file=sys.stderr)
         print_notes(options.out)
         return out
+    if executor == "local":  # elsewhere, this machine's memory says nothing
+        line = _weighed(options, anyway=anyway)
+        if sys.stderr.isatty():
+            print(line, file=sys.stderr)
     if executor == "local" and jobs == 1 and resources == Resources():
         record_here(options)
     else:
@@ -68,6 +77,13 @@ def run(
     with bar("gathering files") as shown:
         capture.finish(options, shown.update)
     return out
+
+
+def _weighed(options: CaptureOptions, *, anyway: bool) -> str:
+    """The line of what a forward takes in memory, from the configuration alone."""
+    source = options.model
+    found = estimate(source, context=options.context, batch=options.batch, logits=1)
+    return check(replace(found, name=source.name), room(source.device), anyway=anyway)
 
 
 def record_here(options: CaptureOptions, loaded: Loaded | None = None) -> None:

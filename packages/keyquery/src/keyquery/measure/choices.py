@@ -21,6 +21,8 @@ DTYPES = ("auto", "bf16", "fp16", "fp32")
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 POSITIONS = ("as configured", "rope", "drope")
 EXECUTORS = ("local", "slurm")
+PARTS = ("values", "outputs", "residual", "mlp")  # that a capture keeps beside queries and keys
+BY = ("text", "item", "seed", "head")  # what models are paired by
 STATEMENTS = ("planted", "popqa", "triviaqa", "hotpotqa", "nq")
 
 _MEASURES = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from keyquery.measure.choices import (
     EXECUTORS,
     EXPERIMENTS,
     PAIRS,
+    PARTS,
     POSITIONS,
     SEPARATIONS,
     STATEMENTS,
@@ -27,12 +29,61 @@ class Whole(click.ParamType[tuple[int, ...]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         """Read them; a usage error says which is none."""
-        if isinstance(value, tuple):
-            return value
+        if isinstance(value, tuple) or not value:
+            return value or ()
         words = str(value).split(",")
         if not all(word.strip().isdecimal() for word in words):
             self.fail(f"{value!r} is not whole numbers with commas between, such as 0,1,2", param, ctx)
         return tuple(dict.fromkeys(int(word) for word in words))
+
+
+in_json = click.option("--json", "machine", is_flag=True, help="Print files and summary for a program.")
+
+
+def _echo(root: Path, paths: list[str], machine: bool) -> None:
+    """Print the tables that were written, and on standard error what they say; for a program both as JSON."""
+    from keyquery.measure.summary import as_json, of_files, shown
+
+    said = of_files(root / path for path in paths)
+    click.echo(as_json(paths, said) if machine else "\n".join(paths))
+    if not machine:
+        click.echo(shown(said), err=True)
+
+
+class Heads(click.ParamType[Any]):
+    """How many heads are drawn, `all`, or which: `5.12,7.0` are head 12 of layer 5 and head 0 of layer 7."""
+
+    name = "heads"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read them: a number, None for all, or pairs; a usage error says what is none of these."""
+        if not isinstance(value, str):
+            return value
+        words = [word.strip() for word in value.split(",")]
+        if value == "all":
+            return None
+        if value.isdecimal() and int(value) > 0:
+            return int(value)
+        if not all(re.fullmatch(r"\d+\.\d+", word) for word in words):
+            self.fail(f"{value!r} is no number above 0, not `all`, and no heads such as 5.12,7.0", param, ctx)
+        return tuple((int(layer), int(head)) for layer, _, head in (word.partition(".") for word in words))
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """Words of a list with commas between."""
+
+    name = "names"
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        self._known = known
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Read them; a usage error says which is none."""
+        words = value if isinstance(value, tuple) else tuple(word.strip() for word in str(value).split(","))
+        for word in words:
+            if word not in self._known:
+                self.fail(f"{word!r} is none of {', '.join(self._known)}", param, ctx)
+        return words
 
 
 @click.command()
@@ -45,7 +96,10 @@ class Whole(click.ParamType[tuple[int, ...]]):
 )
 @click.option("--context", type=click.IntRange(1), required=True, help="Tokens of a document.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The capture's folder.")
-@click.option("--heads", type=click.IntRange(1), default=300, show_default=True, help="Heads to draw.")
+@click.option("--heads", type=Heads(), default="300", show_default=True, help="To draw; `all`; or which, as 5.12,7.0.")
+@click.option("--layers", "only_layers", type=Whole(), default="", metavar="0,1", help="Draw from these layers [all].")
+@click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"To keep as well: {', '.join(PARTS)}.")
+@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents of a forward.")
 @click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Equal parts of the context.")
 @click.option("--rate", type=float, default=1.0, show_default=True, help="Tokens kept a bucket, document and side.")
 @click.option("--documents", "limit", type=click.IntRange(1), help="Documents to take [all].")
@@ -56,6 +110,7 @@ class Whole(click.ParamType[tuple[int, ...]]):
 @click.option("--pre-rope", is_flag=True, help="Vectors before the rotary embedding.")
 @click.option("--sliding", is_flag=True, help="Draw from sliding-window layers as well.")
 @click.option("--windows", is_flag=True, help="Cut long texts into consecutive documents.")
+@click.option("--anyway", is_flag=True, help="Load also what the estimate says cannot fit in memory.")
 @click.option("--fewer", is_flag=True, help="Go on where texts give fewer documents than asked.")
 @click.option("--skip-short", is_flag=True, help="Pass over texts that are shorter than the context.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
@@ -75,7 +130,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
         raise click.UsageError("--send needs --publish OWNER/NAME")
     if publish and publish.count("/") != 1:
         raise click.UsageError(f"--publish: {publish!r} is no data set of the Hub; write OWNER/NAME")
-    click.echo(run(obj["root"], **asked))
+    click.echo(run(obj["root"] or Path.cwd(), **asked))
     if publish:
         from keyquery.models.captures import hub
 
@@ -111,8 +166,9 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @click.option("--partition", help="Slurm's partition.")
 @click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
 @click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
+@in_json
 @click.pass_obj
-def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
+def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> None:
     """Analyse every head of a CAPTURE into measurements.
 
     CAPTURE is a folder or the Hub id of a published one.
@@ -122,7 +178,8 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     need("numba", "to analyse heads")
     from keyquery.measure.heads.analysis import run
 
-    click.echo("\n".join(run(obj["root"], place, **asked)))
+    root = obj["root"] or Path.cwd()
+    _echo(root, run(root, place, **asked), machine)
 
 
 @click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
@@ -156,15 +213,20 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 @click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
 @click.option("--gpus", type=click.IntRange(0), help="GPUs of a job.")
 @click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
+@in_json
 @click.pass_obj
-def run(obj: dict[str, Any], /, names: tuple[str, ...], **asked: Any) -> None:
-    """Run experiments on a model, or a pair, into measurements; goes on where it was stopped."""
+def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: Any) -> None:
+    """Run experiments on a model, or a pair, into measurements; goes on where it was stopped.
+
+    Outside of a paper they are written below the working directory.
+    """
     from boundpaper.errors import SpecError
 
     try:
         from keyquery.measure.ask import ask
 
-        paths = ask(obj["root"], names, **asked)
+        root = obj["root"] or Path.cwd()
+        paths = ask(root, names, **asked)
     except SpecError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
-    click.echo("\n".join(paths))
+    _echo(root, paths, machine)

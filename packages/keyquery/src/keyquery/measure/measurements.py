@@ -129,7 +129,7 @@ def others(table: Path, manifest: Mapping[str, Any]) -> list[str]:
     old = manifest_beside(table)
     if old is None:
         return ["no manifest says what it holds"]
-    before, now = _settings(old), _settings(_plain(manifest))
+    before, now = settings_said(old), settings_said(_plain(manifest))
     return [f"{name} {before[name]}, now {now[name]}" for name in before if name in now and before[name] != now[name]]
 
 
@@ -157,7 +157,7 @@ def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
         )
 
 
-def _settings(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def settings_said(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What decides the numbers, by the name that the command line gives it."""
     model, capture = manifest.get("model"), manifest.get("capture")
     said: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}

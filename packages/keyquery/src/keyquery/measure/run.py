@@ -30,6 +30,7 @@ from keyquery.measure.subject import Options, Subject, open_subject
 from keyquery.models import libraries
 from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.checkpoints.memory import exhausted
+from keyquery.models.vocabulary import vocabulary_hash
 
 KEPT = "out/experiments"
 HOMES = (("keyquery", "experiments"), ("analysis", "experiments"))  # where experiments are
@@ -278,7 +279,11 @@ def manifest_of(
     return {
         "command": " ".join([f"python build.py run {module.__name__.rpartition('.')[2]} --model {shown}", *words]),
         "versions": subject.facts.get("versions", {}),
-        "model": {**{name: value for name, value in subject.facts.items() if name != "versions"}, "model": shown},
+        "model": {
+            **{name: value for name, value in subject.facts.items() if name != "versions"},
+            "model": shown,
+            "tokenizer": vocabulary_hash(subject.tokenizer),
+        },
         "device": subject.model.device.type,
         "positional": subject.positional,
         "training_length": subject.training_length,

@@ -83,7 +83,7 @@ class Block:
         if last is None:
             raise ModelError(
                 f"{type(self.computing).__name__} has no part that gives '{side}' alone (its projections are one); an "
-                "intervention on '{side}' alone needs one"
+                f"intervention on '{side}' alone needs one"
             )
         module: Module = last
         return module
@@ -123,6 +123,23 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
     if held is None or held[0] != modules:
         held = _known[model] = (modules, _found(model))
     return held[1]
+
+
+def hidden(model: PreTrainedModel, *parts: str) -> str:
+    """Why a model does not show some of its parts by themselves; empty where it shows all.
+
+    Parameters
+    ----------
+    parts : {"q", "k", "v", "mlp"}
+        Which are needed, of every block.
+    """
+    try:
+        for block in blocks(model):
+            for part in parts:
+                _ = block.mlp if part == "mlp" else block.projection(part)
+    except ModelError as error:
+        return str(error)
+    return ""
 
 
 def _found(model: PreTrainedModel) -> tuple[Block, ...]:

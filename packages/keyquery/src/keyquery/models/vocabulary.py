@@ -1,7 +1,9 @@
-"""Tokens that a model has an embedding for."""
+"""Tokens that a model has an embedding for, and what tells one vocabulary from another."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
@@ -40,3 +42,15 @@ def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) 
         f"embedding has {rows} rows; the tokenizer is of another model, or tokens were added to it without "
         "model.resize_token_embeddings(len(tokenizer))"
     )
+
+
+def vocabulary_hash(tokenizer: Any) -> str:
+    """A hash of what tells two tokenizers apart: their tokens with the ids, and the special ones among them.
+
+    Parameters
+    ----------
+    tokenizer : PreTrainedTokenizerBase
+        Of a model.
+    """
+    said = [sorted(tokenizer.get_vocab().items()), sorted(tokenizer.all_special_ids)]
+    return hashlib.blake2b(json.dumps(said).encode(), digest_size=16).hexdigest()

@@ -333,12 +333,13 @@ def _manifest(
 
 
 def _read(settings: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
-    """The installed set that a capture read, and a hash of its documents; a file of the user's is named nowhere."""
+    """A hash of the documents that a capture read, and the installed set; a file of the user's is named nowhere."""
     place = str(settings.get("texts", ""))
-    if text_sets.split(place) is None:
+    if "documents" not in found:
         return {}
-    said = "".join(str(each.get("digest")) for each in found.get("documents", ()))
-    return {"texts": place, "text_hash": hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}
+    said = "".join(str(each.get("digest")) for each in found["documents"])
+    hashed = {"text_hash": hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}
+    return hashed if text_sets.split(place) is None else {"texts": place, **hashed}
 
 
 def _opened(place: str, rotation: Path | None, **given: Any) -> Capture:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,8 +18,8 @@ from keyquery.models.attention.calls import Call, Observer, recording
 from keyquery.models.attention.projections import projecting
 from keyquery.models.attention.reach import positions_made_for, rows_of_positions
 from keyquery.models.attention.rotations import rotations
-from keyquery.models.captures import dataset_card, layout, manifest, parts
-from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures import dataset_card, layout, manifest, parts, room
+from keyquery.models.captures.options import CHOSEN, CaptureOptions
 from keyquery.models.captures.progress import Clock, Report
 from keyquery.models.captures.recorder import VectorRecorder
 from keyquery.models.captures.sampling import Buckets, Head, draw_heads
@@ -68,7 +69,8 @@ def is_finished(options: CaptureOptions) -> bool:
     if noted is None:
         return False
     asked = options.requested()
-    manifest.agree(options.out, {"settings": {name: noted["settings"].get(name) for name in asked}}, asked)
+    compared = {*asked, *(name for name in CHOSEN if name in noted["settings"])}
+    manifest.agree(options.out, {"settings": {name: noted["settings"].get(name) for name in compared}}, asked)
     return bool(noted.get("complete"))
 
 
@@ -104,9 +106,16 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
     buckets = Buckets(options.context, options.buckets, options.rate)
     words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
     total = check_texts(options, words)  # before the weights, which may take minutes
+    room.check(options, total)
     loaded = loaded if loaded is not None else load(options.model)
     layers = survey(loaded.model)
-    drawn = draw_heads(layers, options.heads, sliding=options.sliding)
+    drawn = draw_heads(
+        layers,
+        options.heads,
+        sliding=options.sliding,
+        only_layers=options.only_layers,
+        only_heads=options.only_heads,
+    )
     notes = _length_notes(options, loaded)
     _begin(options, loaded, layers, drawn, notes)
     _check_memory(options, loaded, layers)
@@ -118,20 +127,37 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
             else None
         )
         why = partial(undefined, loaded.model)
-        recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, why)
-        stack.enter_context(recording(loaded.model, recorder, _watch(loaded, layers, options.context)))
+        recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, options.parts, why)
+        stack.enter_context(recorder.watching(loaded.model))
+        stack.enter_context(recording(loaded.model, recorder, _watch(loaded, layers, options.context, recorder)))
+        waiting: list[Document] = []
         for document in _documents(options, loaded, shard):
             place = parts.path(options.out, document.number)
             if place.is_file():
                 _same(place, document)
                 clock.skip()
                 continue
-            with parts.Part(options.out, document.number) as part:
-                part.describe({"number": document.number, "id": document.name, "digest": document.digest})
-                recorder.begin(part, document.number)
-                _run(options, loaded, document, recorder)
-                recorder.end()
-            clock.step()
+            waiting.append(document)
+            if len(waiting) == options.batch:
+                _together(options, loaded, waiting, recorder, clock)
+                waiting = []
+        if waiting:
+            _together(options, loaded, waiting, recorder, clock)
+
+
+def _together(
+    options: CaptureOptions, loaded: Loaded, some: list[Document], recorder: VectorRecorder, clock: Clock
+) -> None:
+    """Capture documents in one forward; all have the same number of tokens."""
+    with ExitStack() as stack:
+        held = {each.number: stack.enter_context(parts.Part(options.out, each.number)) for each in some}
+        for each in some:
+            held[each.number].describe({"number": each.number, "id": each.name, "digest": each.digest})
+        recorder.begin(held)
+        _run(options, loaded, some, recorder)
+        recorder.end()
+    for _ in some:
+        clock.step()
 
 
 def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
@@ -152,7 +178,8 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
         with parts.PartReader(place) as part:
             rows.append(part.document())
     buckets = Buckets(options.context, options.buckets, options.rate)
-    layout.gather(root, manifest.layers_of(noted), manifest.heads_of(noted), buckets, progress)
+    kept = noted["settings"].get("parts", ())
+    layout.gather(root, manifest.layers_of(noted), manifest.heads_of(noted), buckets, progress, kept)
     whole = {**noted, "complete": True, "documents": rows}
     dataset_card.save(root, whole)
     manifest.save(root, whole)
@@ -189,17 +216,20 @@ def _check_count(options: CaptureOptions, found: int) -> None:
         raise DataError(shortage(options.texts, found, options.limit, windows=options.windows))
 
 
-def _watch(loaded: Loaded, layers: tuple[Layer, ...], context: int) -> Observer:
-    """An observer that holds each layer's attention over the first whole document against what the layer is said to be.
+def _watch(loaded: Loaded, layers: tuple[Layer, ...], context: int, recorder: VectorRecorder) -> Observer:
+    """An observer that hands outputs to the recorder, and holds each layer against what it is said to be.
 
-    The survey's few tokens show no window that is longer than they are.
+    It does so over the first whole document: the survey's few tokens show no window that is longer than they are.
     """
     open_layers = {layer.index: layer for layer in layers if layer.kind != "cross"}
     rows = (0, context // 3, context // 2, context - 1)
 
     def look(call: Call, output: Tensor) -> None:
+        recorder.look(call, output)
         if call.layer in open_layers and not call.cross and call.query.shape[2] == context:
-            check_call(loaded.model, open_layers.pop(call.layer), call, output, rows)
+            mask = call.mask if call.mask is None or call.mask.shape[0] == 1 else call.mask[:1]
+            one = replace(call, query=call.query[:1], key=call.key[:1], value=call.value[:1], mask=mask)
+            check_call(loaded.model, open_layers.pop(call.layer), one, output[:1], rows)
 
     return look
 
@@ -276,15 +306,17 @@ def _length_notes(options: CaptureOptions, loaded: Loaded) -> list[str]:
 
 def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...]) -> None:
     """Refuse what cannot fit: on the CPU the system would end the process without a word."""
-    room = memory.available(loaded.model.device)
-    needed = memory.least(loaded.model, layers, options.context)
-    if room is not None and needed > room:
-        fits = memory.largest(lambda tokens: memory.least(loaded.model, layers, tokens), room, options.context)
-        raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(room)} free", fits, "at most "))
+    free = memory.available(loaded.model.device)
+    needed = options.batch * memory.least(loaded.model, layers, options.context)
+    if free is not None and needed > free:
+        fits = memory.largest(
+            lambda tokens: options.batch * memory.least(loaded.model, layers, tokens), free, options.context
+        )
+        raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(free)} free", fits, "at most "))
 
 
-def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: VectorRecorder) -> None:
-    tokens = libraries.torch.tensor(document.tokens)[None]
+def _run(options: CaptureOptions, loaded: Loaded, some: list[Document], recorder: VectorRecorder) -> None:
+    tokens = libraries.torch.tensor([each.tokens for each in some])
     check_tokens(loaded.model, tokens, loaded.tokenizer)
     with (
         _told_what_fits(options, loaded, tokens, recorder.abandon),

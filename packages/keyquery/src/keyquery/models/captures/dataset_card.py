@@ -11,6 +11,12 @@ from boundpaper.store.files import write
 from keyquery.models.captures import layout, manifest
 
 FILE = "README.md"
+MORE = {
+    "values": "`l05h03v` has the values of key head 3 at the tokens of its keys.",
+    "outputs": "`l05h12z` has what attention of head 12 gives, before the output projection, at those of queries.",
+    "residual": "`l05h00r` has the residual stream after layer 5, at the tokens of queries.",
+    "mlp": "`l05h00m` has what the MLP of layer 5 adds, at the tokens of queries.",
+}
 
 
 def save(root: Path, found: dict[str, Any]) -> None:
@@ -34,13 +40,14 @@ def save(root: Path, found: dict[str, Any]) -> None:
     documents = f"{len(found['documents'])} documents of {settings['context']} tokens"
     example = next((name for name in names if name.endswith("q")), "l00h00q")
     notes = "".join(f"\n{note[:1].upper()}{note[1:]}.\n" for note in found.get("notes", ()))
+    more = "".join(f"\n{MORE[name]}" for name in settings.get("parts", ()))
     text = f"""# Queries and keys of {model}
 
 Attention vectors {vectors} the rotary embedding over {documents}, in {settings["buckets"]} equal
 buckets. Of each {settings["rate"]:g} tokens a document were kept at random, for queries and for keys apart. It holds
 {len(manifest.heads_of(found))} heads; `{manifest.FILE}` says how it was made.
 {notes}
-`l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, counted from 0: a row a vector.
+`l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, counted from 0: a row a vector.{more}
 
     from datasets import load_dataset
     rows = load_dataset("FOLDER_OR_ID", "{example}", split="train")

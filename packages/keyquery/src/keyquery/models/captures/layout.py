@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,17 +17,17 @@ from boundpaper.store.files import draft, sweep
 from keyquery.models.architecture import Layer
 from keyquery.models.captures import parts
 from keyquery.models.captures.recorder import chosen
-from keyquery.models.captures.sampling import Buckets, Head, Side
+from keyquery.models.captures.sampling import PARTS, Buckets, Head, Side
 from keyquery.models.libraries import need
 
 FILE = "data.parquet"
-NAME = re.compile(r"^l(\d{2,})h(\d{2,})([qk])$")
+NAME = re.compile(r"^l(\d{2,})h(\d{2,})([qkvzrm])$")
 WRITERS = 128  # files that are open at a time
 BUFFER = 64 << 20  # bytes of vectors that wait for a row group, over all open files
 
 
 def folder(layer: int, head: int, side: Side) -> str:
-    """The folder of a head's queries, or of a key head's keys: `l05h12q`."""
+    """The folder of a head's queries, of a key head's keys, or of a part: `l05h12q`."""
     return f"l{layer:02d}h{head:02d}{side}"
 
 
@@ -68,6 +68,7 @@ class _File:
     side: Side
     row: int  # of the part's array
     buckets: Buckets
+    dims: int = 0
     writer: Any = None
     positions: list[NDArray[np.int32]] = field(default_factory=list)
     documents: list[NDArray[np.int32]] = field(default_factory=list)
@@ -86,7 +87,7 @@ class _File:
         arrow = need("pyarrow")
         positions = np.concatenate(self.positions)
         flat = np.concatenate(self.vectors).reshape(-1)
-        columns_of = schema(self.layer.head_dim)
+        columns_of = schema(self.dims)
         window = arrow.array([self.layer.window] * len(positions), type=arrow.int32())
         columns = [
             arrow.array(self.buckets.of(positions.astype(np.int64))),
@@ -105,6 +106,7 @@ def gather(
     heads: Sequence[Head],
     buckets: Buckets,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    kept: Collection[str] = (),
 ) -> None:
     """Turn the parts below `root` into the published layout.
 
@@ -119,11 +121,16 @@ def gather(
         What was captured.
     progress : Callable
         Called with the number of files written and their total.
+    kept : collection of str
+        Names of parts that were kept beside queries and keys.
     """
     sweep(root)
     queries, keys = chosen(heads)
     by_index = {layer.index: layer for layer in layers}
-    sides: tuple[tuple[Side, dict[int, list[int]]], ...] = (("q", queries), ("k", keys))
+    whole = {layer: [0] for layer in queries}
+    tables: dict[Side, dict[int, list[int]]] = {"v": keys, "z": queries, "r": whole, "m": whole}
+    sides: list[tuple[Side, dict[int, list[int]]]] = [("q", queries), ("k", keys)]
+    sides += [(side, tables[side]) for name, side in PARTS.items() if name in kept]
     wanted = [
         _File(root / folder(index, head, side) / FILE, by_index[index], side, row, buckets)
         for index in queries
@@ -141,13 +148,16 @@ def gather(
 
 
 def _write(batch: list[_File], sources: dict[int, Path]) -> None:
-    rows = max(64, BUFFER // (len(batch) * 4 * max(file.layer.head_dim for file in batch)))
+    with parts.PartReader(next(iter(sources.values()))) as part:
+        for file in batch:
+            file.dims = int(part.array(f"{file.side}{file.layer.index:02d}").shape[-1])
+    rows = max(64, BUFFER // (len(batch) * 4 * max(file.dims for file in batch)))
     drafts = [draft(file.place) for file in batch]
     try:
         with parts.disk(batch[0].place), ExitStack() as stack:
             for file, place in zip(batch, drafts, strict=True):
                 place.parent.mkdir(parents=True, exist_ok=True)
-                file.writer = stack.enter_context(writer(place, file.layer.head_dim))
+                file.writer = stack.enter_context(writer(place, file.dims))
             for document, place in sources.items():
                 with parts.PartReader(place) as part:
                     name, positions, vectors = "", np.empty(0, np.int32), np.empty(0, np.float32)

@@ -57,6 +57,9 @@ class Settings(TypedDict, total=False):
     windows: bool
     window_ends: str
     skip_short: bool
+    only_layers: list[int]
+    only_heads: list[list[int]]
+    parts: list[str]
     revision: str | None
     fingerprint: str | None
     architecture: str

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from boundpaper.errors import ModelError
+from boundpaper.near import or_known
+from keyquery.models.captures.sampling import PARTS
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, shown_model
 from keyquery.models.texts import Source
 
+CHOSEN = ("only_layers", "only_heads", "parts")  # settings that are in a manifest only where they are asked for
 EACH = "each as the tokenizer begins and ends a text"  # before, only the first window of a text began with its token
 
 
@@ -47,6 +51,14 @@ class CaptureOptions:
         Pass over texts that are shorter than the context.
     fewer : bool
         Go on with what is there when texts give fewer documents than `limit`; else that is an error.
+    only_layers : tuple of int
+        Draw heads from these layers alone; from all when empty.
+    only_heads : tuple of (int, int)
+        Take these heads, by layer and query head, and draw none.
+    parts : tuple of str
+        What is kept beside queries and keys: see `keyquery.models.captures.sampling.PARTS`.
+    batch : int
+        Documents of a forward. All have `context` tokens, so none is padded, and each is what it is by itself.
     """
 
     model: ModelSource
@@ -63,6 +75,17 @@ class CaptureOptions:
     windows: bool = False
     skip_short: bool = False
     fewer: bool = False
+    only_layers: tuple[int, ...] = ()
+    only_heads: tuple[tuple[int, int], ...] = ()
+    parts: tuple[str, ...] = ()
+    batch: int = 1
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise ModelError(f"--batch {self.batch}: give 1 document of a forward, or more")
+        for name in self.parts:
+            if name not in PARTS:
+                raise ModelError(f"no part {name!r} of a model{or_known(name, PARTS)}")
 
     def requested(self) -> dict[str, Any]:
         """The settings that the options alone decide, as JSON values.
@@ -74,6 +97,9 @@ class CaptureOptions:
             "fingerprint": fingerprint(Path(model.name)) if Path(model.name).is_dir() else None,
             "texts_hash": texts.digest,
             "window_ends": EACH if self.windows else None,
+            "only_layers": list(self.only_layers) or None,
+            "only_heads": [list(each) for each in self.only_heads] or None,
+            "parts": [name for name in PARTS if name in self.parts] or None,
         }
         return {
             **{name: value for name, value in local.items() if value is not None},

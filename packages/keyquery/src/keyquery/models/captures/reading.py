@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
 from boundpaper.errors import DataError
+from boundpaper.near import or_known
 from keyquery.models.captures import layout, manifest
 from keyquery.models.captures.manifest import Manifest
-from keyquery.models.captures.sampling import Head, Side
+from keyquery.models.captures.sampling import PARTS, Head, Side
 from keyquery.models.libraries import need
 from keyquery.rotary import Rotary
 
@@ -152,6 +153,29 @@ class Capture:
             When its file is absent or damaged.
         """
         return self._kept(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
+
+    def part(self, name: str, head: Head) -> Vectors:
+        """What was kept beside queries and keys: of the head, of the key head that it reads, or of its layer.
+
+        Parameters
+        ----------
+        name : {"values", "outputs", "residual", "mlp"}
+            Values of the key head; what attention gives of the head before the output projection; the residual stream
+            after the layer; what its MLP adds.
+        head : Head
+            One of `heads`.
+
+        Raises
+        ------
+        DataError
+            When it was not captured, or its file is damaged.
+        """
+        if name not in PARTS:
+            raise DataError(f"no part {name!r}{or_known(name, PARTS)}")
+        if name not in (self.manifest or {}).get("settings", {}).get("parts", ()):
+            raise DataError(f"{self.root}: {name} were not captured; capture anew with --parts {name}")
+        number = {"values": head.key, "outputs": head.query}.get(name, 0)
+        return self._kept(read(self.root / layout.folder(head.layer, number, PARTS[name]) / layout.FILE))
 
     def halves(self) -> list[tuple[Capture, Capture]]:
         """The capture in two halves of its documents, in as many ways as balance each other.
@@ -308,7 +332,7 @@ def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
     heads: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
     for entry in root.iterdir():
         matched = layout.NAME.match(entry.name)
-        if matched and (entry / layout.FILE).is_file():
+        if matched and matched[3] in heads and (entry / layout.FILE).is_file():
             heads["q" if matched[3] == "q" else "k"].add((int(matched[1]), int(matched[2])))
     if not heads["q"] and manifest.read(root) is None:
         raise DataError(f"{root}: no capture here; its folders are named like l05h12q and hold {layout.FILE}")

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
+from keyquery.models.anatomy import blocks
 from keyquery.models.architecture import Layer
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import Projections
 from keyquery.models.captures.parts import Part
-from keyquery.models.captures.sampling import Buckets, Head, tokens
+from keyquery.models.captures.sampling import PARTS, Buckets, Head, Side, tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from torch import Tensor
+    from transformers import PreTrainedModel
 
+WORDS: dict[Side, str] = {"q": "queries", "k": "keys", **{side: name for name, side in PARTS.items()}}
 PENDING = 64 << 20  # bytes that may wait on the device: one transfer per layer would stall a GPU
 
 
 class VectorRecorder:
-    """Writes queries and keys of one document at a time into its part.
+    """Writes queries and keys of the documents of a forward into their parts on disk.
 
-    For a layer l with chosen heads the part receives `q{l}` (heads, n, d) and `k{l}` (key heads, n, d), float32, and
-    their positions `qp{l}`, `kp{l}`, int32.
+    For a layer l with chosen heads a document receives `q{l}` (heads, n, d) and `k{l}` (key heads, n, d), float32, and
+    their positions `qp{l}`, `kp{l}`, int32; of what is kept beside them likewise, by the letters of `PARTS`.
 
     Parameters
     ----------
@@ -39,6 +44,8 @@ class VectorRecorder:
         Of the token draw.
     projections : Projections or None
         Where queries and keys before rotation come from; None to keep those after it.
+    kept : collection of str
+        Names of `PARTS`.
     why_undefined : callable
         Says of a place, as "layer 3", why its vectors may not be finite, for the error.
     """
@@ -50,75 +57,121 @@ class VectorRecorder:
         buckets: Buckets,
         seed: int,
         projections: Projections | None = None,
+        kept: Collection[str] = (),
         why_undefined: Callable[[str], str] = lambda where: "give --dtype bf16 or fp32",
     ) -> None:
         self._layers = {layer.index: layer for layer in layers}
         self._queries, self._keys = chosen(heads)
         self._buckets, self._seed, self._projections = buckets, seed, projections
         self._why_undefined = why_undefined
-        self._part: Part | None = None
-        self._document = -1
-        self._waiting: list[tuple[int, str, Any, NDArray[np.int64]]] = []
-        self._seen: set[int] = set()
+        self._sides = {PARTS[name] for name in kept}
+        self._parts: dict[int, Part] = {}
+        self._waiting: list[tuple[int, int, Side, Any, NDArray[np.int64]]] = []
+        self._seen: set[tuple[int, str]] = set()
 
-    def begin(self, part: Part, document: int) -> None:
-        """Start a document."""
-        self._part, self._document, self._waiting, self._seen = part, document, [], set()
+    def begin(self, documents: Mapping[int, Part]) -> None:
+        """Start the documents of a forward, by their numbers, in the order of its rows."""
+        self._parts, self._waiting, self._seen = dict(documents), [], set()
 
     def __call__(self, call: Call) -> None:
         """Keep what was drawn of one attention call."""
-        if call.layer not in self._queries or call.cross or self._part is None:
+        if not self._mine(call):
             return
         layer = call.layer
-        if layer in self._seen:
-            raise ModelError(f"layer {layer} computed attention twice in one forward")
+        assert layer is not None
         shape, context = (call.query.shape[2], call.key.shape[2]), self._buckets.context
-        if shape != (context, context) or call.query.shape[0] != 1:
+        if shape != (context, context) or call.query.shape[0] != len(self._parts):
             raise ModelError(
                 f"layer {layer}: {shape[0]} queries against {shape[1]} keys in place of {context} each; "
-                "a capture takes one whole document at a time, without a key cache"
+                "a capture takes whole documents, without a key cache"
             )
-        self._seen.add(layer)
         query, key = call.query, call.key
         if self._projections is not None:
             query, key = self._projections.before(call)
-        for side, tensor, heads in (("q", query, self._queries[layer]), ("k", key, self._keys[layer])):
-            kept = tokens(self._buckets, self._seed, self._document, layer, "q" if side == "q" else "k")
-            torch = libraries.torch
+        self._keep(layer, "q", query, self._queries[layer])
+        self._keep(layer, "k", key, self._keys[layer])
+        if "v" in self._sides:
+            self._keep(layer, "v", call.value, self._keys[layer])
+
+    def look(self, call: Call, output: Tensor) -> None:
+        """Keep what was drawn of what one attention call gave, shape (B, T, H, d_v)."""
+        if "z" in self._sides and self._mine(call) and call.layer is not None:
+            self._keep(call.layer, "z", output.transpose(1, 2), self._queries[call.layer])
+
+    @contextmanager
+    def watching(self, model: PreTrainedModel) -> Iterator[None]:
+        """Keep what was drawn of the residual stream and of what MLPs add, where they are asked for.
+
+        Raises
+        ------
+        ModelError
+            When a layer does not show the part.
+        """
+        with ExitStack() as stack:
+            for block in blocks(model) if self._sides & {"r", "m"} else ():
+                if block.layer in self._queries and "r" in self._sides:
+                    stack.callback(block.module.register_forward_hook(self._hook(block.layer, "r")).remove)
+                if block.layer in self._queries and "m" in self._sides:
+                    stack.callback(block.mlp.register_forward_hook(self._hook(block.layer, "m")).remove)
+            yield
+
+    def _hook(self, layer: int, side: Side) -> Callable[[Any, Any, Any], None]:
+        def keep(module: Any, given: Any, output: Any) -> None:
+            if self._parts:
+                made = output[0] if isinstance(output, tuple) else output
+                rows = (len(self._parts), 1, self._buckets.context, made.shape[-1])
+                if made.numel() != rows[0] * rows[2] * rows[3]:
+                    raise ModelError(f"layer {layer}: {type(module).__name__} gives no vector for each token")
+                self._keep(layer, side, made.reshape(rows), [0])
+
+        return keep
+
+    def _mine(self, call: Call) -> bool:
+        return call.layer in self._queries and not call.cross and bool(self._parts)
+
+    def _keep(self, layer: int, side: Side, tensor: Tensor, heads: list[int]) -> None:
+        """What was drawn of one side of a layer, shape (B, H, T, d)."""
+        if (layer, side) in self._seen:
+            what = "computed attention" if side in ("q", "k", "v", "z") else "ran"
+            raise ModelError(f"layer {layer} {what} twice in one forward")
+        self._seen.add((layer, side))
+        torch = libraries.torch
+        columns = torch.tensor(heads, device=tensor.device)
+        for row, document in enumerate(self._parts):
+            kept = tokens(self._buckets, self._seed, document, layer, side)
             rows = torch.from_numpy(kept).to(tensor.device)
-            columns = torch.tensor(heads, device=tensor.device)
-            self._waiting.append((layer, side, tensor[0].index_select(1, rows).index_select(0, columns), kept))
-        if sum(vectors.numel() * vectors.element_size() for _, _, vectors, _ in self._waiting) > PENDING:
+            drawn = tensor[row].index_select(1, rows).index_select(0, columns)
+            self._waiting.append((document, layer, side, drawn, kept))
+        if sum(vectors.numel() * vectors.element_size() for _, _, _, vectors, _ in self._waiting) > PENDING:
             self._flush()
 
     def abandon(self) -> None:
-        """Forget the document; calls are let pass until the next one begins."""
-        self._part, self._waiting = None, []
+        """Forget the documents; calls are let pass until the next ones begin."""
+        self._parts, self._waiting = {}, []
 
     def end(self) -> None:
         """Write what still waits; fail when a chosen layer did not run."""
         self._flush()
-        absent = sorted(set(self._queries) - self._seen)
-        if absent:
-            raise ModelError(f"layers {absent} did not compute attention in this forward")
-        self._part = None
+        for side in ("q", *sorted(self._sides)):
+            absent = sorted(layer for layer in self._queries if (layer, side) not in self._seen)
+            if absent:
+                what = "compute attention" if side in ("q", "v", "z") else f"give its part {side!r}"
+                raise ModelError(f"layers {absent} did not {what} in this forward")
+        self._parts = {}
 
     def _flush(self) -> None:
-        part = self._part
-        assert part is not None
-        for layer, side, tensor, kept in self._waiting:
+        for document, layer, side, tensor, kept in self._waiting:
             vectors = tensor.float().cpu().numpy()
             scale = self._layers[layer].query_scale
             if side == "q" and scale is not None and self._projections is None:
                 vectors = vectors / scale.at(kept)[None, :, None]
             if not np.isfinite(vectors).all():
-                what = "queries" if side == "q" else "keys"
                 raise ModelError(
-                    f"layer {layer} has infinite or undefined {what} in document {self._document}; "
+                    f"layer {layer} has infinite or undefined {WORDS[side]} in document {document}; "
                     f"{self._why_undefined(f'layer {layer}')}"
                 )
-            part.add(f"{side}{layer:02d}", vectors)
-            part.add(f"{side}p{layer:02d}", kept.astype(np.int32))
+            self._parts[document].add(f"{side}{layer:02d}", vectors)
+            self._parts[document].add(f"{side}p{layer:02d}", kept.astype(np.int32))
         self._waiting = []
 
 

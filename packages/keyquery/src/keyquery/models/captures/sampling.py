@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from boundpaper.errors import ModelError
 from keyquery.models.architecture import Layer
 
-Side = Literal["q", "k"]
+Side = Literal["q", "k", "v", "z", "r", "m"]
+PARTS: dict[str, Side] = {"values": "v", "outputs": "z", "residual": "r", "mlp": "m"}
+"""What a capture may keep beside queries and keys, and the letter of its files.
+
+Values are at the tokens of keys, a file a key head. All others are at the tokens of queries: what a head's attention
+gives before the output projection, a file a query head; the residual stream after a layer, and what its MLP adds, a
+file a layer (head 0).
+"""
 HEAD_SEED = 0  # the published captures draw their heads with this seed
 
 
@@ -78,15 +85,22 @@ def tokens(buckets: Buckets, seed: int, document: int, layer: int, side: Side) -
         The context and the rate.
     seed, document, layer : int
         What the generator is seeded by, with `side`.
-    side : {"q", "k"}
-        Queries or keys.
+    side : {"q", "k", "v", "z", "r", "m"}
+        Queries or keys, or a part, which has the tokens of one of them.
     """
-    generator = np.random.default_rng([seed, document, layer, 0 if side == "q" else 1])
+    generator = np.random.default_rng([seed, document, layer, 1 if side in ("k", "v") else 0])
     chance = min(1.0, buckets.rate / buckets.size)
     return np.flatnonzero(generator.random(buckets.context) < chance).astype(np.int64)
 
 
-def draw_heads(layers: Sequence[Layer], count: int | None = 300, *, sliding: bool = False) -> tuple[Head, ...]:
+def draw_heads(
+    layers: Sequence[Layer],
+    count: int | None = 300,
+    *,
+    sliding: bool = False,
+    only_layers: Collection[int] = (),
+    only_heads: Collection[tuple[int, int]] = (),
+) -> tuple[Head, ...]:
     """The heads to capture, in layer-major order.
 
     `random.Random(0).sample` of `count` (layer, query head) pairs over all layers in layer-major order, or all pairs
@@ -101,13 +115,27 @@ def draw_heads(layers: Sequence[Layer], count: int | None = 300, *, sliding: boo
         Pairs to draw; None for all.
     sliding : bool
         Keep sliding layers in the draw.
+    only_layers : collection of int
+        Draw from these alone, whatever they see; from all when empty.
+    only_heads : collection of (int, int)
+        Take these, by layer and query head, and draw none.
 
     Raises
     ------
     ModelError
-        When nothing is left.
+        When nothing is left, or a layer or head that is named is not there.
     """
-    drawn_from = [layer for layer in layers if sliding or layer.kind not in ("sliding", "chunked")]
+    if only_heads:
+        return _named_heads(layers, only_heads)
+    known = [layer.index for layer in layers]
+    for index in only_layers:
+        if index not in known:
+            raise ModelError(f"--layers {index}: no attention layer of the model; it has {_listed(known)}")
+    drawn_from = [
+        layer
+        for layer in layers
+        if (layer.index in only_layers if only_layers else sliding or layer.kind not in ("sliding", "chunked"))
+    ]
     if not any(layer.kind != "cross" for layer in drawn_from):
         raise ModelError(
             "every attention layer of this model has a sliding window or chunks, and those are left out; `capture` "
@@ -124,3 +152,24 @@ def draw_heads(layers: Sequence[Layer], count: int | None = 300, *, sliding: boo
     if not kept:
         raise ModelError("all heads that were drawn belong to cross-attention layers; ask for more --heads")
     return tuple(kept)
+
+
+def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) -> tuple[Head, ...]:
+    """The heads that are named, each once."""
+    by_index = {layer.index: layer for layer in layers}
+    for index, head in asked:
+        where = f"--heads {index}.{head}"
+        if index not in by_index:
+            raise ModelError(f"{where}: layer {index} is no attention layer of the model; it has {_listed(by_index)}")
+        if by_index[index].kind == "cross":
+            raise ModelError(f"{where}: layer {index} reads another sequence, whose keys are not captured")
+        if head >= by_index[index].query_heads:
+            raise ModelError(f"{where}: layer {index} has query heads 0 to {by_index[index].query_heads - 1}")
+    return tuple(sorted({Head(index, head, by_index[index].key_head(head)) for index, head in asked}))
+
+
+def _listed(numbers: Collection[int]) -> str:
+    """Whole numbers as a message lists them: the ends where none is left out."""
+    held = sorted(numbers)
+    whole = len(held) > 2 and held == list(range(held[0], held[-1] + 1))
+    return f"{held[0]} to {held[-1]}" if whole else ", ".join(map(str, held))

@@ -13,7 +13,7 @@ from typing import Any
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import Layer
-from keyquery.models.checkpoints.loading import DTYPES, ModelSource, configuration, factory
+from keyquery.models.checkpoints.loading import DTYPES, ModelSource, chosen_device, configuration, factory
 from keyquery.models.checkpoints.memory import available, largest, least
 from keyquery.models.checkpoints.reasons import explained
 
@@ -129,7 +129,7 @@ def of_config(
         told = {"trust_remote_code": True} if trust_remote_code else {}
         model = factory(config, trust_remote_code).from_config(config, dtype=kind, **told)
     text = config.get_text_config()
-    layers = _layers(text)
+    layers = attention_layers(text)
     weights, unpacked = _weights(model, quantize, double)
     kept = context if logits is None else min(logits, context)
     return Estimate(
@@ -147,9 +147,10 @@ def of_config(
 def room(device: str) -> int | None:
     """Free bytes where a model of `device` goes: all GPUs for "auto" and "cuda"; None where nothing says."""
     torch = libraries.torch
+    meant = chosen_device(device)
     if device in ("auto", "cuda") and torch.cuda.is_available():
         return sum(available(f"cuda:{number}") or 0 for number in range(torch.cuda.device_count()))
-    return available("cpu" if device == "auto" else device)
+    return available(meant)
 
 
 def check(found: Estimate, free: int | None, *, anyway: bool = False) -> str:
@@ -210,7 +211,7 @@ def _quantized(numbers: int, rows: int, quantize: str, double: bool) -> int:
     return -(-numbers // 2) + scales
 
 
-def _layers(text: Any) -> tuple[Layer, ...]:
+def attention_layers(text: Any) -> tuple[Layer, ...]:
     """Attention layers as a configuration says them."""
     heads = getattr(text, "num_attention_heads", None)
     if not heads:

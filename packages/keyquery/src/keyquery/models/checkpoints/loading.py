@@ -119,7 +119,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     """
     torch, transformers = libraries.torch, libraries.transformers
     transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
-    device = _device(source.device)
+    device = chosen_device(source.device)
     options: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, **hub_options(source)}
     with explained(source.name, source.revision):
         config = configuration(source)
@@ -309,7 +309,8 @@ def shown_model(name: str) -> str:
     return path.resolve().name if path.is_dir() or path.is_absolute() else name
 
 
-def _device(asked: str) -> str:
+def chosen_device(asked: str) -> str:
+    """The device that is meant, such as "cpu" for "auto" without a GPU; ModelError where torch has none such."""
     torch = libraries.torch
     if asked == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"

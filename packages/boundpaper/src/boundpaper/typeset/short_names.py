@@ -1,0 +1,43 @@
+"""Names that fit labels: of a long one the parts in the middle are left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+FITS = 24  # letters
+
+
+def short_names(names: Iterable[str], most: int = FITS) -> dict[str, str]:
+    """A label for each name, no two alike: where shortening would make two alike, both stay as they are.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Such as names of measurements.
+    most : int
+        Letters that fit.
+
+    Examples
+    --------
+    >>> from boundpaper.typeset.short_names import short_names
+    >>> short_names(["smollm2-135m-instruct.q4_1-b179c952"])
+    {'smollm2-135m-instruct.q4_1-b179c952': 'smollm2-135m-b179c952'}
+    """
+    made = {name: _short(name, most) for name in names}
+    labels = list(made.values())
+    return {name: name if labels.count(short) > 1 else short for name, short in made.items()}
+
+
+def _short(name: str, most: int) -> str:
+    """As many parts from the front as fit before the last one; a name of one part loses its middle."""
+    if len(name) <= most:
+        return name
+    front = [*re.split(r"(?<=[-._/])", name)]
+    last = front.pop()
+    while front and len("".join(front)) + len(last) > most:
+        front.pop()
+    if front and len(last) <= most:
+        return "".join(front) + last
+    half = (most - 3) // 2
+    return f"{name[: most - 3 - half]}...{name[-half:]}"

@@ -1,0 +1,101 @@
+"""Measured models compared from Python: rows that were just measured, or measurements by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import DataError
+from boundpaper.places import project_or_none
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from keyquery.comparisons.comparison import Comparison
+    from keyquery.comparisons.measured import Measured
+
+
+def compare(
+    reference: pd.DataFrame | str | Sequence[pd.DataFrame],
+    *models: pd.DataFrame | str | Sequence[pd.DataFrame],
+    experiments: Sequence[str] = (),
+    by: str | None = None,
+    metrics: Sequence[str] = (),
+    folder: str | Path | None = None,
+) -> Comparison:
+    """Hold measured models against a reference: paired, tested exactly, corrected as one family.
+
+    Parameters
+    ----------
+    reference : DataFrame, sequence of DataFrame, or str
+        What `run` or `analyse` returned of a model, or the name of its measurements.
+    *models : DataFrame, sequence of DataFrame, or str
+        Models that are held against it, each given in the same way.
+    experiments : sequence of str
+        Which; all that every model was measured by when empty.
+    by : {"text", "item", "seed", "head"}, optional
+        What is paired; texts or items where rows tell them, else seeds, else heads, when left out.
+    metrics : sequence of str
+        Metrics in place of those that are compared by themselves, every condition of each.
+    folder : str or Path, optional
+        Where names are looked for; left out, the project, or outside of one the working directory.
+
+    Raises
+    ------
+    DataError
+        When models were asked otherwise, nothing can be paired, or no test could come below .05.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> first, second = (kq.run("layer_content", name, texts=6, items=0) for name in ("tiny-rope", "tiny-drope"))
+    >>> found = kq.compare(first, second)
+    >>> found.models, found.frame["p_value"].tolist()
+    (('tiny-rope', 'tiny-drope'), [0.03125])
+    """
+    import pandas as pd
+
+    from keyquery.comparisons.comparison import compared
+    from keyquery.comparisons.measured import read
+
+    root = Path(folder) if folder is not None else project_or_none() or Path.cwd()
+    measured = [
+        read(root, model, experiments)
+        if isinstance(model, str)
+        else _in_memory([model] if isinstance(model, pd.DataFrame) else list(model))
+        for model in (reference, *models)
+    ]
+    return compared(measured, experiments, by=by, metrics=metrics)
+
+
+def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
+    """What `run` and `analyse` returned of one model.
+
+    Raises
+    ------
+    DataError
+        When a frame does not say what made it, was changed, or is of another model than the first.
+    """
+    from keyquery.comparisons.measured import OF_HEADS, Measured
+    from keyquery.measure.units import plain, tidy
+    from keyquery.saved import KEY, Made
+
+    tables: dict[str, pd.DataFrame] = {}
+    manifests: dict[str, Mapping[str, Any]] = {}
+    names: list[str] = []
+    for frame in frames:
+        known = frame.attrs.get(KEY)
+        if not isinstance(known, Made) or not frame.equals(known.tables[known.shown]):
+            raise DataError(
+                "these rows do not say what made them, or were changed; compare what run() or analyse() gave"
+            )
+        names.append(known.name)
+        shown = {name: table for name, table in known.tables.items() if name in (OF_HEADS, known.shown)}
+        tables |= {name: tidy(name, plain(table.to_csv(index=False))) for name, table in shown.items()}
+        manifests |= dict.fromkeys(shown, known.manifest)
+    if not names:
+        raise DataError("a model without rows; give what run() or analyse() returned, or the name of measurements")
+    if len(set(names)) > 1:
+        raise DataError(f"rows of {names[0]} and {names[1]} given as one model; give a list of rows for each")
+    return Measured(names[0], tables, manifests)

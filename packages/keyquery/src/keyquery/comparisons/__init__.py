@@ -1,0 +1,1 @@
+"""Measured models held against each other: paired where rows allow it, tested exactly, corrected as one family."""

@@ -1,0 +1,74 @@
+"""The commands that show measured models; their libraries are imported when one runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from keyquery.measure.choices import BY
+
+
+@click.command()
+@click.argument("models", nargs=-1, required=True, metavar="REFERENCE MODEL...")
+@click.option(
+    "--experiment", "experiments", multiple=True, metavar="NAME", help="Only this one; may be repeated [all]."
+)
+@click.option("--by", type=click.Choice(BY), help="What is paired [texts or items, else seeds, else heads].")
+@click.option("--metric", "metrics", multiple=True, help="In place of what the summary shows; may be repeated.")
+@click.option(
+    "--in",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where they were measured [the project, or this folder].",
+)
+@click.option(
+    "--report", type=click.Path(file_okay=False, path_type=Path), help="Write table, figure and numbers here."
+)
+@click.option("--json", "machine", is_flag=True, help="Print the tests for a program.")
+@click.pass_obj
+def compare(
+    obj: dict[str, Any],
+    /,
+    models: tuple[str, ...],
+    experiments: tuple[str, ...],
+    by: str | None,
+    metrics: tuple[str, ...],
+    folder: Path | None,
+    report: Path | None,
+    machine: bool,
+) -> None:
+    """Hold measured models against the first: paired, tested exactly, corrected as one family."""
+    from keyquery.comparisons.comparison import compared
+    from keyquery.comparisons.measured import read
+
+    if len(models) < 2:
+        raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
+    root = folder or obj["root"] or Path.cwd()
+    found = compared([read(root, name, experiments) for name in models], experiments, by=by, metrics=metrics)
+    click.echo(found.to_json() if machine else str(found))
+    for path in found.report(report) if report else ():
+        click.echo(str(path), err=machine)
+
+
+@click.command()
+@click.argument("experiments", nargs=-1, required=True, metavar="EXPERIMENT...")
+@click.pass_obj
+def exhibits(obj: dict[str, Any], /, experiments: tuple[str, ...]) -> None:
+    """Write a table and a figure of EXPERIMENT into the paper, over whatever models were measured.
+
+    EXPERIMENT is one of `run`, or `model_metrics` of `heads`.
+    """
+    from boundpaper.near import or_known
+    from keyquery.exhibits import write_files
+    from keyquery.measure.headlines import HEADLINES
+
+    known = ("model_metrics", *(name for name in HEADLINES if name != "head_metrics"))
+    for name in experiments:
+        if name not in known:
+            raise click.UsageError(f"no experiment {name!r} has exhibits{or_known(name, known)}")
+    if not obj["root"]:
+        raise click.UsageError("no paper here or above; go to its folder, or begin one: new FOLDER")
+    for path in write_files(obj["root"], experiments):
+        click.echo(path.relative_to(obj["root"]).as_posix())

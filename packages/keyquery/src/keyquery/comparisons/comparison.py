@@ -1,0 +1,319 @@
+"""A comparison of measured models: its tests, and how they are shown as a table, a figure, a report and HTML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import DataError, LatexError, MissingDependency
+from boundpaper.statistics import fired, frame, guards
+from boundpaper.store.files import write
+from boundpaper.typeset.numbers import pvalue, significant
+from boundpaper.typeset.plural import counted
+from boundpaper.typeset.short_names import short_names
+from keyquery.comparisons.measured import Measured, common
+from keyquery.comparisons.paired import Tested, corrected, out_of_reach, pair_tests
+from keyquery.measure.headlines import HEADLINES
+from keyquery.measure.summary import aligned, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from boundpaper.figures.spec import Figure
+    from boundpaper.tables.spec import Table
+
+TESTS = {
+    "sign_flips": "exact flips of the signs of paired differences",
+    "mcnemar_exact": "McNemar's exact test of the same items",
+    "welch_t": "Welch's t of two groups of heads, which are not paired",
+}
+FAMILY = "this comparison"
+TOLD_GUARDS = (guards.DEPENDENT_UNITS, guards.MIXED_PROTOCOL)
+"""Guards that are told under the table; the others stand in the notes of their rows."""
+NAME = "comparison"
+"""Of the files of a report."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Models held against the first of them; `compare` makes one.
+
+    Attributes
+    ----------
+    models : tuple of str
+        Names of the measurements, the reference first.
+    tests : tuple of Tested
+        One a quantity and model, with Holm's p over all of them.
+    told : tuple of str
+        What was left out, and why.
+
+    Examples
+    --------
+    >>> import keyquery as kq
+    >>> asked = {"texts": 6, "items": 0}
+    >>> pair = [kq.run("attention_patterns", name, **asked) for name in ("tiny-rope", "tiny-drope")]
+    >>> kq.compare(*pair).frame["n"].tolist()
+    [6, 6, 6]
+    """
+
+    models: tuple[str, ...]
+    tests: tuple[Tested, ...]
+    told: tuple[str, ...] = ()
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a test: experiment, quantity, models, their means, and the columns of `boundpaper.statistics`."""
+        table = frame(each.row for each in self.tests).rename(columns={"study": "experiment"})
+        facts: dict[str, list[Any]] = {
+            "quantity": [each.quantity.label for each in self.tests],
+            "values_in": [each.quantity.unit for each in self.tests],
+            "reference": [each.models[0] for each in self.tests],
+            "model": [each.models[1] for each in self.tests],
+            "reference_mean": [each.means[0] for each in self.tests],
+            "model_mean": [each.means[1] for each in self.tests],
+        }
+        for place, (name, values) in enumerate(facts.items(), start=1):
+            table.insert(place, name, values)
+        return table
+
+    def __str__(self) -> str:
+        heads = ("experiment", "quantity", "model", "difference", "95 % interval", "effect", "p", "Holm", "n", "unit")
+        lines: list[tuple[str, ...]] = [heads]
+        for each in self.tests:
+            row, unit = each.row, f" ({each.quantity.unit})" if each.quantity.unit else ""
+            whole = row.ci_low is not None and row.ci_high is not None
+            ends = f"[{number(row.ci_low)}, {number(row.ci_high)}]" if whole else ""
+            numbers = (number(row.estimate), ends, f"{row.effect_name} {number(row.effect)}")
+            counts = (_p(row.p_value), _p(row.p_adjusted), str(row.n), row.unit)
+            lines.append((row.study, each.quantity.label + unit, each.models[1], *numbers, *counts))
+        if len(self.models) == 2:
+            lines = [(*line[:2], *line[3:]) for line in lines]
+        return "\n".join(
+            [f"{' and '.join(self.models[1:])} less {self.models[0]}", "", aligned(lines), "", *self.notes]
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know: tests, units, correction, guards that fired, and what is left out."""
+        tests = "; ".join(TESTS[name] for name in dict.fromkeys(each.row.test for each in self.tests))
+        count = sum(each.row.p_value is not None for each in self.tests)
+        noted = dict.fromkeys(
+            part.strip()
+            for each in self.tests
+            for part in each.row.note.split(";")
+            if set(fired(part.strip())) & set(TOLD_GUARDS)
+        )
+        return (
+            f"p: {tests}. Holm over all {counted(count, 'test')} as one family. Units: {self._units}.",
+            "Tests speak of further units for these very networks, not of other trainings.",
+            *(f"{part[:1].upper()}{part[1:]}." for part in noted),
+            *(f"{line}." for line in self.told),
+        )
+
+    @property
+    def _units(self) -> str:
+        counts = dict.fromkeys((each.row.n, each.row.unit) for each in self.tests)
+        return ", ".join(counted(n, unit) for n, unit in counts)
+
+    def table(self) -> Table:
+        """The tests as a table of boundpaper, for any of its formats."""
+        from boundpaper.tables.spec import Column, Table
+
+        rows = self.frame
+        rows["shown"] = [
+            f"{name} ({unit})" if unit else name for name, unit in zip(rows["quantity"], rows["values_in"], strict=True)
+        ]
+        rows["effect_name"] = rows["effect_name"].str.replace("odds_ratio", "odds ratio")
+        several = [Column("model", "Model", repeat=False)] * (len(self.models) > 2)
+        return Table(
+            rows=rows,
+            columns=[
+                *several,
+                Column("shown", "Quantity"),
+                Column("reference_mean", self.models[0], significant(3)),
+                Column("model_mean", self.models[1] if len(self.models) == 2 else "Its mean", significant(3)),
+                Column("estimate", "Difference", significant(3), ci=("ci_low", "ci_high")),
+                Column("effect", "Effect", significant(3)),
+                Column("effect_name", "Measure"),
+                Column("p_value", "$p$", pvalue()),
+                Column("p_adjusted", "Holm", pvalue()),
+                Column("n", "n"),
+                Column("unit", "Unit"),
+            ],
+            groups="experiment",
+            reason="note",
+            caption=f"{' and '.join(self.models[1:])} less {self.models[0]}, with 95 % intervals.",
+            note=self.notes,
+        )
+
+    def figure(self) -> Figure:
+        """Standardised differences with their intervals, a row a quantity; of answers to items, differences of shares.
+
+        Raises
+        ------
+        DataError
+            When no difference has an interval.
+        """
+        from boundpaper.figures.series import Forest
+        from boundpaper.figures.spec import Axis, Figure, Panel, Rule
+
+        short, panels = short_names(self.models), []
+        for label, chosen in (
+            ("standardised difference", [each for each in self.tests if each.row.test != "mcnemar_exact"]),
+            ("difference (percentage points)", [each for each in self.tests if each.row.test == "mcnemar_exact"]),
+        ):
+            series = []
+            for model in self.models[1:]:
+                drawn = [(each, ends) for each in chosen if each.models[1] == model and (ends := _ends(each))]
+                if drawn:
+                    rows = [each.quantity.label for each, _ in drawn]
+                    middle, low, high = zip(*(ends for _, ends in drawn), strict=True)
+                    groups = [each.row.study.replace("_", " ") for each, _ in drawn]
+                    series.append(
+                        Forest(rows=rows, estimate=middle, low=low, high=high, groups=groups, label=short[model])
+                    )
+            if series:
+                panels.append(Panel(series=series, x=Axis(label=label, zero=True), rules=[Rule(at=0.0, axis="x")]))
+        if not panels:
+            raise DataError("no difference has an interval to draw; measure more units")
+        bare = [f"{each.row.study}: {each.quantity.label}" for each in self.tests if _ends(each) is None]
+        said = f"{' and '.join(self.models[1:])} less {self.models[0]}"
+        return Figure(
+            panels=panels,
+            columns=1,
+            caption=f"{said}: differences with 95 % intervals; {self._units}.",
+            note=f"Without an interval, and not drawn: {'; '.join(dict.fromkeys(bare))}." if bare else "",
+            legend="above" if len(self.models) > 2 else "none",
+        )
+
+    plot = figure
+
+    def to_markdown(self) -> str:
+        """The comparison as a page of Markdown: what was compared, its table and notes."""
+        title = f"# {' and '.join(self.models[1:])} against {self.models[0]}"
+        return "\n".join([title, "", *self.table().to_markdown(NAME).splitlines()[2:]]) + "\n"
+
+    def to_json(self) -> str:
+        """The tests for a program: models, one object a test, and what was left out."""
+        rows: list[dict[str, Any]] = [
+            {
+                "experiment": each.row.study,
+                "quantity": each.quantity.label,
+                "metric": each.quantity.metric,
+                "condition": each.quantity.condition,
+                "values_in": each.quantity.unit,
+                "reference": each.models[0],
+                "model": each.models[1],
+                "means": list(each.means),
+                **{name: value for name, value in asdict(each.row).items() if name not in ("study", "comparison")},
+            }
+            for each in self.tests
+        ]
+        return json.dumps({"models": self.models, "tests": rows, "left_out": self.told}, indent=1)
+
+    def report(self, folder: str | Path) -> list[Path]:
+        """Write `comparison.md`, `.csv`, `.json` and the figure into a folder; return the files.
+
+        The figure is written as PDF and PNG; where LaTeX is not installed, as the LaTeX that makes it.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made if it is not there; files of these names are replaced.
+        """
+        home = Path(folder)
+        texts = {
+            ".csv": self.frame.to_csv(index=False, lineterminator="\n"),
+            ".json": self.to_json() + "\n",
+        }
+        written = [home / f"{NAME}{suffix}" for suffix in texts]
+        for path, content in zip(written, texts.values(), strict=True):
+            write(path, content.encode())
+        pictures, said = self._pictures(home)
+        page = self.to_markdown()
+        shown = next((path.name for path in pictures if path.suffix == ".png"), "")
+        page += f"\n![{self.figure().caption}]({shown})\n" if shown else ""
+        page += f"\n{said}\n" if said else ""
+        write(home / f"{NAME}.md", page.encode())
+        return [home / f"{NAME}.md", *written, *pictures]
+
+    def _pictures(self, home: Path) -> tuple[list[Path], str]:
+        """The files of the figure, and what is said where there is none, or only its LaTeX."""
+        try:
+            drawn = self.figure()
+        except DataError as error:
+            return [], f"No figure: {error}."
+        try:
+            return [drawn.save(home / f"{NAME}{suffix}") for suffix in (".pdf", ".png")], ""
+        except (MissingDependency, LatexError) as error:
+            return [drawn.save(home / f"{NAME}.tex")], f"The figure is LaTeX only: {error}"
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html(NAME)
+
+
+def compared(
+    models: Sequence[Measured],
+    experiments: Sequence[str] = (),
+    *,
+    by: str | None = None,
+    metrics: Sequence[str] = (),
+) -> Comparison:
+    """Hold measured models against the first of them.
+
+    Parameters
+    ----------
+    models : sequence of Measured
+        Two or more, of different names.
+    experiments : sequence of str
+        Which; all that every model was measured by when empty.
+    by : {"text", "item", "seed", "head"}, optional
+        What is paired; texts or items where rows tell them, else seeds, else heads, when left out.
+    metrics : sequence of str
+        Metrics in place of those that an experiment's summary shows, every condition of each.
+
+    Raises
+    ------
+    DataError
+        When models were asked otherwise, nothing can be paired, or no test could come below .05.
+    """
+    names = tuple(model.name for model in models)
+    if len(names) < 2:
+        raise DataError("one model is compared with nothing; name two or more")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"{twice[0]} is compared with itself; name another model, or give the second another --name")
+    chosen, told = common(models, experiments)
+    tests: list[Tested] = []
+    refused: list[DataError] = []
+    for model, experiment in ((model, name) for model in models[1:] for name in chosen):
+        try:
+            found, left = pair_tests((models[0], model), experiment, by, metrics)
+        except DataError as error:
+            refused.append(error)
+            continue
+        tests += found
+        told += [line for line in left if line not in told]
+    if not tests:
+        raise refused[0] if refused else DataError("; ".join(told) or f"nothing of {', '.join(chosen)} can be compared")
+    told += [f"left out: {error}" for error in refused]
+    order = [*HEADLINES, *chosen]
+    made = sorted(corrected(tests, FAMILY), key=lambda each: order.index(each.row.study))
+    return Comparison(names, tuple(made), (*told, *out_of_reach(made)))
+
+
+def _ends(each: Tested) -> tuple[float, float, float] | None:
+    row = each.row
+    values = (
+        (row.estimate, row.ci_low, row.ci_high)
+        if row.test == "mcnemar_exact"
+        else (row.effect, row.effect_ci_low, row.effect_ci_high)
+    )
+    middle, low, high = values
+    return None if middle is None or low is None or high is None else (middle, low, high)
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else pvalue().show(value, "plain")

@@ -1,0 +1,113 @@
+"""A model's measurements with the manifests that say what was asked, from a project, a folder, or frames in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.near import or_known
+from boundpaper.store.manifest import broken
+from boundpaper.store.measurement import FOLDER
+from boundpaper.store.paths import SUFFIXES
+from boundpaper.store.table_file import words
+from keyquery.measure.headlines import HEADLINES
+from keyquery.measure.measurements import manifest_beside
+from keyquery.measure.units import is_tidy, plain, tidy
+
+OF_HEADS = "head_metrics"
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The measurements of a model.
+
+    Attributes
+    ----------
+    name : str
+        Of the measurements.
+    tables : mapping of str to DataFrame
+        Tidy rows by experiment, see `keyquery.measure.units.tidy`.
+    manifests : mapping of str to mapping
+        What made each.
+    """
+
+    name: str
+    tables: Mapping[str, pd.DataFrame]
+    manifests: Mapping[str, Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        for experiment in self.tables:
+            if not self.manifests.get(experiment):
+                raise DataError(
+                    f"{experiment} of {self.name}: no manifest says what was asked; measure it again, or restore the "
+                    ".json beside the table"
+                )
+
+
+def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
+    """The measurements of a name below `artifacts/measurements` of a folder.
+
+    Parameters
+    ----------
+    root : Path
+        A project, or any folder that measurements were written into.
+    name : str
+        Of the measurements.
+    experiments : sequence of str
+        Which; all when empty.
+
+    Raises
+    ------
+    DataError
+        When there are none, one that is asked is missing, or a table was cut or changed since it was measured.
+    """
+    home = root / FOLDER
+    paths = {path.parent.name: path for suffix in SUFFIXES for path in sorted(home.glob(f"*/{name}{suffix}"))}
+    if not paths:
+        known = sorted({path.stem for suffix in SUFFIXES for path in home.glob(f"*/*{suffix}")})
+        if known:
+            raise DataError(f"no measurements of {name!r}{or_known(name, known)}")
+        raise DataError(f"nothing is measured below {home}; `run NAME --model MODEL` or `heads CAPTURE` does")
+    for each in experiments:
+        if each not in paths:
+            raise DataError(
+                f"{name} has no {each}{or_known(each, sorted(paths))}; measure it: "
+                f"run {each} --model MODEL --name {name}"
+            )
+    tables: dict[str, pd.DataFrame] = {}
+    for experiment, path in sorted(paths.items()):
+        if experiments and experiment not in experiments:
+            continue
+        if fault := broken(root, path.relative_to(root).as_posix()):
+            raise DataError(f"{path.relative_to(root)}: {fault}")
+        table = plain(words(path))
+        if experiment == OF_HEADS or is_tidy(table):
+            tables[experiment] = tidy(experiment, table)
+    return Measured(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables})
+
+
+def common(models: Sequence[Measured], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """The experiments that every model was measured by, in the order of `HEADLINES`, and what is said of the others.
+
+    Raises
+    ------
+    DataError
+        When there is none, or one that is asked was not measured of all.
+    """
+    every = list(dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)]))
+    asked = [name for name in every if any(name in model.tables for model in models)]
+    shared = [name for name in asked if all(name in model.tables for model in models)]
+    told = [
+        f"{name}: not of {', '.join(model.name for model in models if name not in model.tables)}; left out"
+        for name in asked
+        if name not in shared
+    ]
+    if not shared:
+        held = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
+        raise DataError(f"no experiment was measured of all these models ({held}); run one with --model and --against")
+    return [name for name in shared if not experiments or name in experiments], told

@@ -1,0 +1,180 @@
+"""Tests of two models: unit by unit where both have the same ones, as two groups of heads where they do not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from boundpaper.errors import DataError
+from boundpaper.statistics import Estimate, attach, guards, holm, mcnemar, sign_flips, welch_t, with_note
+from boundpaper.statistics.bootstrap import DRAWS
+from boundpaper.statistics.locations.permutation import EXACT_SIGNS_UP_TO
+from boundpaper.typeset.plural import counted
+from keyquery.comparisons.asked import check
+from keyquery.comparisons.measured import Measured
+from keyquery.measure.headlines import Headline, headlines
+from keyquery.measure.units import Units, units_of
+
+ALPHA = 0.05
+SHARED = {"head": "heads", "key head": "heads"}
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A quantity of two models and its test.
+
+    Attributes
+    ----------
+    row : Estimate
+        Second less first, the study being the experiment.
+    quantity : Headline
+        What was compared.
+    models : (str, str)
+        The reference and the model that is held against it.
+    means : (float, float)
+        Of the units of each.
+    """
+
+    row: Estimate
+    quantity: Headline
+    models: tuple[str, str]
+    means: tuple[float, float]
+
+
+def pair_tests(
+    models: tuple[Measured, Measured], experiment: str, by: str | None = None, metrics: Sequence[str] = ()
+) -> tuple[list[Tested], list[str]]:
+    """The tests of an experiment's quantities, uncorrected, and what is said of those that have none.
+
+    Raises
+    ------
+    DataError
+        When the two were asked otherwise, or have other texts or items.
+    """
+    one, two = models
+    tables, manifests = [each.tables[experiment] for each in models], [each.manifests[experiment] for each in models]
+    made: list[Tested] = []
+    told: list[str] = []
+    names = (one.name, two.name)
+    held = [headlines(experiment, table, metrics) for table in tables]
+    for quantity in dict.fromkeys((*held[0], *held[1])):
+        where = f"{experiment}: {quantity.label}"
+        first, second = (units_of(table, quantity, by) for table in tables)
+        if first is None or second is None:
+            lacking = [name for name, units in zip(names, (first, second), strict=True) if units is None]
+            told.append(f"{where}: no {by or 'single unit'} is kept of {' and '.join(lacking)}; not compared")
+            continue
+        notes = check(experiment, names, (manifests[0], manifests[1]), first.kind)
+        row, means = _test(first, second, experiment, quantity, names)
+        if row is None:
+            told.append(f"{where}: {first.reason or second.reason or 'no unit has a value in both'}; not compared")
+            continue
+        made.append(Tested(attach(row, tuple(notes)), quantity, names, means))
+    return made, told
+
+
+def _test(
+    first: Units, second: Units, experiment: str, quantity: Headline, names: tuple[str, str]
+) -> tuple[Estimate | None, tuple[float, float]]:
+    """Second less first."""
+    one, two = first.values, second.values
+    named: dict[str, Any] = {
+        "study": experiment,
+        "comparison": f"{names[1]} less {names[0]}: {quantity.label}",
+        "unit": first.kind,
+    }
+    if set(one.index) != set(two.index):
+        return _apart(first, second, named, names)
+    two = two.reindex(one.index)
+    both = one.notna() & two.notna()
+    lost = int((~both).sum())
+    one, two = one[both], two[both]
+    means = (float(one.mean()), float(two.mean())) if len(one) else (0.0, 0.0)
+    if one.empty:
+        return None, means
+    notes = [f"{lost} of {len(both)} units without a value left out: {first.reason or second.reason}"] * bool(lost)
+    right = [each.right for each in (first, second)]
+    if right[0] is not None and right[1] is not None:
+        before, after = (each.reindex(one.index).astype(int).to_numpy() for each in right if each is not None)
+        row = _scaled(mcnemar(after, before, **named), quantity.scale)
+    else:
+        row = sign_flips(two.to_numpy(), one.to_numpy(), names=(names[1], names[0]), **named)
+    keys = [str(key) for key in one.index]
+    parts = guards.dependent_units(keys, [key.partition("#")[0] if "#" in key else None for key in keys], "a text")
+    return with_note(attach(row, parts if first.kind == "text" else ()), *notes), means
+
+
+def _apart(
+    first: Units, second: Units, named: dict[str, Any], names: tuple[str, str]
+) -> tuple[Estimate | None, tuple[float, float]]:
+    """Heads of two networks of other shapes as two groups; other texts, items or seeds cannot be compared."""
+    if first.kind != second.kind or first.kind not in SHARED:
+        counts = f"{len(first.values)} {first.kind}s and {len(second.values)} {second.kind}s"
+        alike = len(first.values) == len(second.values) and first.kind == second.kind
+        raise DataError(
+            f"{named['study']}: {names[0]} and {names[1]} have {'other ' + first.kind + 's' if alike else counts}; "
+            "measure both anew with one command: run NAME --model A --against B"
+        )
+    one, two = first.defined.to_numpy(), second.defined.to_numpy()
+    if len(one) < 2 or len(two) < 2:
+        return None, (0.0, 0.0)
+    note = f"{len(one)} and {len(two)} heads, not paired: the networks have other shapes"
+    row = welch_t(two, one, names=(names[1], names[0]), note=note, **named)
+    return row, (float(one.mean()), float(two.mean()))
+
+
+def _scaled(row: Estimate, scale: float) -> Estimate:
+    value, low, high = (None if each is None else each * scale for each in (row.estimate, row.ci_low, row.ci_high))
+    return replace(row, estimate=value, ci_low=low, ci_high=high)
+
+
+def corrected(tests: Sequence[Tested], family: str) -> list[Tested]:
+    """The tests with Holm's p, all of them one family, and a guard where it cannot come below .05.
+
+    Raises
+    ------
+    DataError
+        When no test has units enough for any p below .05.
+    """
+    flips = [each.row for each in tests if each.row.test == "sign_flips"]
+    if tests and len(flips) == len(tests) and all(least_p(each.n) > ALPHA for each in flips):
+        most = max(each.n for each in flips)
+        raise DataError(
+            f"{counted(most, flips[0].unit)} allow no p below {least_p(most):.3g}, whatever the models do; "
+            f"measure {_needed(1)} or more (run --documents {_needed(1)}, or more --seeds)"
+        )
+    rows = holm([each.row for each in tests], [family] * len(tests))
+    count = sum(each.p_value is not None for each in rows)
+    return [
+        replace(each, row=attach(row, guards.smallest_p(least_p(row.n), family=count)) if _flipped(row) else row)
+        for each, row in zip(tests, rows, strict=True)
+    ]
+
+
+def out_of_reach(tests: Sequence[Tested]) -> list[str]:
+    """A line where no outcome could bring Holm's p of some tests below .05, with how many units could."""
+    count = sum(each.row.p_value is not None for each in tests)
+    few = [each.row for each in tests if _flipped(each.row) and least_p(each.row.n) * count > ALPHA]
+    if not few:
+        return []
+    least = min(few, key=lambda row: row.n)
+    return [
+        f"{len(few)} of {counted(count, 'test')} cannot come below .05 after Holm ({counted(least.n, least.unit)} give "
+        f"{min(1.0, least_p(least.n) * count):.2g} at best); measure {_needed(count)} units, or name an --experiment"
+    ]
+
+
+def _flipped(row: Estimate) -> bool:
+    return row.test == "sign_flips"
+
+
+def _needed(count: int) -> int:
+    """Units whose flips can give .05 after Holm over so many tests."""
+    return math.ceil(math.log2(2 * count / ALPHA))
+
+
+def least_p(n: int) -> float:
+    """The smallest p that flips of n signs can give: all of them are counted up to 15 pairs, and drawn above."""
+    return 2.0 / 2**n if n <= EXACT_SIGNS_UP_TO else 1.0 / (DRAWS + 1)

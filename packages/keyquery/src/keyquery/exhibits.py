@@ -1,0 +1,162 @@
+"""Tables and figures of whatever models were measured: a new one appears in a paper without a line of code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from boundpaper.errors import DataError
+from boundpaper.near import or_known
+from boundpaper.typeset.short_names import short_names
+from keyquery.measure.summary import OF_HEADS, Said, summary
+from keyquery.measure.units import plain
+
+if TYPE_CHECKING:
+    from boundpaper.figures.spec import Figure
+    from boundpaper.tables.spec import Table
+
+FILE = '''"""{title} of every model that was measured."""
+
+import pandas as pd
+
+from boundpaper.{room} import {shape}
+from keyquery.exhibits import measured_{kind}
+
+
+def {kind}({artifact}: pd.DataFrame) -> {shape}:
+    """Show each measured model; `models=["NAME", ...]` takes some of them."""
+    return measured_{kind}({artifact}, "{artifact}")
+'''
+ROOMS = {"table": ("tables", "Table"), "figure": ("figures", "Figure")}
+MOST = 8  # panels of a figure
+
+
+def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] = ()) -> Table:
+    """The headline quantities of an experiment, a row a measured model with its 95 % interval.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The measurements of all models, as a paper reads them: a column `model` in front.
+    experiment : str
+        Whose they are, such as `sinks`; of heads `model_metrics`.
+    models : sequence of str
+        Which, in this order; all when empty.
+
+    Raises
+    ------
+    DataError
+        When a model was not measured, or nothing of the experiment is known to be shown.
+    """
+    from boundpaper.tables.spec import Column, Table
+    from boundpaper.typeset.numbers import significant
+
+    rows = pd.DataFrame([asdict(each) for each in _said(frame, experiment, models)])
+    order = {name: place for place, name in enumerate(dict.fromkeys(rows["model"]))}
+    rows["group"] = [_titled(name, unit) for name, unit in zip(rows["quantity"], rows["unit_of_values"], strict=True)]
+    first = {name: place for place, name in enumerate(dict.fromkeys(rows["group"]))}
+    rows = rows.assign(shown=rows["model"].map(short_names(order)), place=rows["group"].map(first))
+    rows = rows.sort_values(["place", "model"], key=lambda each: each.map(order) if each.name == "model" else each)
+    return Table(
+        rows=rows,
+        columns=[
+            Column("shown", "Model"),
+            Column("estimate", "Estimate", significant(3), ci=("ci_low", "ci_high")),
+            Column("n", "n"),
+            Column("unit", "Unit"),
+        ],
+        groups="group",
+        units="group",
+        reason="note",
+        caption=f"{experiment.replace('_', ' ').capitalize()} of {len(order)} measured models, with 95 % intervals.",
+    )
+
+
+def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] = ()) -> Figure:
+    """The headline quantities of an experiment, a panel each, a row a measured model with its 95 % interval.
+
+    Parameters
+    ----------
+    frame, experiment, models
+        See `measured_table`.
+
+    Raises
+    ------
+    DataError
+        In the words of `measured_table`, or when no quantity has an interval in any model.
+    """
+    from boundpaper.figures.series import Forest
+    from boundpaper.figures.spec import Axis, Figure, Panel
+
+    said = _said(frame, experiment, models)
+    labels = short_names(dict.fromkeys(each.model for each in said))
+    panels = []
+    for quantity, unit in dict.fromkeys((each.quantity, each.unit_of_values) for each in said):
+        drawn = [
+            (labels[each.model], each.estimate, each.ci_low, each.ci_high)
+            for each in said
+            if each.quantity == quantity and None not in (each.estimate, each.ci_low, each.ci_high)
+        ]
+        if drawn:
+            rows, middle, low, high = zip(*drawn, strict=True)
+            forest = Forest(rows=rows, estimate=middle, low=low, high=high, legend=False)
+            panels.append(Panel(series=[forest], x=Axis(label=_titled(quantity, unit))))
+    if not panels:
+        raise DataError(f"{experiment}: no quantity has an interval in any model, so that there is nothing to draw")
+    more = f" Not drawn: {len(panels) - MOST} further quantities." if len(panels) > MOST else ""
+    return Figure(
+        panels=panels[:MOST],
+        columns=min(2, len(panels)),
+        legend="none",
+        caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{more}",
+        note="Lines are 95 % intervals; a model without one is not drawn.",
+    )
+
+
+def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
+    """Write a table and a figure of each experiment into a paper, a file of ten lines each; those that stand are kept.
+
+    Parameters
+    ----------
+    root : Path
+        The paper.
+    experiments : sequence of str
+        Names of measurements.
+    """
+    from boundpaper.store.files import write
+
+    files = []
+    for experiment in experiments:
+        for kind, (room, shape) in ROOMS.items():
+            path = root / room / "measured" / f"measured_{experiment}.py"
+            title = experiment.replace("_", " ").capitalize()
+            if not path.exists():
+                content = FILE.format(title=title, room=room, shape=shape, kind=kind, artifact=experiment)
+                write(path, content.encode())
+            files.append(path)
+    return files
+
+
+def _titled(quantity: str, unit: str) -> str:
+    return f"{quantity} ({unit})" if unit else quantity
+
+
+def _said(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[Said]:
+    """The summaries of the models of a measurement, in the order asked."""
+    held = list(dict.fromkeys(frame["model"]))
+    for name in models:
+        if name not in held:
+            raise DataError(f"{experiment} was not measured of {name!r}{or_known(name, held)}")
+    named = frame if experiment != OF_HEADS else frame.drop(columns="name", errors="ignore")
+    said = [
+        line
+        for model in models or held
+        for line in summary({experiment: plain(named[named["model"] == model].to_csv(index=False))}, str(model))
+    ]
+    if not said:
+        raise DataError(f"{experiment}: no quantity of it has a summary; name an experiment of `run`, or model_metrics")
+    return said

@@ -1,0 +1,132 @@
+"""What is said first of a measurement: the few quantities that a summary shows and that models are compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A quantity of an experiment.
+
+    Attributes
+    ----------
+    label : str
+        Its name for readers.
+    metric, condition : str
+        What its rows are called; a condition may hold `*` for those that depend on the model.
+    scale : float
+        What values are multiplied by, 100 for percent.
+    unit : str
+        Of the scaled values; empty for a plain number.
+    """
+
+    label: str
+    metric: str
+    condition: str = ""
+    scale: float = 1.0
+    unit: str = ""
+
+
+def _percent(label: str, metric: str, condition: str = "") -> Headline:
+    return Headline(label, metric, condition, 100.0, "%")
+
+
+def _nats(label: str, metric: str, condition: str) -> Headline:
+    return Headline(label, metric, condition, unit="nats a token")
+
+
+TASKS = ("cities", "sports", "sentiment", "passkey")
+PLASTICITY = (
+    Headline("plasticity", "ap_overall"),
+    Headline("plasticity, first fifth", "ap_first_20"),
+    Headline("plasticity, last fifth", "ap_last_20"),
+    Headline("drop of plasticity", "ap_drop"),
+)
+HEADLINES: dict[str, tuple[Headline, ...]] = {
+    "head_metrics": (*PLASTICITY, Headline("strength of the positional bias", "bias_strength")),
+    "massive_values": (
+        *(
+            Headline(f"massive values in {words}", f"massive_total_{letter}", "pre lambda=5")
+            for letter, words in (("q", "queries"), ("k", "keys"), ("v", "values"))
+        ),
+        Headline("largest query dimension over the mean", "largest_ratio_q", "pre"),
+        Headline("largest key dimension over the mean", "largest_ratio_k", "pre"),
+    ),
+    "disruption": (
+        _nats("massive dimensions zeroed", "text_delta_nats", "threshold_massive_zero_pre"),
+        _nats("random dimensions zeroed", "text_delta_nats", "threshold_random_zero_pre"),
+        _nats("largest dimension of each head levelled", "text_delta_nats", "top1_massive_mean_pre"),
+    ),
+    "knowledge": (
+        *(_percent(f"{task} answered right", f"{task}_right", "baseline") for task in TASKS),
+        *(_percent(f"{task} answered right, largest dimension levelled", f"{task}_right", "top1") for task in TASKS),
+    ),
+    "sinks": (
+        _percent("attention to the first token", "sink_score", "rows=all"),
+        _percent("heads that are sinks at 0.3", "sink_rate", "rows=all tau=0.3"),
+    ),
+    "bos_value": (
+        _percent("attention mass on the first token", "first_mass"),
+        Headline("mass times norm of the first token's value", "write"),
+        Headline("first token's value over the others'", "value_ratio"),
+    ),
+    "layer_ablation": tuple(
+        _nats(f"{words} of layer 1 zeroed", "delta_nats", part)
+        for part, words in (("mlp", "MLP"), ("attention", "attention"), ("both", "both parts"))
+    ),
+    "attention_patterns": (
+        _percent("attention to the first token", "first_attention"),
+        _percent("attention to the five tokens before", "local_attention"),
+        _percent("entropy of attention over even attention", "entropy_share"),
+    ),
+    "layer_content": (_percent("attention's share of what layers write", "contribution_mean_of_ratios", "content"),),
+    "crosslayer_balance": (
+        Headline("layers in which attention writes more", "contribution_mean_of_ratios_attention_larger", "content"),
+        _percent("spread of attention's share over layers", "contribution_mean_of_ratios_sd_over_layers", "content"),
+    ),
+    "context_length": (_percent("keys retrieved", "passkey_right", "own/*"),),
+    "text_kinds": PLASTICITY[:1] + PLASTICITY[3:],
+    "softmax_globality": PLASTICITY[:1],
+    "anchoring": (Headline("questions answered right", "right_share", "*", unit="%"),),
+}
+HEADLINES["text_kinds"] = tuple(replace(each, condition="*") for each in HEADLINES["text_kinds"])
+
+
+def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) -> list[Headline]:
+    """The quantities of a measurement that it has rows of, a condition each.
+
+    Parameters
+    ----------
+    experiment : str
+        Its name; of one that declares none, every quantity with rows of single units is one.
+    rows : DataFrame
+        As `keyquery.measure.units.tidy` gives it.
+    metrics : sequence of str
+        Take every condition of these metrics in place of those that are declared.
+    """
+    held = list(dict.fromkeys(zip(rows["metric"], rows["condition"], strict=True)))
+    if metrics:
+        declared = [Headline(metric.replace("_", " "), metric, "*") for metric in metrics]
+    elif experiment in HEADLINES:
+        declared = list(HEADLINES[experiment])
+    else:
+        single = rows[(rows["unit_id"] != "") & (rows["layer"] == "") & (rows["head"] == "")]
+        declared = [Headline(metric.replace("_", " "), metric, "*") for metric in dict.fromkeys(single["metric"])]
+    return [
+        _of_condition(each, condition)
+        for each in declared
+        for metric, condition in held
+        if metric == each.metric and fnmatchcase(condition, each.condition)
+    ]
+
+
+def _of_condition(declared: Headline, condition: str) -> Headline:
+    """A declared quantity under one condition, which its label names where the declaration leaves it open."""
+    if "*" not in declared.condition or not condition:
+        return replace(declared, condition=condition)
+    return replace(declared, condition=condition, label=f"{declared.label}, {condition}")

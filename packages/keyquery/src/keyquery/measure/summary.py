@@ -1,0 +1,187 @@
+"""The numbers of a measurement in a few lines: estimate, interval and number of units of each headline quantity."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from boundpaper.statistics.locations.student import half_width, student_interval
+from boundpaper.statistics.proportion import wilson_interval
+from boundpaper.store.table_file import words
+from boundpaper.typeset.numbers import significant
+from keyquery.measure.headlines import HEADLINES, Headline, headlines
+from keyquery.measure.units import Units, is_tidy, plain, tidy, units_of
+
+OF_HEADS = "model_metrics"
+"""The table of the command `heads` that has means over heads with their intervals."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line of the summary; ends of the interval are None where there is none, and `note` says why.
+
+    Attributes
+    ----------
+    model, experiment, quantity, metric, condition : str
+        What it is of.
+    estimate, ci_low, ci_high : float or None
+        Mean over units with its 95 % interval, in `unit_of_values`.
+    n : int
+        Number of units.
+    unit : str
+        What is repeated: text, item, seed, head.
+    unit_of_values, note : str
+        `%`, for example; and what is to be known.
+    """
+
+    model: str
+    experiment: str
+    quantity: str
+    metric: str
+    condition: str
+    estimate: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    unit: str
+    unit_of_values: str
+    note: str
+
+
+def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[Said]:
+    """The summary of a model's measurements.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        Tables by experiment, as `keyquery.measure.units.plain` gives them.
+    model : str
+        Name of the measurements.
+    """
+    said: list[Said] = []
+    for experiment, table in tables.items():
+        if experiment == OF_HEADS:
+            said += _of_heads(table, model)
+        elif is_tidy(table):
+            rows = tidy(experiment, table)
+            said += [_line(rows, each, model, experiment) for each in headlines(experiment, rows)]
+    return said
+
+
+def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
+    """The 95 % interval of the mean over units: Wilson's of shares, else Student's; and why there is none."""
+    values, right = units.defined, units.right
+    if right is not None and len(right):
+        low, high = wilson_interval(int(right.sum()), len(right))
+        return (low * units.whole, high * units.whole), ""
+    if len(values) < 2:
+        return None, f"no interval: {'a single' if len(values) else 'no'} {units.kind} has a value"
+    ends = student_interval(values.to_numpy())
+    return (ends, "") if ends else (None, f"no interval: every {units.kind} has the same value")
+
+
+def _line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -> Said:
+    named = (model, experiment, quantity.label, quantity.metric, quantity.condition)
+    units = units_of(rows, quantity)
+    if units is not None and len(units.defined):
+        ends, why = interval_of(units)
+        low, high = ends or (None, None)
+        mean, count = float(units.defined.mean()), len(units.defined)
+        return Said(
+            *named, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (why, units.reason)))
+        )
+    return Said(*named, *_of_model(rows, quantity), quantity.unit, _why_empty(rows, quantity))
+
+
+def _own(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
+    """The rows of a quantity that are of the whole model: without unit, head and, unless it is of one layer, layer."""
+    named = (rows["metric"] == quantity.metric + ending) & (rows["condition"] == quantity.condition)
+    own = rows[named & (rows["unit_id"] == "") & (rows["head"] == "")]
+    whole = own[own["layer"] == ""]
+    return whole if len(whole) else own if len(own) == 1 else own.iloc[:0]
+
+
+def _of_model(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
+    """Value, ends and n of a quantity that has one row a model; ends from its standard deviation over texts."""
+    own, spread = _own(rows, quantity), _own(rows, quantity, "_sd")
+    if own.empty or pd.isna(own["value"].iloc[0]):
+        return None, None, None, 0, "text"
+    value, n = float(own["value"].iloc[0]) * quantity.scale, int(own["n"].iloc[0])
+    if len(spread) and pd.notna(spread["value"].iloc[0]) and n > 1:
+        error = float(spread["value"].iloc[0]) * quantity.scale / math.sqrt(n)
+        half = float(half_width(np.array([error]), np.array([n - 1.0]))[0])
+        if math.isfinite(half):
+            return value, value - half, value + half, n, "text"
+    return value, None, None, n, "text"
+
+
+def _why_empty(rows: pd.DataFrame, quantity: Headline) -> str:
+    own = _own(rows, quantity)
+    if own.empty:
+        return "has no row of the whole model"
+    if pd.isna(own["value"].iloc[0]):
+        return str(own["reason"].iloc[0])
+    return "" if len(_own(rows, quantity, "_sd")) else "no interval: single units are not kept"
+
+
+def _of_heads(table: pd.DataFrame, model: str) -> list[Said]:
+    said = []
+    for each in HEADLINES["head_metrics"]:
+        for row in table[table["metric"] == each.metric].to_dict("records"):
+            value, low, high = (float(row[name]) if row[name] else None for name in ("value", "ci_low", "ci_high"))
+            named = (model, "heads", each.label, each.metric, "")
+            why = str(row["reason"]) if None in (value, low, high) else ""
+            said.append(Said(*named, value, low, high, int(row["heads"]), "head", each.unit, why))
+    return said
+
+
+def of_files(paths: Iterable[Path]) -> list[Said]:
+    """The summary of tables as they lie below `artifacts/measurements/EXPERIMENT/MODEL`, model by model."""
+    by_model: dict[str, dict[str, Path]] = {}
+    for path in paths:
+        by_model.setdefault(path.stem, {})[path.parent.name] = path
+    said: list[Said] = []
+    for model, files in by_model.items():
+        said += summary({name: plain(words(path)) for name, path in files.items()}, model)
+    return said
+
+
+def shown(said: Sequence[Said]) -> str:
+    """The summary as lines of plain text; one that says so where there is nothing to show."""
+    if not said:
+        return "no summary: these tables are read by exhibits"
+    lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
+    for each in said:
+        ends = "" if each.ci_low is None else f"[{number(each.ci_low)}, {number(each.ci_high)}]"
+        unit = f" ({each.unit_of_values})" if each.unit_of_values else ""
+        numbers = (number(each.estimate), ends, str(each.n), each.unit)
+        lines.append((each.model, each.experiment, each.quantity + unit, *numbers, each.note))
+    return aligned(lines)
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Cells in columns as wide as their widest; of the first two, those that repeat the line above are left out."""
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    made, above = [], ["", ""]
+    for line in lines:
+        cells = [cell if cell != old or line[0] != above[0] else "" for cell, old in zip(line, above, strict=False)]
+        padded = (cell.ljust(width) for cell, width in zip([*cells, *line[2:]], widths, strict=True))
+        made.append("  ".join(padded).rstrip())
+        above = list(line[:2])
+    return "\n".join(made)
+
+
+def number(value: float | None) -> str:
+    """Three significant digits; a dash where there is no value."""
+    return "-" if value is None else significant(3).show(value, "plain")
+
+
+def as_json(files: Sequence[str], said: Sequence[Said]) -> str:
+    """The files that were written and the summary, for a program."""
+    return json.dumps({"files": list(files), "summary": [asdict(each) for each in said]}, indent=1)

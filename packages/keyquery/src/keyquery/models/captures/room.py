@@ -1,0 +1,72 @@
+"""Room on the disk that a capture takes, known before a model is loaded."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from boundpaper.errors import ModelError
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.checkpoints.estimate import attention_layers
+from keyquery.models.checkpoints.loading import configuration
+
+FLOAT = 4  # bytes
+COPIES = 2  # parts of documents, and the files that they are gathered into
+
+
+def check(options: CaptureOptions, documents: int | None) -> None:
+    """Refuse a capture whose vectors the disk cannot hold.
+
+    Parameters
+    ----------
+    options : CaptureOptions
+        What is asked.
+    documents : int or None
+        Documents that the texts give; None where nothing says, and nothing is refused.
+
+    Raises
+    ------
+    ModelError
+        Saying what it takes, what is free, and what would take less.
+    """
+    if documents is None:
+        return
+    place = options.out
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    needed = COPIES * documents * bytes_of_document(options, configuration(options.model).get_text_config())
+    if needed > free:
+        raise ModelError(
+            f"{options.model.name}: {documents:,} documents take about {needed / 1e9:.1f} GB of disk, and {place} has "
+            f"{free / 1e9:.1f} GB free; give a lower --rate, fewer --heads, --documents or --parts, or another --out"
+        )
+
+
+def bytes_of_document(options: CaptureOptions, text: Any) -> int:
+    """What the vectors of one document take on disk, about: heads are drawn evenly over the layers.
+
+    Parameters
+    ----------
+    options : CaptureOptions
+        What is asked.
+    text : PreTrainedConfig
+        Of the language model.
+    """
+    layers = [each for each in attention_layers(text) if each.kind != "cross"]
+    taken = [each for each in layers if not options.only_layers or each.index in options.only_layers]
+    every = sum(each.query_heads for each in taken)
+    if not every:
+        return 0
+    heads = len(options.only_heads) or min(options.heads or every, every)
+    used = min(len(taken), heads)
+    groups = min(heads, sum(each.key_heads for each in taken))
+    width = taken[0].head_dim
+    sides = {
+        "values": groups * width,
+        "outputs": heads * width,
+        "residual": used * text.hidden_size,
+        "mlp": used * text.hidden_size,
+    }
+    numbers = (heads + groups) * width + sum(sides[name] for name in options.parts)
+    return int(float(min(options.rate * options.buckets, options.context) * numbers * FLOAT))

@@ -1,0 +1,262 @@
+"""Measured models compared: what is paired, how it is tested, and what cannot be compared."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from boundpaper.cli.door import command_line
+from boundpaper.errors import DataError
+from boundpaper.figures import Forest
+from keyquery.comparisons.comparison import Comparison, compared
+from keyquery.comparisons.measured import read
+from keyquery.measure.measurements import save
+from keyquery.measure.rows import Row, frame, row
+
+PATTERNS, KNOWLEDGE = "attention_patterns", "knowledge"
+Made = dict[str, Any]
+
+
+def of_texts(values: list[float | None], metric: str = "first_attention", ending: str = "#0") -> list[Row]:
+    return [
+        row(metric, value, 1, unit_id=f"book-{place}{ending}", reason="" if value is not None else "too short")
+        for place, value in enumerate(values)
+    ]
+
+
+def of_items(right: list[int], condition: str = "baseline") -> list[Row]:
+    return [
+        row("cities_right", value, 1, condition=condition, unit_id=f"cities-{place:04d}", seed=0)
+        for place, value in enumerate(right)
+    ]
+
+
+def manifest(**facts: Any) -> Made:
+    """What an experiment notes, with what a test changes."""
+    made: Made = {
+        "model": {"fingerprint": "aa", "dtype": "float32", "quantization": None, "tokenizer": "words"},
+        "hashes": {"texts": {"book": {"count": 8, "blake2": "t"}}, "items": {"cities": {"count": 8, "blake2": "i"}}},
+        "options": {"texts": 8, "tokens": 64, "items": 8, "seeds": [0]},
+        "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
+    }
+    for name, value in facts.items():
+        made[name] = {**made.get(name, {}), **value}
+    return made
+
+
+def put(root: Path, name: str, experiment: str, rows: list[Row], **facts: Any) -> Path:
+    [path] = save(root, {experiment: frame(rows, "rope", "fp32")}, name, manifest(**facts))
+    return path
+
+
+def heads(root: Path, model: str, values: dict[tuple[int, int], list[float]], **captured: Any) -> None:
+    """A table of heads: by layer and key head, a value for each query head that reads it."""
+    rows = [
+        {"layer": layer, "head": key * len(each) + place, "key_head": key, "queries": 64, "keys": 64}
+        | {"ap_overall": value, "pc0_kind": "mixed", "reason": ""}
+        for (layer, key), each in values.items()
+        for place, value in enumerate(each)
+    ]
+    facts = {"capture": {"context": 128, "documents": 4, "text_hash": "x", "dtype": "float32", **captured}}
+    save(root, {"head_metrics": pd.DataFrame(rows)}, model, {"options": {"estimator": "bucket_full"}, **facts})
+
+
+def against(root: Path, *models: str, **asked: Any) -> Comparison:
+    return compared([read(root, name) for name in models], **asked)
+
+
+A = [0.1, 0.25, 0.3, 0.15, 0.4, 0.2, 0.33, 0.27]
+B = [0.3, 0.2, 0.5, 0.45, 0.6, 0.35, 0.5, 0.31]
+
+
+def test_texts_are_paired_and_tested_by_every_flip_of_signs(tmp_path: Path) -> None:
+    put(tmp_path, "a", PATTERNS, of_texts(list(A)))
+    put(tmp_path, "b", PATTERNS, list(reversed(of_texts(list(B)))))
+    [tested] = against(tmp_path, "a", "b").tests
+    differences = 100 * (np.array(B) - np.array(A))
+    flips = [abs(float(np.mean(differences * signs))) for signs in itertools.product((1, -1), repeat=8)]
+    observed = abs(float(differences.mean()))
+    assert tested.row.p_value == sum(each >= observed - 1e-9 for each in flips) / 256
+    assert tested.row.estimate == pytest.approx(differences.mean())
+    assert tested.row.effect == pytest.approx(differences.mean() / differences.std(ddof=1))
+    assert (tested.row.unit, tested.row.n, tested.means[0]) == ("text", 8, pytest.approx(100 * np.mean(A)))
+
+
+def test_items_are_paired_by_mcnemar_and_shares_are_in_percent(tmp_path: Path) -> None:
+    put(tmp_path, "a", KNOWLEDGE, of_items([1, 1, 1, 1, 1, 1, 1, 0]))
+    put(tmp_path, "b", KNOWLEDGE, of_items([0, 0, 0, 0, 0, 0, 1, 0]))
+    [tested] = against(tmp_path, "a", "b").tests
+    assert (tested.row.test, tested.row.p_value) == ("mcnemar_exact", 2 / 64)
+    assert tested.row.estimate == pytest.approx(-75.0)
+    assert tested.row.ci_low is not None
+    assert -100 <= tested.row.ci_low < -75
+
+
+def test_query_heads_that_read_the_same_keys_are_one_unit(tmp_path: Path) -> None:
+    places = list(itertools.product(range(4), range(2)))
+    heads(tmp_path, "a", {place: [0.5, 0.7] for place in places})
+    heads(tmp_path, "b", {place: [0.6 + 0.01 * layer, 0.9] for place in places for layer in place[:1]})
+    [tested] = against(tmp_path, "a", "b").tests
+    assert (tested.row.unit, tested.row.n, tested.row.test) == ("key head", 8, "sign_flips")
+    assert tested.row.estimate == pytest.approx(0.15 + 0.0075)
+
+
+def test_networks_of_other_shapes_are_two_groups_and_it_is_said(tmp_path: Path) -> None:
+    heads(tmp_path, "a", {(layer, 0): [0.5 + 0.01 * layer] for layer in range(6)})
+    heads(tmp_path, "b", {(layer, 0): [0.7 + 0.02 * layer] for layer in range(9)})
+    found = against(tmp_path, "a", "b")
+    assert found.tests[0].row.test == "welch_t"
+    assert "not paired" in str(found)
+
+
+def test_holm_is_over_all_tests_of_the_comparison(tmp_path: Path) -> None:
+    for name, shift in (("a", 0.0), ("b", 0.2), ("c", 0.3)):
+        rows = of_texts([each + shift for each in A]) + of_texts([each - shift for each in B], "local_attention")
+        put(tmp_path, name, PATTERNS, rows)
+    found = against(tmp_path, "a", "b", "c")
+    assert {each.row.adjustment for each in found.tests} == {"Holm over 4 tests of this comparison"}
+    assert [each.row.p_adjusted for each in found.tests] == [4 * 2 / 256] * 4
+    assert [each.models for each in found.tests] == [("a", "b")] * 2 + [("a", "c")] * 2
+
+
+def test_a_text_without_a_value_leaves_its_pair_out_and_parts_of_a_text_are_told(tmp_path: Path) -> None:
+    put(tmp_path, "a", PATTERNS, of_texts(list(A)))
+    put(tmp_path, "b", PATTERNS, of_texts([None, *B[1:]]))
+    [tested] = against(tmp_path, "a", "b").tests
+    assert tested.row.n == 7
+    assert "1 of 8 units without a value left out: too short" in tested.row.note
+    parts = [row("first_attention", value, 1, unit_id=f"book#{place}") for place, value in enumerate(A)]
+    put(tmp_path, "c", PATTERNS, parts)
+    put(tmp_path, "d", PATTERNS, parts[:4] + of_texts(list(B), ending="")[:0] + parts[4:])
+    assert "8 units are 1 independent ones" in str(against(tmp_path, "c", "d"))
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"model": {"tokenizer": "others"}}, "have other tokenizers.*--by item"),
+        ({"hashes": {"texts": {"book": {"count": 8, "blake2": "u"}}}}, "were asked other texts of book; ask both"),
+        ({"hashes": {"texts": {"book": {"count": 6, "blake2": "u"}}}}, "8 and 6 texts of book"),
+        ({"options": {"tokens": 128}}, r"measured otherwise \(tokens 64, 128\)"),
+        ({"thresholds": {}, "settings": {"where": "pre"}}, r"measured otherwise \(where None, pre\)"),
+    ],
+)
+def test_what_was_asked_otherwise_is_refused(tmp_path: Path, facts: Made, words: str) -> None:
+    put(tmp_path, "a", PATTERNS, of_texts(list(A)))
+    put(tmp_path, "b", PATTERNS, of_texts(list(B)), **facts)
+    with pytest.raises(DataError, match=words):
+        against(tmp_path, "a", "b")
+
+
+def test_items_may_be_read_with_other_tokenizers_and_other_precision_is_told(tmp_path: Path) -> None:
+    put(tmp_path, "a", KNOWLEDGE, of_items([1, 1, 1, 1, 1, 1, 1, 0]))
+    other = {"tokenizer": "others", "dtype": "bfloat16", "quantization": {"type": "nf4"}}
+    put(tmp_path, "b", KNOWLEDGE, of_items([0, 0, 0, 0, 0, 0, 1, 0]), model=other)
+    said = str(against(tmp_path, "a", "b"))
+    assert "Guard mixed protocol: precision float32 (a) against nf4 and bfloat16 (b)." in said
+    assert "Guard mixed protocol: tokenizer words (a) against others (b)." in said
+
+
+def test_too_few_units_name_the_smallest_p_and_how_many_are_needed(tmp_path: Path) -> None:
+    for name, values in (("a", A[:5]), ("b", B[:5])):
+        put(tmp_path, name, PATTERNS, of_texts(list(values)))
+    with pytest.raises(DataError, match=r"5 texts allow no p below 0.0625, .*; measure 6 or more \(run --documents 6"):
+        against(tmp_path, "a", "b")
+    for name, values in (("a", A[:6]), ("b", B[:6])):
+        put(tmp_path, name, PATTERNS, of_texts(list(values)) + of_texts(list(values), "local_attention"))
+    assert "2 of 2 tests cannot come below .05 after Holm (6 texts give 0.062 at best); measure 7 units" in str(
+        against(tmp_path, "a", "b")
+    )
+
+
+def test_a_model_measured_half_is_told_and_a_cut_table_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, "a", PATTERNS, of_texts(list(A)))
+    put(tmp_path, "a", KNOWLEDGE, of_items([1, 0] * 4))
+    put(tmp_path, "b", PATTERNS, of_texts(list(B)))
+    assert against(tmp_path, "a", "b").told == ("knowledge: not of b; left out",)
+    with pytest.raises(DataError, match=r"b has no knowledge.*run knowledge --model MODEL --name b"):
+        read(tmp_path, "b", ("knowledge",))
+    put(tmp_path, "c", KNOWLEDGE, of_items([1, 0] * 4))
+    with pytest.raises(
+        DataError, match=r"no experiment was measured of all.*b has attention_patterns; c has knowledge"
+    ):
+        against(tmp_path, "b", "c")
+    put(tmp_path, "d", PATTERNS, of_texts(list(B[:7])))
+    with pytest.raises(DataError, match="8 texts and 7 texts; measure both anew"):
+        against(tmp_path, "a", "d")
+    path.write_text("\n".join(path.read_text().splitlines()[:-2]) + "\n")
+    with pytest.raises(DataError, match="6 rows of 8"):
+        read(tmp_path, "a")
+    path.with_suffix(".json").unlink()
+    with pytest.raises(DataError, match="no manifest says what was asked"):
+        read(tmp_path, "a")
+
+
+@pytest.fixture
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is no project, with two models measured."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
+    put(tmp_path, "tiny-a", PATTERNS, of_texts(list(A)))
+    put(tmp_path, "tiny-b", PATTERNS, of_texts(list(B)))
+    return tmp_path
+
+
+def command(*words: object) -> Result:
+    return CliRunner().invoke(command_line(), ["compare", *map(str, words)])
+
+
+def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
+    done = command("tiny-a", "tiny-b", "--report", "out")
+    assert done.exit_code == 0, done.output
+    assert "tiny-b less tiny-a" in done.stdout
+    page = (outside / "out/comparison.md").read_text()
+    assert page.startswith("# tiny-b against tiny-a")
+    assert "Holm over all 1 test as one family" in page
+    assert pd.read_csv(outside / "out/comparison.csv")["p_value"].tolist() == [6 / 256]
+    told = json.loads(command("tiny-a", "tiny-b", "--json").stdout)
+    assert told == json.loads((outside / "out/comparison.json").read_text())
+    assert told["tests"][0]["p_value"] == 6 / 256
+    assert [path.suffix for path in sorted((outside / "out").iterdir())] in (
+        [".csv", ".json", ".md", ".pdf", ".png"],
+        [".csv", ".json", ".md", ".tex"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("tiny-a",), 2, "name two models or more"),
+        (("tiny-a", "tiny-a"), 1, "tiny-a is compared with itself"),
+        (("tiny-a", "tiny-c"), 1, "no measurements of 'tiny-c'"),
+        (("tiny-a", "tiny-b", "--by", "item"), 1, "no item is kept of tiny-a and tiny-b"),
+        (("tiny-a", "tiny-b", "--experiment", "sinks"), 1, "tiny-a has no sinks"),
+    ],
+)
+def test_wrong_words_of_the_command_are_told_in_a_line_or_two(
+    outside: Path, words: tuple[str, ...], code: int, said: str
+) -> None:
+    done = command(*words)
+    assert done.exit_code == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_same_label_of_two_experiments_is_drawn_twice(tmp_path: Path) -> None:
+    for name, values in (("a", A), ("b", B)):
+        put(tmp_path, name, PATTERNS, of_texts(list(values)))
+        rows = [{**each, "condition": "rows=all"} for each in of_texts(list(values), "sink_score")]
+        put(tmp_path, name, "sinks", rows)
+    found = against(tmp_path, "a", "b")
+    [panel] = found.figure().panels
+    assert isinstance(panel.series[0], Forest)
+    assert panel.series[0].rows == ("attention to the first token",) * 2
+    assert found.figure().save(tmp_path / "figure.tex").is_file()
+    assert found._repr_html_().count("<tr") >= 3

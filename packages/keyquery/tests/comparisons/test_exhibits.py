@@ -1,0 +1,62 @@
+"""Exhibits of whatever models were measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import boundpaper as bp
+from boundpaper.cli.door import command_line
+from boundpaper.errors import DataError
+from keyquery.exhibits import measured_figure, measured_table
+from keyquery.measure.measurements import save
+from keyquery.measure.rows import Row, frame, row
+
+
+def rows(shift: float) -> list[Row]:
+    """Six texts, and a quantity without single units."""
+    texts = [row("sink_score", shift + 0.1 * place, 1, condition="rows=all", unit_id=f"t{place}") for place in range(6)]
+    return [*texts, row("sink_rate", 0.25, 6, condition="rows=all tau=0.3")]
+
+
+def measured(**shifts: float) -> pd.DataFrame:
+    tables = [frame(rows(shift), "rope", "fp32").assign(model=name) for name, shift in shifts.items()]
+    return pd.concat(tables, ignore_index=True)
+
+
+def test_a_table_has_a_row_a_model_and_quantity_and_a_parameter_selects() -> None:
+    table = measured_table(measured(one=0.1, two=0.2, three=0.3), "sinks", ["three", "one"])
+    assert table.rows["model"].tolist() == ["three", "one"] * 2
+    assert table.rows["estimate"].tolist() == pytest.approx([55.0, 35.0, 25.0, 25.0])
+    assert "no interval: single units are not kept" in table.to_markdown().lower()
+    with pytest.raises(DataError, match="sinks was not measured of 'tow'; did you mean 'two'"):
+        measured_table(measured(one=0.1, two=0.2), "sinks", ["tow"])
+    with pytest.raises(DataError, match="no quantity of it has a summary"):
+        measured_table(measured(one=0.1), "massive_values")
+
+
+def test_a_figure_draws_what_has_an_interval() -> None:
+    figure = measured_figure(measured(one=0.1, two=0.2), "sinks")
+    assert [panel.x.label for panel in figure.panels] == ["attention to the first token (%)"]
+    bare = measured(one=0.1).query("metric == 'sink_rate'")
+    with pytest.raises(DataError, match="no quantity has an interval"):
+        measured_figure(bare, "sinks")
+
+
+def test_a_model_that_is_measured_later_appears_in_the_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paper = bp.new(tmp_path / "paper")
+    monkeypatch.chdir(paper.root)
+    monkeypatch.setenv("BOUNDPAPER_ROOT", str(paper.root))
+    save(paper.root, {"sinks": frame(rows(0.1), "rope", "fp32")}, "one", {"command": "run"})
+    written = CliRunner().invoke(command_line(), ["exhibits", "sinks"])
+    assert written.stdout.split() == ["tables/measured/measured_sinks.py", "figures/measured/measured_sinks.py"]
+    assert "two" not in paper._command("table", "measured_sinks", "--format", "markdown")
+    save(paper.root, {"sinks": frame(rows(0.2), "rope", "fp32")}, "two", {"command": "run"})
+    shown = paper._command("table", "measured_sinks", "--format", "markdown")
+    assert "| two " in shown
+    assert paper._command("figure", "measured_sinks", "--format", "tex").strip() == "out/figures/measured_sinks.tex"
+    wrong = CliRunner().invoke(command_line(), ["exhibits", "sink"])
+    assert (wrong.exit_code, "did you mean 'sinks'" in wrong.stderr) == (2, True)

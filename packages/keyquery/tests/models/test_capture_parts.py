@@ -1,0 +1,177 @@
+"""What a capture keeps beside queries and keys, layers and heads that are named, and several documents at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from boundpaper.errors import DataError, ModelError
+from keyquery.measure import choices
+from keyquery.models.anatomy import blocks
+from keyquery.models.architecture import run
+from keyquery.models.attention.calls import recording
+from keyquery.models.captures import capture as session
+from keyquery.models.captures import room
+from keyquery.models.captures.capture import capture
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.captures.reading import Capture, open_capture
+from keyquery.models.captures.sampling import PARTS, Head
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.texts import Source
+from models_tiny import saved, text
+
+pytestmark = pytest.mark.models
+CONTEXT, DOCUMENTS = 32, 5
+NAMES = ("llama", "gpt_oss", "gemma2", "gpt_neox")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("models")
+    for name in NAMES:
+        saved(name, root / name)
+    rows = [json.dumps({"id": f"t{number}", "text": text(40, number)}) for number in range(DOCUMENTS)]
+    (root / "texts.jsonl").write_text("\n".join(rows))
+    return root
+
+
+def made(place: Path, out: Path, name: str = "llama", **changes: Any) -> Capture:
+    given: dict[str, Any] = {"context": CONTEXT, "buckets": 4, "rate": 4.0, "out": out, "sliding": True}
+    source = ModelSource(str(place / name), dtype="fp32", device="cpu")
+    return open_capture(
+        capture(CaptureOptions(model=source, texts=Source(str(place / "texts.jsonl")), **(given | changes)))
+    )
+
+
+def by_hand(place: Path, name: str, number: int) -> dict[str, dict[int, torch.Tensor]]:
+    """Each part of one document by layer, (H, T, d), from hooks of this test."""
+    loaded = load(ModelSource(str(place / name), dtype="fp32", device="cpu"))
+    ids = torch.tensor(loaded.tokenizer(text(40, number))["input_ids"][:CONTEXT])[None]
+    seen: dict[str, dict[int, torch.Tensor]] = {part: {} for part in PARTS}
+
+    def attended(call: Any, output: torch.Tensor) -> None:
+        seen["values"][call.layer], seen["outputs"][call.layer] = call.value[0], output[0].transpose(0, 1)
+
+    def keep(part: str, layer: int) -> Any:
+        def hook(module: Any, given: Any, output: Any) -> None:
+            seen[part][layer] = (output[0] if isinstance(output, tuple) else output).reshape(1, CONTEXT, -1)
+
+        return hook
+
+    for block in blocks(loaded.model):
+        block.module.register_forward_hook(keep("residual", block.layer))
+        block.mlp.register_forward_hook(keep("mlp", block.layer))
+    with recording(loaded.model, lambda call: None, attended):
+        run(loaded.model, ids)
+    return seen
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parts_are_those_of_the_model(place: Path, tmp_path: Path, name: str) -> None:
+    held = made(place, tmp_path / "out", name, parts=tuple(PARTS), limit=2)
+    for number in range(2):
+        wanted = by_hand(place, name, number)
+        for head in held.heads:
+            for part, row in (("values", head.key), ("outputs", head.query), ("residual", 0), ("mlp", 0)):
+                found = held.part(part, head)
+                mine = found.document == number
+                beside = held.keys(head) if part == "values" else held.queries(head)
+                assert np.array_equal(found.position, beside.position)
+                expected = wanted[part][head.layer][row, found.position[mine].tolist()].numpy()
+                assert np.array_equal(found.vectors[mine], expected)
+
+
+def test_the_last_residual_and_what_a_layer_adds_fit_together(place: Path, tmp_path: Path) -> None:
+    """The stream grows from layer to layer, so that parts of two layers are not one kept twice."""
+    held = made(place, tmp_path / "out", parts=("residual",), rate=8.0)
+    first, last = (held.part("residual", head).vectors for head in (held.heads[0], held.heads[-1]))
+    assert first.shape == last.shape
+    assert not np.allclose(first, last)
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_documents_together_are_what_each_is_by_itself(place: Path, tmp_path: Path, name: str) -> None:
+    alone = made(place, tmp_path / "alone", name, parts=tuple(PARTS))
+    together = made(place, tmp_path / "together", name, parts=tuple(PARTS), batch=3)
+    assert alone.heads == together.heads
+    assert [each["id"] for each in (together.manifest or {})["documents"]] == [f"t{n}" for n in range(DOCUMENTS)]
+    for head in alone.heads:
+        for one, two in (
+            (alone.queries(head), together.queries(head)),
+            (alone.keys(head), together.keys(head)),
+            *((alone.part(part, head), together.part(part, head)) for part in PARTS),
+        ):
+            assert np.array_equal(one.document, two.document)
+            assert np.array_equal(one.position, two.position)
+            size = np.abs(one.vectors).max()
+            assert np.abs(one.vectors - two.vectors).max() <= 2e-6 * size
+
+
+def test_layers_and_heads_are_taken_by_name(place: Path, tmp_path: Path) -> None:
+    assert {head.layer for head in made(place, tmp_path / "a", only_layers=(2, 0)).heads} == {0, 2}
+    named = made(place, tmp_path / "b", only_heads=((2, 3), (0, 1), (2, 3)))
+    assert named.heads == (Head(0, 1, 0), Head(2, 3, 1))
+    whole = made(place, tmp_path / "c", heads=None)
+    assert np.array_equal(named.queries(named.heads[1]).vectors, whole.queries(named.heads[1]).vectors)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"only_layers": (7,)}, "--layers 7: no attention layer of the model; it has 0 to 2"),
+        ({"only_heads": ((1, 4),)}, "--heads 1.4: layer 1 has query heads 0 to 3"),
+        ({"only_heads": ((5, 0),)}, "--heads 5.0: layer 5 is no attention layer"),
+        ({"parts": ("value",)}, "no part .value. of a model; did you mean .values."),
+        ({"batch": 0}, "--batch 0: give 1 document"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(place: Path, tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        made(place, tmp_path / "out", **changes)
+
+
+def test_a_part_that_was_not_kept_and_another_choice_in_one_folder_are_refused(place: Path, tmp_path: Path) -> None:
+    held = made(place, tmp_path / "out", parts=("values",), limit=1)
+    with pytest.raises(DataError, match=r"mlp were not captured; capture anew with --parts mlp"):
+        held.part("mlp", held.heads[0])
+    with pytest.raises(DataError, match="no part 'vaules'; did you mean 'values'"):
+        held.part("vaules", held.heads[0])
+    with pytest.raises(ModelError, match="holds another capture"):
+        made(place, tmp_path / "out", limit=1)
+    card = (tmp_path / "out/README.md").read_text()
+    assert "`l05h03v` has the values" in card
+    assert "l00h00v/data.parquet" in card
+
+
+def test_what_the_disk_cannot_hold_is_refused_before_the_model_is_loaded(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"parts": tuple(PARTS), "rate": 8.0, "heads": None}
+    held = made(place, tmp_path / "out", **asked)
+    written = sum(path.stat().st_size for path in held.root.glob("l*/*.parquet"))
+    config = load(ModelSource(str(place / "llama"), dtype="fp32", device="cpu")).model.config
+    options = CaptureOptions(
+        model=ModelSource(str(place / "llama")), texts=Source(""), context=CONTEXT, buckets=4, out=tmp_path, **asked
+    )
+    by_document = room.bytes_of_document(options, config)
+    vectors = sum(
+        held.part(part, head).vectors.nbytes
+        for part, heads in (("values", 6), ("outputs", 12), ("residual", 3), ("mlp", 3))
+        for head in held.heads[:: len(held.heads) // heads]
+    ) + sum(held.queries(head).vectors.nbytes for head in held.heads)
+    vectors += sum(held.keys(head).vectors.nbytes for head in held.heads[::2])
+    assert by_document * DOCUMENTS == vectors
+    assert written > 0
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 2 * vectors - 1}))
+    monkeypatch.setattr(session, "load", lambda source: pytest.fail("loaded"))
+    with pytest.raises(ModelError, match=r"5 documents take about .* of disk.*; give a lower --rate"):
+        made(place, tmp_path / "other", **asked)
+
+
+def test_the_command_offers_the_parts_that_there_are() -> None:
+    assert tuple(PARTS) == choices.PARTS
