@@ -42,6 +42,11 @@ def readme(package: str) -> str:
     return text.replace(f"# {package}", f"## Quick start: {package}", 1)
 
 
+def page(name: str) -> str:
+    """A page of the top folder; links between such pages lead to their headings here."""
+    return re.sub(r"\((CODE_OF_CONDUCT)\.md\)", "(#code-of-conduct)", (ROOT / name).read_text(encoding="utf-8"))
+
+
 def offered(package: str, room: str = "") -> str:
     """The reference of every name that a package, or a room of it, offers."""
     from boundpaper.offered import homes_in
