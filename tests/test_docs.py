@@ -103,7 +103,7 @@ def test_every_kind_of_error_has_a_cause_and_a_mend():
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda path: path.stem)
 def test_a_walk_leads_through_functions_in_the_order_of_their_first_calls(walk, tmp_path):
-    """What follows the last command that is run is held by place only, and so is a part that begins in bold `**The document`."""
+    """The part on the document is held by place only: LaTeX takes minutes for it."""
     text, _, compiled = walk.read_text(encoding="utf-8").partition("**The document**")
     root = copy_project(tmp_path / "project")
     stops = [(at.start(), *at.groups()) for at in hooks.STOP.finditer(text)]

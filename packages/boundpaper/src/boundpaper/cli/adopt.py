@@ -26,9 +26,11 @@ def adopted() -> Folder:
 
 
 @click.command()
-@click.option("--main", "mains", multiple=True, metavar="FILE", help="The main file; again for a supplement.")
-@click.option("--data", multiple=True, metavar="PATTERN", help="Files with numbers, as in results/*.csv.")
-@click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+@click.option(
+    "--main", "mains", multiple=True, metavar="FILE", help="Main LaTeX file; repeat the option for a supplement."
+)
+@click.option("--data", multiple=True, metavar="PATTERN", help="Data files, such as results/*.csv.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written, without writing it.")
 def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
     """Begin in the folder of a LaTeX paper: boundpaper.toml, bound/, one line in the main file."""
     from boundpaper.adopt import begin
@@ -46,9 +48,9 @@ def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 when something would be written.")
-@click.option("--force", is_flag=True, help="Write over what was edited by hand.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing when all goes well.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if something is out of date.")
+@click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing on success.")
 def build(check: bool, force: bool, quiet: bool) -> None:
     """Write bound/ from the data; what is unchanged stays untouched."""
     from boundpaper.adopt.generate import build as written
@@ -64,8 +66,10 @@ def build(check: bool, force: bool, quiet: bool) -> None:
 
 
 @click.command()
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="A new folder for the paper.")
-@click.option("--in-place", is_flag=True, help="Write over the author's files: this leaves boundpaper.")
+@click.option(
+    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="New folder to write the paper to."
+)
+@click.option("--in-place", is_flag=True, help="Overwrite the paper's own files and stop using boundpaper.")
 def flatten(output: Path | None, in_place: bool) -> None:
     """Write every value out: the paper as plain LaTeX without bound/, in a new folder or in place."""
     from boundpaper.adopt.flatten import write
@@ -77,12 +81,12 @@ def flatten(output: Path | None, in_place: bool) -> None:
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Bind each number that only one cell has, three digits or more.")
-@click.option("-i", "--interactive", is_flag=True, help="Ask about each other number that has cells.")
+@click.option("--fix", is_flag=True, help="Bind each number of three or more digits that exactly one cell has.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask about each number that several cells have.")
 @click.option(
-    "--against", metavar="REV", help="Name numbers that cells had at a git revision [HEAD, where there is one]."
+    "--against", metavar="REV", help="List numbers that match the data of a git revision only [HEAD, if there is one]."
 )
-@click.option("--all", "every", is_flag=True, help="Name numbers that no cell has as well.")
+@click.option("--all", "every", is_flag=True, help="Also list numbers that no cell has.")
 def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None:
     """Find typed numbers, with the cells that have their value; write nothing without --fix or -i.
 
@@ -146,10 +150,12 @@ def _asked(finding: Finding) -> Candidate | None:
 
 
 @click.command("zip")
-@click.option("--arxiv", is_flag=True, help="What LaTeX reads, with the .bbl.")
-@click.option("--overleaf-upload", "upload", is_flag=True, help="Only bound/ and what changed since a revision.")
-@click.option("--since", metavar="REV", default="HEAD", show_default=True, help="Of --overleaf-upload.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file.")
+@click.option("--arxiv", is_flag=True, help="Pack what arXiv needs: the sources and the .bbl.")
+@click.option(
+    "--overleaf-upload", "upload", is_flag=True, help="Pack only bound/ and the files that changed since a revision."
+)
+@click.option("--since", metavar="REV", default="HEAD", show_default=True, help="Revision for --overleaf-upload.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
 def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
     """Pack the paper, as it is, for arXiv or for an editor online."""
     from boundpaper.adopt import export, generate
@@ -169,7 +175,7 @@ def _converting(form: str, words: str) -> click.Command:
     """The command that hands the paper on in a form."""
 
     @click.command(form, help=words)
-    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file.")
+    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
     def convert(output: Path | None) -> None:
         from boundpaper.adopt import export
         from boundpaper.store import files
@@ -194,7 +200,7 @@ html = _converting("html", "Write the paper as a page, through LaTeXML or pandoc
 
 @click.command("diff")
 @click.argument("revision")
-@click.option("--pdf", is_flag=True, help="Mark what moved in the print: NAME-changes.pdf.")
+@click.option("--pdf", is_flag=True, help="Also write NAME-changes.pdf, with changed numbers marked.")
 def diff(revision: str, pdf: bool) -> None:
     """Name the bound numbers whose print differs from a git REVISION's, and where they stand."""
     from boundpaper.adopt import export, generate

@@ -9,7 +9,7 @@ from boundpaper.cli.project import Tolerance, root, session
 
 @click.command(context_settings={"ignore_unknown_options": True})  # a negative number is no option
 @click.argument("what")
-@click.option("--all", "every", is_flag=True, help="Every place of a number, however many.")
+@click.option("--all", "every", is_flag=True, help="Show every place where the number is printed.")
 def trace(what: str, every: bool) -> None:
     """Follow WHAT down to its source: a printed number, or an address.
 
@@ -31,8 +31,8 @@ def trace(what: str, every: bool) -> None:
 
 @click.command()
 @click.argument("revision")
-@click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative, for numbers.")
-@click.option("--all", "every", is_flag=True, help="Name every cell, however many.")
+@click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative tolerance for numbers.")
+@click.option("--all", "every", is_flag=True, help="List every cell that differs.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
 def diff(revision: str, tolerance: float, every: bool, strict: bool) -> None:
     """Compare results with a git REVISION's: a page of what matters most, or every cell.

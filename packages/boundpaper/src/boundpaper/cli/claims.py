@@ -16,7 +16,7 @@ from boundpaper.cli.project import complete, root, session, steps_named
 @click.option("--verdict", help="Only claims with this verdict.")
 @click.option("--severity", help="Only claims of this severity (headline, supporting, detail).")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when the ledger differs from the committed one.")
-@click.option("--against", metavar="REV", help="With --check, the git revision to compare with [HEAD].")
+@click.option("--against", metavar="REV", help="Git revision that --check compares with [HEAD].")
 def claims(
     names: tuple[str, ...],
     source: str | None,

@@ -19,7 +19,9 @@ from boundpaper.cli.project import complete, fresh, jobs_option, root, session, 
     default="latex",
     show_default=True,
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write instead of printing."
+)
 def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
     """Build tables and print them."""
     if form == "latex" and fresh(f"table:{name}" for name in names):

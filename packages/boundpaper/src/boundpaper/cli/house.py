@@ -11,8 +11,10 @@ from boundpaper.cli.project import root
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--title", default="A New Paper", show_default=True, help="Of the title page.")
-@click.option("--vendor", "wheels", is_flag=True, help="Lay the engine's wheel beside it, as `vendor` does.")
+@click.option("--title", default="A New Paper", show_default=True, help="Title of the paper.")
+@click.option(
+    "--vendor", "wheels", is_flag=True, help="Also write the engine's wheel into the paper's folder, as `vendor` does."
+)
 def new(folder: Path, title: str, wheels: bool) -> None:
     """Write the empty frame of a paper into FOLDER, in which `paper` and `check` run at once."""
     import datetime
@@ -32,7 +34,7 @@ def new(folder: Path, title: str, wheels: bool) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
-@click.option("--also", multiple=True, help="Another installed package that the paper uses.")
+@click.option("--also", multiple=True, help="Another installed package to write as a wheel.")
 def vendor(folder: Path, also: tuple[str, ...]) -> None:
     """Lay the wheel of the engine that runs here into FOLDER/vendor, from where `make paper` installs it."""
     from boundpaper.build.vendor import vendor as lay_wheels
@@ -51,7 +53,7 @@ def clean() -> None:
 
 
 @click.command()
-@click.option("--install", is_flag=True, help="Install missing TeX packages from the system's, where permitted.")
+@click.option("--install", is_flag=True, help="Install missing TeX packages of the system, if permitted.")
 def doctor(install: bool) -> None:
     """Say what is installed, and how to install the rest."""
     from boundpaper.build.doctor import install_tex, report

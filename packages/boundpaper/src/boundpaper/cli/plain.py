@@ -33,7 +33,9 @@ def lint() -> None:
 
 
 @click.command()
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), required=True, help="A new folder.")
+@click.option(
+    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), required=True, help="New folder to write to."
+)
 @jobs_option
 @click.pass_context
 def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
@@ -47,8 +49,8 @@ def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
 
 
 @click.command("zip")
-@click.option("--arxiv", is_flag=True, help="As `bundle`.")
-@click.option("--overleaf-upload", "upload", is_flag=True, help="As `bundle --overleaf`.")
+@click.option("--arxiv", is_flag=True, help="Pack for arXiv, as `bundle` does.")
+@click.option("--overleaf-upload", "upload", is_flag=True, help="Pack for an editor, as `bundle --overleaf` does.")
 @jobs_option
 @click.pass_context
 def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> None:
@@ -60,7 +62,7 @@ def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> N
 
 def _converting(form: str, words: str) -> click.Command:
     @click.command(form, help=words)
-    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file.")
+    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
     @jobs_option
     @click.pass_context
     def convert(ctx: click.Context, output: Path | None, jobs: int | None) -> None:

@@ -32,9 +32,9 @@ def root() -> Path:
 
 def jobs_option(command: Any) -> Any:
     """`--jobs`: how many LaTeX processes may run at a time."""
-    return click.option("-j", "--jobs", type=click.IntRange(1), help="LaTeX processes at a time [number of cores].")(
-        command
-    )
+    return click.option(
+        "-j", "--jobs", type=click.IntRange(1), help="Number of LaTeX processes to run at once [number of cores]."
+    )(command)
 
 
 @contextmanager

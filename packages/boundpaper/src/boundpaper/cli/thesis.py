@@ -15,9 +15,11 @@ from boundpaper.cli.project import complete, fresh, jobs_option, root, session, 
     "--site",
     metavar="URL",
     default="",
-    help="Numbers, verdicts and exhibits of the PDF lead to this site; `site` is the folder beside it.",
+    help="Site that links of the PDF lead to: an address, or `site` for the folder beside the PDF.",
 )
-@click.option("--keep-going", is_flag=True, help="After a failure, set what there is: out/thesis-draft.pdf.")
+@click.option(
+    "--keep-going", is_flag=True, help="After a failure, still write out/thesis-draft.pdf from the parts that work."
+)
 def paper(jobs: int | None, site: str, keep_going: bool) -> None:
     """Build the whole thesis: out/thesis.pdf. After a failure the last good one stays."""
     from boundpaper.errors import SpecError, ThesisError
@@ -66,9 +68,17 @@ def chapter(name: str, jobs: int | None) -> None:
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[COMMAND...]")
 @click.option(
-    "--serve", is_flag=True, help="Show the PDF and the site in a browser of this machine, anew after a build."
+    "--serve",
+    is_flag=True,
+    help="Serve the PDF and the site to a browser on this machine; pages reload after each build.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Of --serve; 0 for any.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port of --serve; 0 takes any free one.",
+)
 def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
     """Build again what a saved file touches: the thesis, or another COMMAND such as `table heights`."""
     from boundpaper.paper.serve import Server
@@ -91,8 +101,8 @@ def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
 
 @click.command()
 @jobs_option
-@click.option("--overleaf", is_flag=True, help="Sources as they are, with the bibliography, for an editor.")
-@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.option("--overleaf", is_flag=True, help="Pack the sources and the bibliography for an online editor.")
+@click.option("--site", metavar="URL", default="", help="Site that links of the PDF lead to, as for `paper`.")
 @click.pass_context
 def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
     """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an editor (.zip).
@@ -113,7 +123,7 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
 
 @click.command()
 @jobs_option
-@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.option("--site", metavar="URL", default="", help="Site that links of the PDF lead to, as for `paper`.")
 @click.pass_context
 def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
     """Lay data, results, ledger, PDF and site out as an RO-Crate: out/crate, ready for an archive such as Zenodo.
