@@ -28,7 +28,7 @@ from analysis.distil.recipe import ARMS, RECIPES
 @click.option("--steps", type=click.IntRange(1), help="Step of the recipe at which both arms stop [its last step].")
 @click.pass_obj
 def distil(obj: dict[str, Any], /, **asked: Any) -> None:
-    """Distil a rotary model into itself without rotation, and with it as the control; goes on where it was stopped."""
+    """Distil a rotary model into one without rotation, and into a control that keeps it; a stopped run continues."""
     from boundpaper.errors import SpecError
 
     try:

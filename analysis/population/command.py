@@ -50,14 +50,14 @@ def run(
     minutes: int | None = None,
     memory: float | None = None,
 ) -> list[str]:
-    """Train and measure what is asked for; give a line a model.
+    """Train and measure what is asked for; give one line per model.
 
     Parameters
     ----------
     pack : Path or None
         Write the models asked for to this folder instead.
     weights : Path or None
-        Read models from this folder, which `pack` wrote, in place of training them.
+        Read models from this folder, which `pack` wrote, instead of training them.
 
     Raises
     ------

@@ -42,7 +42,7 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 @click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
 @click.pass_obj
 def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **asked: Any) -> None:
-    """Train and measure models of the population that are not measured yet; goes on where it was stopped.
+    """Train and measure models of the population that are not measured yet; continues where it was stopped.
 
     Without options: every model of the plan, in the plan's order.
     """

@@ -64,7 +64,7 @@ def pack(root: Path, folder: Path, models: Sequence[Which], recipe: Recipe | Non
 
 
 def packed(folder: Path, which: Which, recipe: Recipe) -> Made:
-    """Read a model from a folder that `pack` wrote, in place of training it; on one thread from here on.
+    """Read a model from a folder that `pack` wrote, instead of training it; on one thread from here on.
 
     Raises
     ------

@@ -70,7 +70,7 @@ def family(
     recipe : Recipe or None
         The default when None.
     weights : str or None
-        A folder that `pack.pack` wrote: models are read from there in place of training them.
+        A folder that `pack.pack` wrote: models are read from there instead of training them.
 
     Returns
     -------

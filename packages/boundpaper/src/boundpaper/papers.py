@@ -83,7 +83,7 @@ class Paper:
         return checked(self.root, load(self.root, Reader(self.root))).faults
 
     def claims(self) -> pd.DataFrame:
-        """Return the ledger, a row a verdict, after building what of it is due.
+        """Return the ledger, one row per verdict, after building what of it is due.
 
         Raises
         ------

@@ -37,7 +37,7 @@ def capture(
     skip_short: bool = False,
     fewer: bool = False,
 ) -> Capture:
-    """Capture queries and keys of a model over texts into a folder, and open it; goes on where it was stopped.
+    """Capture queries and keys of a model over texts into a folder, and open it; continues where it was stopped.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def analyse(
     Returns
     -------
     DataFrame
-        One row a head: layer, head, key_head, queries, keys, plasticity (`ap_overall`, `ap_drop`, ...), its planes,
+        One row per head: layer, head, key_head, queries, keys, plasticity (`ap_overall`, `ap_drop`, ...), its planes,
         and in `reason` why a value is missing. `save` takes it, with all tables of the command `heads`.
 
     Raises

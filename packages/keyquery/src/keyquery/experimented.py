@@ -44,7 +44,7 @@ def run(
     Returns
     -------
     DataFrame
-        One row a number: positional, precision, condition, layer, head, unit_id, seed, metric, value, n, reason.
+        One row per number: positional, precision, condition, layer, head, unit_id, seed, metric, value, n, reason.
         `save` writes it into a paper.
 
     Raises

@@ -30,7 +30,7 @@ class Plan:
 
 
 def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> Plan:
-    """Find main file, class, data and keys.
+    """Find the main file, its document class, the data files and their keys.
 
     Parameters
     ----------

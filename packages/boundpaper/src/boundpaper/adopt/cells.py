@@ -26,7 +26,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@*-]+")
 
 
 class Cell(NamedTuple):
-    """A value: its address, its text in the file, the number that it is (None for words), and where it stands."""
+    """A value: its address, its text in the file, its number (None for words), and its place."""
 
     address: str
     text: str
@@ -82,7 +82,9 @@ def _suggestion(address: str, known: Sequence[str]) -> str:
 
 
 def slug(text: str) -> str:
-    """A key as a part of addresses: letters, digits and `._+=@*-`, anything else as one hyphen or by its number."""
+    """Write a key so that it can be part of an address: letters, digits and `._+=@*-` stay, the rest becomes a
+    hyphen.
+    """
     plain = unicodedata.normalize("NFKD", text.strip())
     plain = "".join(
         f"u{ord(char):04x}" if ord(char) > 127 else char for char in plain if not unicodedata.combining(char)
@@ -94,7 +96,7 @@ _slug = cache(slug)
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """The data files by the name of their table: the stem, or as much of the path as tells it apart.
+    """Data files by the name of their table: the stem, or as much of the path as makes it unique.
 
     Raises
     ------
@@ -153,7 +155,7 @@ def load(folder: Folder) -> Data:
 
 
 def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
-    """The cells of files that were read, by the name of their table: (file, content)."""
+    """Cells of files that were already read, given by the name of their table as (file, content)."""
     cells: dict[str, Cell] = {}
     grids: dict[str, Grid] = {}
     tables: dict[str, tuple[str, ...]] = {}
@@ -172,7 +174,7 @@ def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence
 
 
 def content(path: Path, file: str) -> bytes:
-    """What a data file holds; DataError when it cannot be read, or is not what its name says."""
+    """Content of a data file; DataError if it cannot be read or is not of the type that its name says."""
     from boundpaper.store.text_file import text_of
 
     if path.suffix.lower() == ".parquet":
@@ -184,7 +186,7 @@ def content(path: Path, file: str) -> bytes:
 
 
 def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
-    """A table's header and rows; of JSON that is no list of flat objects, what it holds.
+    """Header and rows of a table; for JSON that is not a list of flat objects, its content.
 
     Raises
     ------
@@ -277,7 +279,7 @@ def _grid(
 
 
 def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """The fewest columns that tell rows apart, words before whole numbers; the number of the row where none do."""
+    """The fewest columns that identify each row, text columns first; the row number if no columns do."""
     from itertools import combinations, islice
 
     if len(rows) == 1:

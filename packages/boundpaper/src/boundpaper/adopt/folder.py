@@ -35,7 +35,7 @@ _LINT = frozenset({"names", "ignore"})
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows for the author's own tabular: a table, its columns with their formats, which rows, and in what order."""
+    """Rows for a tabular of the author: the table, its columns with their formats, which rows, and their order."""
 
     table: str
     columns: tuple[str, ...]
@@ -45,7 +45,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Page:
-    """What a probe of the author's preamble measured.
+    """Measures that a probe took of the author's preamble.
 
     Attributes
     ----------
@@ -87,11 +87,11 @@ class Folder:
 
     @property
     def generated(self) -> Path:
-        """The folder of what is generated."""
+        """The folder of generated files."""
         return self.paper / GENERATED
 
     def shown(self, path: Path) -> str:
-        """A path as messages name it."""
+        """A path as it is written in messages."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
 

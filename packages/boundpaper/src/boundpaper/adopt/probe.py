@@ -1,4 +1,4 @@
-"""A probe of the author's preamble: LaTeX itself says how wide a column is, in which font, and how works are cited."""
+"""A probe of the author's preamble: ask LaTeX how wide a column is, in which font, and how works are cited."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ASKED = r"""\makeatletter
 
 
 def measured(main: Source, scratch: Path) -> Page | None:
-    """What the preamble of a main file makes of the page; None where there is no LaTeX, or it refuses the preamble.
+    """Page measures under the preamble of a main file; None if there is no LaTeX or it refuses the preamble.
 
     Parameters
     ----------

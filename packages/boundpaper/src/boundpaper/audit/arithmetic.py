@@ -1,4 +1,4 @@
-"""Arithmetic that a sentence does in front of the reader: equations, a count of a count, a change beside its two ends.
+"""Arithmetic within a sentence: equations, parts of a total, and a change beside its two ends.
 
 A change is wrong only where no reading of it is right: of either base, as increase or ratio, in percent or points.
 """
@@ -45,7 +45,7 @@ _SHARE = re.compile(r"(?:\s[a-z-]+){0,3}\s?[(,]\s?(?:or |i\.e\.,? |~|≈)?")
 
 
 def check(document: Document) -> Iterator[Finding]:
-    """Findings of each sentence with three numbers or more, and of doubling beside two."""
+    """Findings in sentences with three numbers or more, and in sentences that say that two numbers double."""
     for sentence in document.sentences:
         numbers = sentence.numbers
         if len(numbers) >= 2:

@@ -1,4 +1,4 @@
-"""Files as documents: which reader takes which, and what cannot be read is said by name."""
+"""Read files as documents: choose the reader by the ending, and refuse other endings by name."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ MOST_TABLES = 80
 
 @dataclass(frozen=True)
 class Named:
-    """A table with the words of its rows, columns and context."""
+    """A table with the words of its row names, its column names and its context."""
 
     table: Table
 
@@ -52,7 +52,7 @@ class Named:
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The words of a name that tell something, in order: their first six letters, or all of those with a digit."""
+    """Significant words of a name in order: their first six letters, or the whole word if it has a digit."""
     found = (word.lower() for word in _WORD.findall(text))
     told = (_ALIASES.get(word, word) for word in found if word.removesuffix("s") not in _GENERIC)
     return tuple(word if any(sign.isdigit() for sign in word) else word[:STEM] for word in told)
@@ -64,7 +64,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def check(document: Document) -> Iterator[Finding]:
-    """Findings of each two tables."""
+    """Findings for each pair of tables."""
     named = [Named(each) for each in document.tables[:MOST_TABLES] if each.columns]
     for index, first in enumerate(named):
         for second in named[index + 1 :]:

@@ -1,4 +1,4 @@
-"""Findings that were looked at and let stand: a YAML file with the reason of each, which cannot rot.
+"""Suppressed findings: a YAML file that gives a reason for each; an entry that matches nothing is an error.
 
     - id: 1f0c2a9b
       kind: total
@@ -29,7 +29,7 @@ def read(file: str) -> dict[str, Mapping[str, str]]:
     Raises
     ------
     DataError
-        The file is absent or malformed, an entry lacks a field, a reason has too few words, an id stands twice.
+        The file is absent or malformed, an entry lacks a field, a reason has too few words, an id appears twice.
     """
     try:
         held = yaml_of(Path(), file)
@@ -56,7 +56,7 @@ def read(file: str) -> dict[str, Mapping[str, str]]:
 def parted(
     findings: Sequence[Finding], entries: Mapping[str, Mapping[str, str]], file: str
 ) -> tuple[list[Finding], list[tuple[Finding, str]]]:
-    """The findings that are left, and those that an entry suppresses with its reason.
+    """Split findings into those that remain and those that an entry suppresses, with the reason.
 
     Raises
     ------

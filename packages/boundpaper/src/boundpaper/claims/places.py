@@ -21,7 +21,7 @@ _CALL = re.compile(r"""\b(?:claim|mark)\(\s*['"]([^'"]+)['"]""")
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Builder of the places: one row a verdict, in the order of the ledger."""
+    """Builder of the places: one row per verdict, in the order of the ledger."""
     rows = places(job.root, gather(job))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     path = "artifacts/results/claim_places.csv"

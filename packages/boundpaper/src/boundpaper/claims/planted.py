@@ -1,4 +1,4 @@
-"""Planted typos: numbers of the sources changed one at a time, and whether any verdict of the ledger turns.
+"""Planted typos: change numbers of the sources one at a time, and see whether a verdict of the ledger changes.
 
     python -m boundpaper.claims.planted [COUNT [SEED]]
 
@@ -68,7 +68,7 @@ class Project:
         self._verdicts: dict[str, dict[str, str]] = {}
 
     def detected(self, name: str, frame: pd.DataFrame) -> str:
-        """The first verdict that turns (or step that refuses) when the artifact `name` is `frame`, else nothing.
+        """The first verdict that changes (or step that fails) when the artifact `name` is `frame`; else empty.
 
         Claims on the table itself are asked first, then those on what studies make of it, as far as that differs.
         """
@@ -137,7 +137,7 @@ def _same(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
 
 
 def typo(text: str, chance: random.Random) -> tuple[str, str]:
-    """A printed number with one typo, and its kind; the number that it stands for is another one.
+    """Plant one typo in a printed number, so that its value differs; return it with its kind.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def _value(text: str) -> tuple[float, float] | None:
 
 
 def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
-    """The typos to plant: numbers drawn from all tables that print what a document says, as many a document.
+    """Typos to plant: numbers drawn from all tables of printed values, equally many per document.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
 
 
 def detection(project: Project, each: Typo) -> str:
-    """What detects a typo; empty when nothing does."""
+    """Name what detects a typo; empty if nothing does."""
     frame = store.read(project.root, each.table)
     texts = list(frame["printed"])
     if texts[each.row - 1] != each.before:

@@ -1,4 +1,4 @@
-"""The verdict on one claim: what each word means, and what a verdict may not be given for.
+"""The verdict on one claim: what each word means, and what it requires.
 
 The meanings stand here once (`MEANINGS`, `FAILURES`, `SEVERITIES`), and a `Verdict` that breaks one cannot be made.
 """
@@ -51,7 +51,7 @@ SEVERITIES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a claim's function found.
+    """Verdict of a claim's function, with reason and numbers.
 
     Attributes
     ----------

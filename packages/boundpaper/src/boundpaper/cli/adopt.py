@@ -1,4 +1,4 @@
-"""A LaTeX paper that exists: begun, its numbers bound and found, and given back as it was."""
+"""Commands for an existing LaTeX paper: adopt it, bind and find its numbers, and give it back as it was."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def adopted() -> Folder:
-    """The adopted paper in the working directory or above it; a DataError where there is none."""
+    """The adopted paper in the working directory or above it; DataError if there is none."""
     from boundpaper.adopt.folder import read
     from boundpaper.errors import DataError
     from boundpaper.places import ADOPTED, nearest_adopted
@@ -32,7 +32,7 @@ def adopted() -> Folder:
 @click.option("--data", multiple=True, metavar="PATTERN", help="Data files, such as results/*.csv.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written, without writing it.")
 def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
-    """Begin in the folder of a LaTeX paper: boundpaper.toml, bound/, one line in the main file."""
+    """Adopt the LaTeX paper in this folder: write boundpaper.toml, bound/ and one line of the main file."""
     from boundpaper.adopt import begin
 
     planned = begin.plan(Path.cwd(), mains, data)
@@ -52,7 +52,7 @@ def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
 @click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing on success.")
 def build(check: bool, force: bool, quiet: bool) -> None:
-    """Write bound/ from the data; what is unchanged stays untouched."""
+    """Write bound/ from the data; files that do not change are not written."""
     from boundpaper.adopt.generate import build as written
     from boundpaper.typeset.plural import counted
 
@@ -71,7 +71,7 @@ def build(check: bool, force: bool, quiet: bool) -> None:
 )
 @click.option("--in-place", is_flag=True, help="Overwrite the paper's own files and stop using boundpaper.")
 def flatten(output: Path | None, in_place: bool) -> None:
-    """Write every value out: the paper as plain LaTeX without bound/, in a new folder or in place."""
+    """Write the paper as plain LaTeX without bound/, into a new folder or in place."""
     from boundpaper.adopt.flatten import write
 
     if (output is None) is not in_place:
@@ -88,7 +88,7 @@ def flatten(output: Path | None, in_place: bool) -> None:
 )
 @click.option("--all", "every", is_flag=True, help="Also list numbers that no cell has.")
 def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None:
-    """Find typed numbers, with the cells that have their value; write nothing without --fix or -i.
+    """List typed numbers with the cells that have their value; change files only with --fix or -i.
 
     Exits with 1 when a number is stale, or only one cell has it.
     """
@@ -157,7 +157,7 @@ def _asked(finding: Finding) -> Candidate | None:
 @click.option("--since", metavar="REV", default="HEAD", show_default=True, help="Revision for --overleaf-upload.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
 def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
-    """Pack the paper, as it is, for arXiv or for an editor online."""
+    """Pack the paper for arXiv or for an online editor."""
     from boundpaper.adopt import export, generate
     from boundpaper.store import files
 
@@ -202,7 +202,7 @@ html = _converting("html", "Write the paper as a page, through LaTeXML or pandoc
 @click.argument("revision")
 @click.option("--pdf", is_flag=True, help="Also write NAME-changes.pdf, with changed numbers marked.")
 def diff(revision: str, pdf: bool) -> None:
-    """Name the bound numbers whose print differs from a git REVISION's, and where they stand."""
+    """List the bound numbers that print differently at a git REVISION, with their places."""
     from boundpaper.adopt import export, generate
     from boundpaper.adopt import revision as git
     from boundpaper.store import files
@@ -223,7 +223,7 @@ def diff(revision: str, pdf: bool) -> None:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("what")
 def trace(what: str) -> None:
-    """Follow WHAT to the data: FILE.tex:LINE, an address, or a printed number."""
+    """Trace WHAT to the data: FILE.tex:LINE, an address, or a printed number."""
     from boundpaper.adopt import generate
 
     for line in generate.traced(generate.Paper.read(adopted()), what):
@@ -233,7 +233,7 @@ def trace(what: str) -> None:
 @click.command("claims")
 @click.option("--check", is_flag=True, help="Exit with 1 when a claim is contradicted or not supported.")
 def claims(check: bool) -> None:
-    """Judge the claims of claims.py by the data as they are."""
+    """Judge the claims in claims.py by the current data."""
     from boundpaper.adopt import cells, judged
 
     folder = adopted()
@@ -246,7 +246,7 @@ def claims(check: bool) -> None:
 
 @click.command("watch")
 def watch() -> None:
-    """Build again whenever data or text are saved; `latexmk -pvc` beside it shows the change."""
+    """Build again whenever data or text are saved; run `latexmk -pvc` beside it to see the result."""
     from boundpaper.adopt.cells import SUFFIXES
     from boundpaper.paper.watch import watch as watched
 

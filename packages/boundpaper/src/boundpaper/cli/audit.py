@@ -1,4 +1,4 @@
-"""Any document, read for contradictions with itself."""
+"""The command that audits documents."""
 
 from __future__ import annotations
 

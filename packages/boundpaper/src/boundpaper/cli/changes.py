@@ -1,4 +1,4 @@
-"""Where a number comes from, and what moved since a revision."""
+"""Commands that trace a number to its source, and compare results with a revision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boundpaper.cli.project import Tolerance, root, session
 @click.argument("what")
 @click.option("--all", "every", is_flag=True, help="Show every place where the number is printed.")
 def trace(what: str, every: bool) -> None:
-    """Follow WHAT down to its source: a printed number, or an address.
+    """Trace WHAT to its source: a printed number, or an address.
 
     WHAT is 0.935, table:NAME/ROW/COLUMN, result:NAME/ROW/COLUMN, claim:NAME, or the name of any step. A number is
     looked for in chapters, tables, the ledger, results, measurements and sources, as printed and rounded.
@@ -35,7 +35,7 @@ def trace(what: str, every: bool) -> None:
 @click.option("--all", "every", is_flag=True, help="List every cell that differs.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
 def diff(revision: str, tolerance: float, every: bool, strict: bool) -> None:
-    """Compare results with a git REVISION's: a page of what matters most, or every cell.
+    """Compare results with a git REVISION: the most important changes, or every cell.
 
     Cell by cell; numbers count when they differ by more than the tolerance. The results are computed below `out/`:
     those in artifacts/results stay as they are.

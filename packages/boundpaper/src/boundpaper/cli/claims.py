@@ -1,4 +1,4 @@
-"""The ledger: listed, shown, and compared with a revision's."""
+"""The command that lists and shows the ledger, and compares it with a revision."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def claims(
     strict: bool,
     against: str | None,
 ) -> None:
-    """Print the ledger, or all about the claims called NAMES.
+    """Print the ledger, or everything about the claims NAMES.
 
     With --check, compare what the claims say now with the ledger of a revision, and name the verdicts that changed.
     """

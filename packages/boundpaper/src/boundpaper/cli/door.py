@@ -59,7 +59,7 @@ class Commands(click.Group):
 
 
 def _words(error: Exception) -> str | None:
-    """An error in the project's words, such as a file that cannot be used; None of a fault in the program."""
+    """An error in the project's words, such as a file that cannot be used; None for a fault in the program."""
     from boundpaper.errors import MissingDependency, ThesisError
 
     if isinstance(error, ThesisError):

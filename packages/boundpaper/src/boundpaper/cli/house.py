@@ -1,4 +1,4 @@
-"""The project itself: another one begun, this one cleaned, what is installed."""
+"""Commands for the project itself: begin another one, clean this one, say what is installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from boundpaper.cli.project import root
     "--vendor", "wheels", is_flag=True, help="Also write the engine's wheel into the paper's folder, as `vendor` does."
 )
 def new(folder: Path, title: str, wheels: bool) -> None:
-    """Write the empty frame of a paper into FOLDER, in which `paper` and `check` run at once."""
+    """Write the frame of a new paper into FOLDER; its `paper` and `check` run at once."""
     import datetime
 
     from boundpaper.build.new_paper import new_paper
@@ -36,7 +36,7 @@ def new(folder: Path, title: str, wheels: bool) -> None:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
 @click.option("--also", multiple=True, help="Another installed package to write as a wheel.")
 def vendor(folder: Path, also: tuple[str, ...]) -> None:
-    """Lay the wheel of the engine that runs here into FOLDER/vendor, from where `make paper` installs it."""
+    """Write the wheel of this engine into FOLDER/vendor, from where `make paper` installs it."""
     from boundpaper.build.vendor import vendor as lay_wheels
 
     for path in lay_wheels(folder, ("boundpaper", *also)):
@@ -45,7 +45,7 @@ def vendor(folder: Path, also: tuple[str, ...]) -> None:
 
 @click.command()
 def clean() -> None:
-    """Remove out/; all of it can be built again. A build that runs is waited for."""
+    """Remove out/, which can be built again; wait for a build that is running."""
     from boundpaper.build.session import clean_out
 
     if not clean_out(root()):

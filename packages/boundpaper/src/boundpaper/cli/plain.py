@@ -1,4 +1,4 @@
-"""The words of adopted papers in a project that is built from chapters: each does there what fits."""
+"""Commands of adopted papers for a project built from chapters, where each does the corresponding thing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def build(ctx: click.Context, jobs: int | None) -> None:
 
 @click.command()
 def lint() -> None:
-    """Find numbers typed into chapters, citations and references that lead nowhere, without building."""
+    """Find typed numbers, and citations and references that lead nowhere, without building."""
     from boundpaper.paper import bibliography, metadata
     from boundpaper.paper import lint as rules
 
@@ -54,7 +54,7 @@ def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
 @jobs_option
 @click.pass_context
 def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> None:
-    """Pack the thesis for arXiv or for an editor online, tried out first."""
+    """Pack the thesis for arXiv or for an online editor, after compiling the package."""
     if arxiv is upload:
         raise click.UsageError("give --arxiv or --overleaf-upload")
     ctx.invoke(bundle, jobs=jobs, overleaf=upload, site="")

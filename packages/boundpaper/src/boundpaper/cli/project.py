@@ -25,7 +25,7 @@ def _context() -> dict[str, Any]:
 
 
 def root() -> Path:
-    """The project's folder; a DataError that says where to go when a command runs outside of one."""
+    """The project's folder; outside of one, a DataError that says where to go."""
     said = _context()
     return (said["root"] or nearest_project()) if "root" in said else opened_project()
 
@@ -47,14 +47,14 @@ def session(jobs: int | None = None) -> Iterator[Session]:
 
 
 def fresh(keys: Iterable[str]) -> bool:
-    """Whether the steps `keys` need nothing, told in a few milliseconds; what cannot be told so needs a session."""
+    """Whether the steps `keys` are known to be fresh, decided within milliseconds; if not, a session is needed."""
     from boundpaper.build.unchanged import unchanged
 
     return unchanged(root(), keys)
 
 
 class Tolerance(click.FloatRange):
-    """A number from 0 on, which NaN is not."""
+    """A number of at least 0; NaN is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read the number."""

@@ -1,4 +1,4 @@
-"""The thesis: built, watched, and packed to hand on."""
+"""Commands for the document: build it, watch it, and pack it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from boundpaper.cli.project import complete, fresh, jobs_option, root, session, 
     "--keep-going", is_flag=True, help="After a failure, still write out/thesis-draft.pdf from the parts that work."
 )
 def paper(jobs: int | None, site: str, keep_going: bool) -> None:
-    """Build the whole thesis: out/thesis.pdf. After a failure the last good one stays."""
+    """Build the whole thesis: out/thesis.pdf. After a failure, the last good PDF stays."""
     from boundpaper.errors import SpecError, ThesisError
     from boundpaper.paper import edition
 
@@ -80,7 +80,7 @@ def chapter(name: str, jobs: int | None) -> None:
     help="Port of --serve; 0 takes any free one.",
 )
 def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
-    """Build again what a saved file touches: the thesis, or another COMMAND such as `table heights`."""
+    """Build what depends on each file that is saved: the thesis, or another COMMAND such as `table heights`."""
     from boundpaper.paper.serve import Server
     from boundpaper.paper.watch import watch as watched
 
@@ -105,7 +105,7 @@ def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
 @click.option("--site", metavar="URL", default="", help="Site that links of the PDF lead to, as for `paper`.")
 @click.pass_context
 def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
-    """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an editor (.zip).
+    """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an online editor (.zip).
 
     It is unpacked in an empty folder and compiled by plain pdflatex first; what does not give the same pages is not
     offered.
@@ -126,7 +126,7 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
 @click.option("--site", metavar="URL", default="", help="Site that links of the PDF lead to, as for `paper`.")
 @click.pass_context
 def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
-    """Lay data, results, ledger, PDF and site out as an RO-Crate: out/crate, ready for an archive such as Zenodo.
+    """Write data, results, ledger, PDF and site as an RO-Crate: out/crate, ready for an archive such as Zenodo.
 
     Where no --site and no `site:` of the metadata names another, the PDF leads to the site that lies beside it.
     """

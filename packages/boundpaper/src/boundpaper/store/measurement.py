@@ -69,7 +69,7 @@ def _types(root: Path, name: str) -> dict[str, str]:
 def settle(root: Path) -> list[Path]:
     """Put all measurements and their manifests into their form; return the files that did not have it.
 
-    Where a CSV and a Parquet of one name stand side by side, the one that the manifest seals is kept.
+    Where a CSV and a Parquet of one name are side by side, the one that the manifest seals is kept.
 
     Raises
     ------

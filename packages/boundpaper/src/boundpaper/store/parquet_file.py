@@ -40,7 +40,7 @@ def packed(text: str, types: Mapping[str, str]) -> bytes:
     Raises
     ------
     DataError
-        When a column stands twice, or a row has more or fewer cells than the header.
+        When a column appears twice, or a row has more or fewer cells than the header.
     """
     import pyarrow as pa
     from pyarrow import parquet

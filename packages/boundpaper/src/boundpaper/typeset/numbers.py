@@ -130,7 +130,7 @@ class Interval:
     suffix: str = ""
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Write the pair in `format`; DataError when it is no pair or the wrong way round."""
+        """Write the pair in `format`; DataError when it is not a pair or the wrong way round."""
         low, high = pair(value, "interval")
         if format == "csv":
             return f"{raw(low)},{raw(high)}"

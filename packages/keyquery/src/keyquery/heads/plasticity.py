@@ -149,7 +149,7 @@ class Plasticity:
         return self.sums.precision
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a query bin: bin, position (mean, in tokens), queries, pairs, plasticity, error, reason.
+        """Return one row per query bin: bin, position (mean, in tokens), queries, pairs, plasticity, error, reason.
 
         `reason` says why a bin has no plasticity; elsewhere it is empty.
         """

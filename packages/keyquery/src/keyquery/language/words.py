@@ -47,7 +47,7 @@ def _seen(relation: Relation) -> Relation:
 
 
 def key(draw: random.Random) -> str:
-    """Four or five digits, every second time with a digit that stands twice in a row."""
+    """Four or five digits, every second time with a digit that appears twice in a row."""
     digits = [draw.choice(NUMERALS) for _ in range(draw.choice(DIGITS))]
     if draw.random() < 0.5:
         place = draw.randrange(len(digits) - 1)

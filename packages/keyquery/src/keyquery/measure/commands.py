@@ -86,7 +86,7 @@ class Whole(click.ParamType[tuple[int, ...]]):
 @click.option("--send", is_flag=True, help="Send what --publish prints; a new data set is private.")
 @click.pass_obj
 def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: Any) -> None:
-    """Capture queries and keys of a model over texts; goes on where it was stopped."""
+    """Capture queries and keys of a model over texts; continues where it was stopped."""
     from keyquery.measure.capture import run
 
     if send and not publish:
@@ -211,7 +211,7 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 @click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
 @click.pass_obj
 def run(obj: dict[str, Any], /, names: tuple[str, ...], **asked: Any) -> None:
-    """Run experiments on a model, or a pair, into measurements; goes on where it was stopped."""
+    """Run experiments on a model, or a pair, into measurements; continues where it was stopped."""
     from boundpaper.errors import SpecError
 
     try:

@@ -23,7 +23,7 @@ def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every
     metric : str
         What is measured.
     values : array of float
-        One a text; NaN where a text has none, which then does not count.
+        One per text; NaN where a text has none, which then does not count.
     reason : str
         Why there is no mean, when no text has a value.
     **place
@@ -43,7 +43,7 @@ def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every
 def per_text(
     metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **place: Any
 ) -> list[Row]:
-    """One row a text, which another model's text is paired with, each of `n` layers or heads."""
+    """One row per text, which another model's text is paired with, each of `n` layers or heads."""
     given = np.asarray(values, dtype=np.float64)
     return [
         row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **place)

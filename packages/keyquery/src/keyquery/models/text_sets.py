@@ -119,7 +119,7 @@ def _pages(package: str, folder: str) -> Callable[[], Texts]:
 
 
 def plain(html: str) -> str:
-    """The words of an HTML page, a line a block."""
+    """The words of an HTML page, one line per block."""
     page = _Page()
     page.feed(html)
     page.close()

@@ -1,4 +1,4 @@
-"""Writing the annotated copies: a page a document, and one that says what was found and what has changed."""
+"""Writing the annotated copies: one page per document, and one that says what was found and what has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""History: how each result changed over the revisions of the project, in a line a revision."""
+"""History: how each result changed over the revisions of the project, in one line per revision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger as a page: a row a verdict, all of what is known of it, and words to choose rows by."""
+"""The ledger as a page: one row per verdict, all of what is known of it, and words to choose rows by."""
 
 from __future__ import annotations
 

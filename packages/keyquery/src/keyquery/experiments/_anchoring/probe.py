@@ -1,4 +1,4 @@
-"""Probes of truth, one a layer, and what they say before and after a cut."""
+"""Probes of truth, one per layer, and what they say before and after a cut."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS = 2000  # of the solver
 
 @dataclass(frozen=True)
 class Probes:
-    """Linear classifiers of "the answer is right", one a layer.
+    """Linear classifiers of "the answer is right", one per layer.
 
     Parameters
     ----------

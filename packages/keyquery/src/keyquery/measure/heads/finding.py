@@ -60,7 +60,7 @@ class Finding:
     kind : str
         What the first principal component carries; empty when it is not known.
     bins : list of dict
-        One a query bin: position, queries, pairs, plasticity, mean_gap, spread, reason.
+        One per query bin: position, queries, pairs, plasticity, mean_gap, spread, reason.
     cells : list of list
         Cells of the map: key distance, query distance (indices), pairs, plasticity.
     competition : list of list

@@ -19,7 +19,7 @@ _rows: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # models with a table 
 
 
 def rows_of_positions(model: PreTrainedModel) -> int | None:
-    """The most tokens that the model's tables of learned positions have rows for; None of a model without a table.
+    """The most tokens that the model's tables of learned positions have rows for; None for a model without a table.
 
     A table of positions is one that is looked up, in a forward of a few tokens, at indices that grow by 1 from token to
     token: it is found by its use, whatever it is called. Rows before the first token's (OPT, RoBERTa) do not count.
@@ -82,7 +82,7 @@ def refuse_longer(model: PreTrainedModel) -> None:
 
 
 def learned_positions(model: PreTrainedModel) -> int | None:
-    """The positions beyond which `refuse_longer` has a model refuse a text; None of one without a table of them."""
+    """The positions beyond which `refuse_longer` has a model refuse a text; None for one without a table of them."""
     return _rows.get(model)
 
 

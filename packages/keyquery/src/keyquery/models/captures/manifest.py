@@ -206,7 +206,7 @@ def layers_of(found: Mapping[str, Any]) -> tuple[Layer, ...]:
 
 
 def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
-    """How each layer that a manifest lists turns its vectors, or why that is not known; None of an earlier version."""
+    """How each layer that a manifest lists turns its vectors, or why that is not known; None for an earlier version."""
     if found["settings"].get("pre_rope"):
         # vectors before their rotation: no position has turned them
         return {int(row[0]): NO_ROTATION for row in found["settings"]["captured_heads"]}

@@ -29,7 +29,7 @@ class Dimensions:
     Parameters
     ----------
     norms : mapping of side ("q", "k") to mapping of layer to array, shape (H, d), float64
-        L2 norm over the sequence, M[h, d]. Keys have one row a key head.
+        L2 norm over the sequence, M[h, d]. Keys have one row per key head.
     spreads : the same
         L2 norm over the sequence of what is left when the mean over the sequence is taken away: what a fill with the
         mean removes, as `norms` is what a fill with zero removes.

@@ -74,7 +74,7 @@ def pairwise(gold: Gold, predicted: Gold) -> float:
     """Pairs of gold lines that are predicted in the gold order, over all pairs of predicted lines.
 
     Lines that are not gold so cost pairs; one predicted or one gold line makes no pair and scores 0. A gold line that
-    stands twice makes pairs twice, as in the benchmark's own scoring.
+    appears twice makes pairs twice, as in the benchmark's own scoring.
     """
     if len(gold) < 2 or len(predicted) < 2:
         return 0.0
