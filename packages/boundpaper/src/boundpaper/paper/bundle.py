@@ -1,4 +1,4 @@
-"""The bundle: what pdflatex read of ours, with the `.bbl`, in an archive that is the same every time.
+"""The bundle: the project's files that pdflatex read, with the `.bbl`, in an archive that is always the same.
 
 arXiv gets one `thesis.tex` with all chapters and tables in it, and the figures beside it, as `.tar.gz`; an editor such
 as Overleaf, which takes `.zip` alone, gets the files as they are, with the bibliography.
@@ -103,7 +103,7 @@ def unpack(bundle: bytes, folder: Path) -> None:
 
 
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
-    r"""One `thesis.tex` with every `\input` in its place, and the pictures beside it under names without folders.
+    r"""One `thesis.tex` with every `\input` filled in, and the pictures beside it without folders.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ _SIGN = re.compile(r"\\@namedef\{sign@(\w+)\}\{([^{}]*)\}")
 
 
 def converters_text(text: str) -> str:
-    """A flattened thesis for converters, which know no command of ours: numbers without links, verdicts as signs."""
+    """Flatten the thesis for converters, which do not know our commands: numbers without links, verdicts as signs."""
     head, begin, body = text.partition("\\begin{document}")
     signs = dict(_SIGN.findall(head))
 
@@ -193,7 +193,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
 
 
 def try_out(bundle: bytes, thesis: bytes) -> None:
-    """Compile a bundle in an empty folder, and see that it gives the thesis's pages.
+    """Compile a bundle in an empty folder, and check that it gives the pages of the thesis.
 
     Raises
     ------

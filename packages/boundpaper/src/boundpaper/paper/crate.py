@@ -1,4 +1,4 @@
-"""The crate: data package, results, ledger, PDF and site as an RO-Crate, a folder that an archive takes as it is.
+"""The crate: data package, results, ledger, PDF and site as an RO-Crate, a folder that an archive accepts as is.
 
 Of the artifacts it holds the tables that the data package describes and the manifests beside them, and nothing else
 that lies there. Every table is CSV, which the standard's own reader reads as it is meant: from Parquet it makes
@@ -88,7 +88,7 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 
 @dataclass(frozen=True)
 class Part:
-    """A file of the crate: where it comes from or what it holds, where it lies there, and what it is."""
+    """A file of the crate: its origin or content, its place in the crate, and its description."""
 
     source: Path | bytes
     name: str
@@ -96,7 +96,7 @@ class Part:
 
     @property
     def content(self) -> bytes:
-        """What it holds; of a table in Parquet, its CSV."""
+        """The content; for a table in Parquet, its CSV."""
         if isinstance(self.source, bytes):
             return self.source
         return words(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
@@ -152,7 +152,7 @@ def _no_link(root: Path, path: Path) -> Path:
 
 
 def left_out(root: Path) -> list[str]:
-    """Files beside the tables that no crate takes, since neither the data package nor a manifest knows them, sorted."""
+    """Files beside the tables that neither the data package nor a manifest knows and that are left out, sorted."""
     known = {file for entry in package(root)["resources"] for file in files(root, entry["name"])}
     known |= {Path(file).with_suffix(".json").as_posix() for file in known if "/measurements/" in file}
     there = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())

@@ -1,4 +1,4 @@
-"""A figure compiled outside of any build, for a notebook or a script: in a folder that goes with the process."""
+"""Compile a figure outside of a build, for a notebook or a script, in a folder that is removed with the process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def save(figure: Figure, path: Path) -> Path:
 
 
 def content_of(figure: Figure, form: str, name: str = "figure") -> bytes:
-    """The bytes of a figure as one of `FORMATS`; `name` names it in messages, and the pictures of a `.tex`."""
+    """A figure as bytes in one of `FORMATS`; `name` is used in messages and for the pictures of a `.tex`."""
     if form == "tex":
         return tex(figure, name).encode()
     # figures of a process share the preamble, which is set once
