@@ -1,4 +1,4 @@
-"""The descriptor: `datapackage.yaml` read, with what it leaves unsaid written out.
+"""The descriptor: `datapackage.yaml` with its abbreviations written out.
 
 A resource is a Data Package's, or says only what differs; the head of the file has the notation. `package` gives every
 resource in full; `standard` gives the package as others read it.
@@ -94,7 +94,7 @@ def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[d
 
 
 def standard(root: Path) -> dict[str, Any]:
-    """The package as any reader of Data Packages takes it, relative to `artifacts/`.
+    """The package in the form that any reader of Data Packages accepts, relative to `artifacts/`.
 
     Every resource has a schema in full, and every path is that of a CSV, as which `publish` lays out every table. The
     measurements of an experiment are one resource a file, since a resource of several files is one table, and theirs
@@ -250,7 +250,7 @@ def _foreign(column: str, other: str) -> dict[str, Any]:
 
 
 class Column(NamedTuple):
-    """A field in full, its mark, and the table whose cells its own must be."""
+    """A field in full, its mark, and the table that its cells refer to."""
 
     field: dict[str, Any]
     mark: str = ""

@@ -1,4 +1,4 @@
-"""Header: the first line of a table against the columns that its schema describes."""
+"""Header: compare the first line of a table with the columns that its schema describes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = 300  # characters of a message
 
 
 def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
-    """The column that a header has wrong, and what is wrong; two empty texts where it names the columns in order.
+    """The first wrong column of a header, and what is wrong; two empty texts if the header is right.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A table as Parquet: the same cells as its CSV, typed, sealed page by page, and a small part of its size.
+"""A table as Parquet: the same cells as its CSV, typed, sealed page by page, and much smaller.
 
 What a table says is its CSV text, whatever file holds it: checks, seals and hashes go by that text, so that they depend
 neither on the library that wrote the file nor on its version. The library is loaded when a file is read or written.

@@ -41,7 +41,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
 
 
 def bytes_to_keep(path: Path, new: bytes) -> bytes:
-    """The bytes to keep at `path`: the old ones when they `agree` with the new."""
+    """The bytes to write at `path`: the old ones if they `agree` with the new."""
     if not path.is_file():
         return new
     old = path.read_bytes()

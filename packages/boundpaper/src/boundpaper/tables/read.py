@@ -1,4 +1,4 @@
-"""From a specification to cells: every value is read and checked once, for all renderers."""
+"""Read cells from a specification: every value is read and checked once for all renderers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounding a column of cells by one rule, and telling which of them is the best."""
+"""Round the cells of a column by one rule, and find the best of them."""
 
 from __future__ import annotations
 

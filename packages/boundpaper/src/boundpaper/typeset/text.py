@@ -1,4 +1,4 @@
-r"""The one escaper: plain text and light markup made safe for LaTeX, Markdown and HTML.
+r"""The only escaper: makes plain text and light markup safe for LaTeX, Markdown and HTML.
 
 `escape` takes data text, in which every character means itself. `prose` takes what authors write in captions,
 notes and titles: plain text plus `$math$`, `*emphasis*` and citations `[@key]`; a backslash before a punctuation mark
