@@ -230,7 +230,7 @@ def test_the_set_reads_the_same_from_every_form(data, tmp_path):
         ("answer", "one text", ":2: answer is 'one text'; it should be a list of texts"),
         ("answer", [], ":2: answer is []"),
         ("context", None, ":2: context is null; a sample has all of its columns"),
-        ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' stands twice"),
+        ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' appears twice"),
     ],
 )
 def test_a_wrong_sample_is_named(data, tmp_path, field, wrong, words):

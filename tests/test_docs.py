@@ -1,4 +1,4 @@
-"""The documentation: it builds without a warning, loads nothing from elsewhere, leads nowhere wrong, and keeps to the code."""
+"""The documentation builds without a warning, loads nothing from elsewhere, has no dead link, and keeps to the code."""
 
 import re
 import subprocess
@@ -58,7 +58,11 @@ def pages(tmp_path_factory):
     """The pages of the site, built strictly."""
     site = tmp_path_factory.mktemp("docs")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "-q", "-d", site], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "mkdocs", "build", "-q", "-d", site],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return {path.relative_to(site).as_posix(): Page(path) for path in site.rglob("*.html")}, site

@@ -83,7 +83,7 @@ def packed(folder: Path, which: Which, recipe: Recipe) -> Made:
     told: dict[str, Any] = json.loads((folder / which.name / TRAINING).read_text(encoding="utf-8"))
     asked = asked_for(which, recipe)
     if told["made"] != asked:
-        raise ModelError(f"{folder / which.name}: of another recipe ({differing(told['made'], asked)})")
+        raise ModelError(f"{folder / which.name}: belongs to another recipe ({differing(told['made'], asked)})")
     weights = {name: part.float() for name, part in safetensors.load_file(folder / which.name / WEIGHTS).items()}
     weights.setdefault(TIED[0], weights[TIED[1]])
     return Made(which, Trained(weights, **told["facts"]))

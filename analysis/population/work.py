@@ -90,7 +90,7 @@ def family(
 
     place, recipe, written = Path(root), recipe or Recipe(), []
     if shutil.disk_usage(place).free < FREE:
-        raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free; a family of models needs so much")
+        raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free, which a family of models needs")
     for arm in arms:
         which = Which(base, seed, arm)
         wanted = list(tables.TABLES) if again else tables.lacking(place, which.name)
@@ -119,10 +119,10 @@ def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str]
         except Exception as error:  # torch raises whatever the damaged part led to
             raise ModelError(f"{path}: damaged ({type(error).__name__}); delete it: rm {path}") from error
         if old != asked:
-            raise ModelError(f"{path}: of another recipe ({differing(old, asked)}); delete it: rm {path}")
+            raise ModelError(f"{path}: belongs to another recipe ({differing(old, asked)}); delete it: rm {path}")
         if "arithmetic" not in facts:
             raise ModelError(
-                f"{path}: of an earlier version, without its arithmetic; go on with that one, or delete it: rm {path}"
+                f"{path}: from a version that did not record its arithmetic; continue with that one, or delete it: rm {path}"
             )
         return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
     start = load_or_train(root, which.start, recipe, tell).trained if which.start else None

@@ -90,7 +90,7 @@ def test_a_val_of_the_authors_own_is_left_to_them(tmp_path):
             "no column 'plnt', which boundpaper.toml has as key; did you mean",
         ),
         ("[tables.heights]", "[tables.hights]", "no table 'hights' in the data; did you mean 'heights'?"),
-        ("main =", "mian =", "'mian' means nothing here; did you mean 'main'?"),
+        ("main =", "mian =", "'mian' has no meaning here; did you mean 'main'?"),
         ('main = "main.tex"', 'main = "other.tex"', "main names other.tex, which is not there"),
         ('main = "main.tex"', "main = 3", "main is 3; give a text or a list of texts"),
         ('"results/*.csv"', '"results/*.tsv"', "no file fits 'results/*.tsv'"),

@@ -191,6 +191,6 @@ def new(folder: str | Path, title: str = "A New Paper") -> Paper:
     from boundpaper.build.new_paper import new_paper
 
     if not title.strip():
-        raise SpecError("a paper without a title; give one")
+        raise SpecError("a paper needs a title; give one")
     new_paper(Path(folder), title, f"{datetime.date.today():%B %Y}")
     return Paper(Path(folder).absolute())

@@ -127,7 +127,7 @@ def test_an_id_outlives_moved_lines_and_no_changed_number(folder):
     (folder / "a.md").write_text(TABLE.replace("3.7", "3.8"), encoding="utf-8")
     gone = run("a.md", "--baseline", "audit.yaml")
     assert gone.exit_code == 1
-    assert "is found no more; remove the entry" in str(gone.exception)
+    assert "is no longer found; remove the entry" in str(gone.exception)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Captures made, opened and analysed from Python, in any working directory."""
+"""Make, open and analyse captures from Python, in any working directory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def capture(
     skip_short: bool = False,
     fewer: bool = False,
 ) -> Capture:
-    """Capture queries and keys of a model over texts into a folder, and open it; continues where it was stopped.
+    """Capture queries and keys of a model over texts into a folder, and open it; a stopped capture continues.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Experiments run from Python: tidy rows, and nothing written."""
+"""Run experiments from Python; they return tidy rows and write nothing."""
 
 from __future__ import annotations
 

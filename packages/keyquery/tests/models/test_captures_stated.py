@@ -130,7 +130,7 @@ def test_heads_reads_it(models: dict[str, Any], tmp_path: Path, capsys: pytest.C
         ({"theta": -1, "layout": "half"}, "theta: -1 is not above 0"),
         ({"theta": "big", "layout": "half"}, "theta: 'big' is no number"),
         ({"frequencies": [1.0, 0.1], "layout": "half", "dimensions": 8}, "2 frequencies turn 4 dimensions, not 8"),
-        ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "says nothing of layer 2"),
+        ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "says nothing about layer 2"),
         ([{"theta": 1e4, "layout": "half"}], "entry 1: no layers"),
         ([{"theta": 1e4, "layout": "half", "layers": [0]}] * 2, "entry 2: layer 0 has an entry before"),
         ({"unturned": True, "theta": 1e4}, "unturned, with theta"),

@@ -292,7 +292,7 @@ def test_wrong_requests(kind: str, factor: float | None, message: str) -> None:
 def test_shifts_that_cannot_be() -> None:
     with pytest.raises(ModelError, match="moves nothing"):
         shift_error(built("llama"), TOKENS[:, :1], 3)
-    with pytest.raises(ModelError, match="takes no position ids"):
+    with pytest.raises(ModelError, match="accepts no position ids"):
         shift_error(built("bloom"), TOKENS, 3)
     broken = built("llama")
     broken.lm_head.weight.data[0, 0] = math.nan

@@ -155,5 +155,5 @@ def test_a_record_of_a_needle_has_the_shape_of_one(changed, tmp_path):
     assert needle_run.cells(path, asked)[0].value == 100
     path.unlink()
     records.append(path, [{**good, **changed}])
-    with pytest.raises(DataError, match=r"needles\.jsonl:1: no record of a needle; remove the line"):
+    with pytest.raises(DataError, match=r"needles\.jsonl:1: not a record of a needle; remove the line"):
         needle_run.cells(path, asked)

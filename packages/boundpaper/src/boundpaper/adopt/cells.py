@@ -205,7 +205,7 @@ def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
     try:
         held = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{file}: no JSON that can be read ({error}); mend the file, or leave it out of data") from None
+        raise DataError(f"{file}: not valid JSON ({error}); mend the file, or leave it out of data") from None
     if isinstance(held, list) and held and all(isinstance(each, dict) and _flat(each) for each in held):
         header = list(dict.fromkeys(name for each in held for name in each))
         return header, [[each.get(name) for name in header] for each in held]
@@ -242,7 +242,7 @@ def _parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
     try:
         table = pq.read_table(pa.BufferReader(raw))
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: no Parquet that can be read ({str(error).splitlines()[0]})") from None
+        raise DataError(f"{file}: not valid Parquet ({str(error).splitlines()[0]})") from None
     columns = [column.to_pylist() for column in table.columns]
     return list(map(str, table.column_names)), [list(row) for row in zip(*columns, strict=True)]
 

@@ -101,7 +101,7 @@ def read(root: Path) -> Folder:
     Raises
     ------
     SpecError
-        No TOML, a word that is not known, or one that means nothing here; the message names it.
+        No TOML, a word that is not known, or one that has no meaning here; the message names it.
     """
     told = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _known(told, _TYPES, "")
@@ -161,7 +161,7 @@ def _macro(name: str) -> str:
 def _known(told: Mapping[str, Any], words: Any, where: str) -> None:
     for name in told:
         if name not in words:
-            raise SpecError(f"{ADOPTED}: {where}{name!r} means nothing here{or_known(name, words)}")
+            raise SpecError(f"{ADOPTED}: {where}{name!r} has no meaning here{or_known(name, words)}")
 
 
 def _texts(value: Any, name: str) -> tuple[str, ...]:

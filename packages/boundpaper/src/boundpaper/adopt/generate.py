@@ -313,7 +313,7 @@ def _lock(folder: Folder, force: bool) -> dict[str, str]:
         if force:
             return {}
         raise DataError(
-            f"{folder.shown(path)}: no JSON that can be read (a merge perhaps); run `boundpaper build --force`"
+            f"{folder.shown(path)}: not valid JSON (a merge perhaps); run `boundpaper build --force`"
         ) from None
 
 

@@ -48,7 +48,7 @@ def read(file: str) -> dict[str, Mapping[str, str]]:
                 f"{where}: the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why"
             )
         if words["id"] in entries:
-            raise DataError(f"{where}: {words['id']} stands twice; keep one entry")
+            raise DataError(f"{where}: {words['id']} appears twice; keep one entry")
         entries[words["id"]] = words
     return entries
 
@@ -66,9 +66,9 @@ def parted(
     by_id = {each.id: each for each in findings}
     for key, entry in entries.items():
         if key not in by_id:
-            raise DataError(f"{file}: {key} ({entry['printed']}) is found no more; remove the entry")
+            raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
         found = by_id[key]
         if (entry["kind"], entry["printed"]) != (found.kind, found.what):
-            raise DataError(f"{file}: {key} is [{found.kind}] {found.what}; write its kind and print so")
+            raise DataError(f"{file}: {key} is [{found.kind}] {found.what}; write its kind and the printed text so")
     left = [each for each in findings if each.id not in entries]
     return left, [(each, entries[each.id]["reason"]) for each in findings if each.id in entries]

@@ -146,14 +146,14 @@ def typo(text: str, chance: random.Random) -> tuple[str, str]:
     """
     digits = [match.start() for match in re.finditer(r"\d", text)]
     if not digits:
-        raise DataError(f"{text!r} has no digit to mistype")
+        raise DataError(f"{text!r} has no digit in which to plant a typo")
     kinds = ["digit", "exchanged", "lost", "sign"]
     chance.shuffle(kinds)
     for kind in [*kinds, "digit"]:
         new = _mistyped(text, kind, digits, chance)
         if new is not None and _value(new) not in (None, _value(text)):
             return new, kind
-    raise DataError(f"{text!r} cannot be mistyped into another number")
+    raise DataError(f"{text!r} cannot be changed into another number by a typo")
 
 
 def _mistyped(text: str, kind: str, digits: list[int], chance: random.Random) -> str | None:

@@ -153,7 +153,7 @@ class Verdict:
         if self.failure and self.failure not in FAILURES:
             raise ValueError(f"failure {self.failure!r} is none of {', '.join(FAILURES)}")
         if self.failure and self.verdict in GOOD:
-            raise ValueError(f"{self.verdict!r} is no failure, of {self.failure!r} or anything else")
+            raise ValueError(f"{self.verdict!r} is not a failure, of {self.failure!r} or anything else")
         if not self.failure:
             object.__setattr__(self, "failure", _FAILURE.get(self.verdict, ""))
 

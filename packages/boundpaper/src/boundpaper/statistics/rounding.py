@@ -135,7 +135,7 @@ def mean(values: Iterable[Interval]) -> Interval:
     """
     listed = list(values)
     if not listed:
-        raise ValueError("mean of no intervals; give at least one")
+        raise ValueError("mean of 0 intervals; give at least one")
     return Interval(sum(one.low for one in listed) / len(listed), sum(one.high for one in listed) / len(listed))
 
 

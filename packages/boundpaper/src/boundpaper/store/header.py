@@ -37,6 +37,6 @@ def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
     if len(absent) == 1 and len(extra) == 1 and close_to(extra[0], absent):
         parts = [f"no column {absent[0]}; unknown column {extra[0]}, which may be it"]
     if twice is not None:
-        parts.append(f"the column {twice} stands twice")
+        parts.append(f"the column {twice} appears twice")
     message = "; ".join(parts) or f"the columns stand in another order than {', '.join(wanted)}"
     return (absent or extra or [""])[0], message if len(message) < LONGEST else f"{message[:LONGEST]}..."

@@ -47,7 +47,7 @@ def packed(text: str, types: Mapping[str, str]) -> bytes:
 
     header, *rows = csv.reader(io.StringIO(text, newline=""))
     if len(set(header)) != len(header):
-        raise DataError(f"a column stands twice in {', '.join(header)}; a table has each once")
+        raise DataError(f"a column appears twice in {', '.join(header)}; a table has each once")
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise DataError(f"row {number}: {len(row)} cells for {len(header)} columns")
@@ -113,7 +113,7 @@ def _unpacked(path: Path, stamp: tuple[int, int]) -> str:
 
 def _damaged(path: Path, error: Exception) -> DataError:
     said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
-    return DataError(f"{path.name}: no Parquet that can be read ({said}); restore it from version control")
+    return DataError(f"{path.name}: not valid Parquet ({said}); restore it from version control")
 
 
 def _column(cells: list[str], kind: str) -> pa.Array:

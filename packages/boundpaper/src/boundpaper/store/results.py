@@ -24,7 +24,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
     if frame.empty:
         raise DataError(f"result {name}: no rows; a study must say something of its inputs")
     if frame.columns.duplicated().any():
-        raise DataError(f"result {name}: column {frame.columns[frame.columns.duplicated()][0]!r} stands twice")
+        raise DataError(f"result {name}: column {frame.columns[frame.columns.duplicated()][0]!r} appears twice")
     explained = pd.Series(False, index=frame.index)
     for column in (column for column in _REASONS if column in frame.columns):
         explained |= frame[column].fillna("").astype(str).str.len() > 0

@@ -256,7 +256,7 @@ def faults(
             if any(value is not None for value in cell_values):
                 if cell_values in known:
                     said = ", ".join(cells[place] for place in which)
-                    yield number, name, f"{'the value' if name else 'the key'} stands twice ({short_words(said)})"
+                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({short_words(said)})"
                 known.add(cell_values)
         for which, names, other, there in references:
             asked = tuple("" if values[place] is None else cells[place] for place in which)

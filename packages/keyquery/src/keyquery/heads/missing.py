@@ -61,7 +61,7 @@ class Row:
 
     @property
     def present(self) -> BoolArray:
-        """Where there is a value, shape (bins,)."""
+        """Mask of the values that are present, shape (bins,)."""
         return np.isfinite(self.values)
 
 
@@ -74,7 +74,7 @@ def weighted(row: Row, weights: Float64Array, chosen: BoolArray, nothing: str) -
 
 
 def row_of(scalars: list[Scalar]) -> Row:
-    """Line values up in a row."""
+    """Collect values into a row."""
     return Row(
         np.array([np.nan if scalar.value is None else scalar.value for scalar in scalars]),
         np.array([scalar.count for scalar in scalars], dtype=np.int64),

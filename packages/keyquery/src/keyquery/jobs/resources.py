@@ -1,4 +1,4 @@
-"""What a job asks of the machine or the cluster."""
+"""Resources that a job asks for."""
 
 from __future__ import annotations
 
@@ -58,5 +58,5 @@ class Resources:
             raise ThesisError(f"the partition {self.partition!r} is no name; `sinfo` lists the partitions")
 
     def only_slurm(self) -> list[str]:
-        """Names of the limits given that only Slurm can keep."""
+        """Names of the given limits that only Slurm can enforce."""
         return [name for name in ("partition", "minutes", "memory") if getattr(self, name) is not None]

@@ -25,7 +25,7 @@ HELD_EVERY = 3  # of the facts, one in so many is held out of the second phase
 
 @cache
 def world(second: bool = False) -> World:
-    """The frozen world; of the second phase without the facts that are held out of it."""
+    """The frozen world; in the second phase, without the facts that are held out of it."""
     whole = base.world()
     if not second:
         return whole

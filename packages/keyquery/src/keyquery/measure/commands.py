@@ -21,12 +21,12 @@ from keyquery.measure.loading_options import loading
 
 
 class Whole(click.ParamType[tuple[int, ...]]):
-    """Whole numbers with commas between: `0,1,2`."""
+    """Whole numbers separated by commas: `0,1,2`."""
 
     name = "numbers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Read them; a usage error says which is none."""
+        """Parse the numbers; a usage error names what is not one."""
         if isinstance(value, tuple):
             return value
         words = str(value).split(",")
@@ -86,7 +86,7 @@ class Whole(click.ParamType[tuple[int, ...]]):
 @click.option("--send", is_flag=True, help="Send what --publish prints; a new data set is private.")
 @click.pass_obj
 def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: Any) -> None:
-    """Capture queries and keys of a model over texts; continues where it was stopped."""
+    """Capture queries and keys of a model over texts; a stopped capture continues."""
     from keyquery.measure.capture import run
 
     if send and not publish:
@@ -146,7 +146,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
 @click.pass_obj
 def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
-    """Analyse every head of a CAPTURE into measurements.
+    """Analyse every head of a CAPTURE, and write measurements.
 
     CAPTURE is a folder or the Hub id of a published one.
     """
@@ -211,7 +211,7 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 @click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
 @click.pass_obj
 def run(obj: dict[str, Any], /, names: tuple[str, ...], **asked: Any) -> None:
-    """Run experiments on a model, or a pair, into measurements; continues where it was stopped."""
+    """Run experiments on a model or a pair, and write measurements; a stopped run continues."""
     from boundpaper.errors import SpecError
 
     try:

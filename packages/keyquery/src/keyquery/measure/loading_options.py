@@ -1,4 +1,4 @@
-"""How a model is loaded, as options that all commands share which load one."""
+"""Options for loading a model, shared by all commands that load one."""
 
 from __future__ import annotations
 

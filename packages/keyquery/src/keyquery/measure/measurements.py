@@ -30,7 +30,7 @@ OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which differ 
 
 
 def slug(name: str) -> str:
-    """A model's id or folder as a name of measurements: `org/My Model-7B` is `my-model-7b`."""
+    """Turn a model's id or folder into a name of measurements: `org/My Model-7B` becomes `my-model-7b`."""
     return re.sub(r"[^a-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2].lower()).strip("-._") or "model"
 
 

@@ -1,4 +1,4 @@
-"""Means over texts: how a measurement of several texts becomes rows, and what texts can be put together."""
+"""Means over texts: turn a measurement of several texts into rows, and check which texts can be combined."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def per_text(
 
 
 def together(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
-    """The surveys, when they can be of one model.
+    """Return the surveys if they can belong to one model.
 
     Raises
     ------

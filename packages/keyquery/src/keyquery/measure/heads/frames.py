@@ -1,4 +1,4 @@
-"""Findings of a capture's heads as the tables that are kept: one row per head, a bin, a cell, a dimension, a metric."""
+"""Findings of a capture's heads as tables: one row per head, bin, cell, dimension or metric."""
 
 from __future__ import annotations
 
@@ -122,7 +122,9 @@ def head_spectrum(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def head_plane(findings: Sequence[Finding]) -> pd.DataFrame:
-    """A draw of queries and keys in the plane of drift and separation, for heads spread evenly over the captured."""
+    """A sample of queries and keys in the plane of drift and separation, for heads spread evenly over the captured
+    ones.
+    """
     known = [finding for finding in findings if finding.plane]
     picked = sorted({round(place) for place in np.linspace(0, len(known) - 1, min(PLANE_HEADS, len(known)))})
     return pd.DataFrame(
@@ -187,7 +189,7 @@ def model_metrics(
 def half_metrics(
     findings: Sequence[Finding], options: PlasticityOptions, part: Capture, bins: int, split: int, half: int
 ) -> pd.DataFrame:
-    """Means over heads of a half of a capture's documents, without intervals: what differs between halves is noise."""
+    """Means over heads for half of a capture's documents, without intervals; differences between halves are noise."""
     means = model_metrics(findings, options, part.context, bins)
     kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
     placed = means[kept].assign(split=split, half=half, documents=len(part.documents))

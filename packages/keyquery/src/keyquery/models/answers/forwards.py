@@ -28,7 +28,7 @@ def encode(tokenizer: Any, text: str) -> list[int]:
     """
     ids: list[int] = list(tokenizer(text, verbose=False)["input_ids"])
     if not ids:
-        raise ModelError(f"the tokenizer makes no tokens of the prompt {text[:40]!r}, and adds no beginning token")
+        raise ModelError(f"the tokenizer gives no tokens for the prompt {text[:40]!r}, and adds no beginning token")
     end = getattr(tokenizer, "eos_token_id", None)
     begin = getattr(tokenizer, "bos_token_id", None)
     if len(ids) > 1 and ids[-1] == end and end != begin:

@@ -99,7 +99,7 @@ def positional(model: PreTrainedModel) -> str:
     if turning == (kind == "drope"):
         raise ModelError(
             f"{type(model).__name__}: its configuration says {kind}, but its rotary module "
-            f"{'rotates' if turning else 'gives no rotation'}; rope_parameters in config.json are not what is run"
+            f"{'rotates' if turning else 'gives no rotation'}; the rope_parameters in config.json do not describe it"
         )
     if kind == "drope":
         check_position_blind(model)
@@ -125,13 +125,13 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     Raises
     ------
     ModelError
-        When the model takes no position ids, or its logits are not finite.
+        When the model accepts no position ids, or its logits are not finite.
     """
     torch = need("torch")
     if tokens.shape[1] < 2 or shift < 1:
         raise ModelError(f"a shift of {shift} on {tokens.shape[1]} tokens moves nothing; give 2 tokens and 1 position")
     if "position_ids" not in inspect.signature(model.forward).parameters:
-        raise ModelError(f"{type(model).__name__} takes no position ids, so they cannot be shifted")
+        raise ModelError(f"{type(model).__name__} accepts no position ids, so positions cannot be shifted")
     device: Any = model.get_input_embeddings().weight.device
     tokens = tokens.to(device)
     places = torch.arange(tokens.shape[1], device=device)
@@ -162,8 +162,8 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
     error = shift_error(model, tokens, shift)
     if error > TOLERANCE:
         raise ModelError(
-            f"{type(model).__name__} is called drope but sees positions: moving half a text by {shift} changes its "
-            f"logits by {error:.2g} of their standard deviation; load it with the drope configuration"
+            f"{type(model).__name__} is called drope but depends on positions: moving half a text by {shift} changes "
+            f"its logits by {error:.2g} of their standard deviation; load it with the drope configuration"
         )
     return error
 

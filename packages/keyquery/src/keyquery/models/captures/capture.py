@@ -225,7 +225,7 @@ def _begin(
         manifest.agree(options.out, noted, settings)
         return
     if occupied:
-        raise ModelError(f"{options.out}: not empty, and no capture of ours; give another --out")
+        raise ModelError(f"{options.out}: not empty, and not a capture made here; give another --out")
     turning = {} if options.pre_rope else {"rotations": records(_rotations(options, loaded))}
     noted_too = {"notes": notes} if notes else {}
     manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **noted_too, **turning})

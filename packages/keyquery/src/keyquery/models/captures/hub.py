@@ -60,7 +60,7 @@ def send(folder: Path, repository: str) -> str:
         sent = api.upload_folder(repo_id=repository, repo_type="dataset", folder_path=folder, allow_patterns=names)
     except (HfHubHTTPError, OSError, ValueError) as error:
         raise DataError(
-            f"{repository}: not sent ({str(error).strip().splitlines()[0]}); log in with `hf auth login`"
+            f"{repository}: nothing was sent ({str(error).strip().splitlines()[0]}); log in with `hf auth login`"
         ) from error
     return str(sent)
 

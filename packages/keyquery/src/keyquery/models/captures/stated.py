@@ -61,7 +61,7 @@ def with_stated(capture: Capture, place: Path) -> Capture:
         turned back, queries agree less from position to position than by another pairing, or than as they are.
     """
     if capture.rotations is not None:
-        raise DataError(f"{capture.root}: says itself how its model turns its vectors; leave --rotation out")
+        raise DataError(f"{capture.root}: already states its rotation; leave --rotation out")
     layers = sorted({head.layer for head in capture.heads})
     widths = {layer: _width(capture, layer) for layer in layers}
     held = _held(place)
@@ -71,7 +71,7 @@ def with_stated(capture: Capture, place: Path) -> Capture:
     else:
         turning, absent = _of_statement(place, held, widths)
     if absent:
-        raise DataError(f"{place}: says nothing of layer {absent[0]} (of {len(absent)} such)")
+        raise DataError(f"{place}: says nothing about layer {absent[0]} (of {len(absent)} such)")
     for layer in layers:
         one = turning[layer]
         if isinstance(one, Rotary) and one.end > widths[layer]:

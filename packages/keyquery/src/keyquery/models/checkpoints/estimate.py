@@ -121,7 +121,7 @@ def of_config(
         When context or batch are below 1.
     """
     if context < 1 or batch < 1:
-        raise ModelError(f"a memory estimate for {batch} texts of {context} tokens: give 1 or more of both")
+        raise ModelError(f"memory estimate for {batch} texts of {context} tokens: give 1 or more of both")
     torch = need("torch", "to estimate memory")
     kind = getattr(torch, DTYPES[dtype]) if dtype != "auto" else getattr(config, "dtype", None) or torch.float32
     kind = getattr(torch, kind) if isinstance(kind, str) else kind

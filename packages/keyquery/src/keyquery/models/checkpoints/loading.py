@@ -359,7 +359,7 @@ def _complete(source: ModelSource, report: dict[str, Any]) -> None:
     if ignored and strict:
         raise ModelError(
             f"{source.name}: the checkpoint holds weights that {source.load_as} would ignore (first: {ignored[0]}); "
-            "its class computes more than the plain one, so give --trust-remote-code in place of load_as"
+            "its class computes more than the plain one; give --trust-remote-code instead of load_as"
         )
     if ignored:
         raise ModelError(

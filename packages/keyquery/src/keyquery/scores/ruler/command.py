@@ -160,7 +160,7 @@ def run(
 
 def _tasks(text: str | None, generate: bool) -> tuple[str, ...]:
     if text is not None and not generate:
-        raise DataError("--tasks goes with --run; result files say their tasks")
+        raise DataError("--tasks needs --run; result files name their tasks")
     if text is None or text == "all":
         return TASKS
     if text == NEEDLES:

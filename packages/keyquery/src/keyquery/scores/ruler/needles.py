@@ -193,5 +193,5 @@ def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("730491
         if value not in said:
             raise DataError(
                 f"the tokenizer cannot write the numbers of the needles ({value} comes back as {said!r}); no answer "
-                "could be right, so this check says nothing of the model"
+                "could be right, so this check says nothing about the model"
             )

@@ -197,7 +197,7 @@ def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
             if isinstance(limit, int) and length > limit:
                 raise DataError(
                     f"{path}: {name} at {length}: the harness cut prompts to the model's {limit} tokens, so this is no "
-                    "score at that length; run it again with a longer max_length, or leave the length out"
+                    "score at that length; run it again with a larger max_length, or leave the length out"
                 )
             n = _samples(content, name, length, asked)
             reason = "" if n is not None else "n, ci_low, ci_high: the file says no number of samples for each length"

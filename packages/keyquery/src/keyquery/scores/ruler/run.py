@@ -108,10 +108,10 @@ def cells(path: Path, settings: Settings) -> list[Cell]:
         references = record.get("references")
         texts = isinstance(task, str) and isinstance(length, str) and isinstance(prediction, str)
         if not (texts and isinstance(references, list) and references and all(isinstance(x, str) for x in references)):
-            raise DataError(f"{where}: no record of a needle; remove the line")
+            raise DataError(f"{where}: not a record of a needle; remove the line")
         scores = by_place.setdefault((str(task), str(length)), {})
         if record["id"] in scores:
-            raise DataError(f"{where}: {short(record['id'])} stands twice; remove one of the lines")
+            raise DataError(f"{where}: {short(record['id'])} appears twice; remove one of the lines")
         scores[record["id"]] = share_contained(split_thoughts(str(prediction)).answer, references)
     made = []
     for length in settings.lengths:
