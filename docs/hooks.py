@@ -30,8 +30,10 @@ def on_page_markdown(markdown: str, **_: object) -> str:
     """Fill a page's markers, and show the source of each stop of a walk above what the page says of it."""
     markdown = MARKER.sub(lambda marker: globals()[marker[1]](*marker[2].split()), markdown)
     return STOP.sub(
-        lambda stop: f"## {stop[1].rpartition('.')[2]}\n\n`{stop[2]}`\n\n::: {stop[1]}\n"
-        "    options: {show_source: true, show_root_heading: false, show_root_toc_entry: false, members: false}\n\n",
+        lambda stop: (
+            f"## {stop[1].rpartition('.')[2]}\n\n`{stop[2]}`\n\n::: {stop[1]}\n"
+            "    options: {show_source: true, show_root_heading: false, show_root_toc_entry: false, members: false}\n\n"
+        ),
         markdown,
     )
 
@@ -90,7 +92,9 @@ def messages() -> str:
                     message = " ".join(_words(node.args[0]).split())
                     if sum(map(str.isalpha, message)) > 12:
                         found[room].add((_code(message), node.func.id))  # type: ignore[attr-defined]
-    return "\n\n".join(f"### {room}\n\n{_table(('message', 'kind'), sorted(rows))}" for room, rows in sorted(found.items()))
+    return "\n\n".join(
+        f"### {room}\n\n{_table(('message', 'kind'), sorted(rows))}" for room, rows in sorted(found.items())
+    )
 
 
 def error_kinds() -> list[str]:
