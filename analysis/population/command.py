@@ -107,7 +107,7 @@ def run(
 
 
 def compared(root: Path, which: Which, recipe: Recipe | None = None, weights: Path | None = None) -> list[str]:
-    """Measure a model and hold its rows against those that are kept: the largest difference of each table."""
+    """Measure a model and compare its rows with the stored ones; return the largest difference of each table."""
     recipe = recipe or Recipe()
     if weights is not None:
         made = packs.packed(weights, which, recipe)

@@ -1,4 +1,4 @@
-"""One model after the other: trained where it is not, measured, and its rows written before the next begins."""
+"""Train, measure and write models one after the other; each model's rows are written before the next begins."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def family(
 
 
 def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None] = report) -> Made:
-    """The model, from its file below `out/population/weights` or trained into it; on one thread from here on."""
+    """Load the model from its file below `out/population/weights`, or train it; on one thread from here on."""
     torch = need("torch")
     torch.set_num_threads(1)
     path = root / HOME / "weights" / f"{which.name}.pt"
@@ -154,12 +154,12 @@ def _keep(path: Path, content: dict[str, Any]) -> None:
 
 
 def asked_for(which: Which, recipe: Recipe) -> dict[str, Any]:
-    """What determines a training: the model, and the part of the recipe that its arm depends on."""
+    """Everything that determines a training: the model, and the part of the recipe that its arm depends on."""
     return {"model": which.name, "recipe": json.loads(json.dumps(recipe.facts(which.arm)))}
 
 
 def differing(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Names of the recipe in which two of `asked_for` differ."""
+    """Settings of the recipe in which two values of `asked_for` differ."""
     one, two = old.get("recipe", {}), new["recipe"]
     return ", ".join(sorted(name for name in {*one, *two} if one.get(name) != two.get(name))) or "another model"
 

@@ -68,7 +68,7 @@ class Rotary:
 
     @property
     def still(self) -> bool:
-        """Whether no position turns anything."""
+        """Whether the rotation changes nothing at any position."""
         return not any(self.frequencies)
 
     def turned(self, vectors: FloatArray, tokens: IntArray) -> FloatArray:

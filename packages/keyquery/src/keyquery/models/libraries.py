@@ -1,4 +1,4 @@
-"""The heavy libraries, imported when they are needed, with the line that installs an absent one."""
+"""Heavy libraries, imported on use; if one is absent, the error gives the line that installs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts in one file, told by its content and not by its name: plain text, JSON, JSON lines, a table; packed or not.
+"""Texts in one file, recognised by content and not by name: plain text, JSON, JSON lines or a table, packed or not.
 
 A file that is read as something else than it is gives texts of braces, quotes and field names, and no error. So what
 looks like data is read as data, its faults are named with their row, and what is neither text nor data is refused.
@@ -72,7 +72,7 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
 
 
 def kind_of_file(path: Path, field: str) -> str:
-    """What a file holds, by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
+    """Kind of a file by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
 
     Raises
     ------

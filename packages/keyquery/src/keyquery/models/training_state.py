@@ -1,4 +1,4 @@
-"""Where a training stands: one file, written atomically, read back or refused with the way out."""
+"""State of a training: one file, written atomically, and read back or refused with advice."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def drop(work: Path) -> None:
-    """Remove the checkpoint of a training that is done or starts anew."""
+    """Remove the checkpoint of a training that is finished or starts again."""
     (work / FILE).unlink(missing_ok=True)

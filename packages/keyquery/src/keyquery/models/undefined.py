@@ -1,4 +1,4 @@
-"""Why numbers of a model are infinite or undefined, in words that say how to mend it."""
+"""Explain why numbers of a model are infinite or undefined, and how to mend it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class NotFinite(ModelError):
-    """Numbers of a forward are infinite or undefined; what raises it sees one layer and not the model."""
+    """Numbers of a forward are infinite or undefined; raised where only the layer is known, not the model."""
 
 
 def check_weights(model: PreTrainedModel, name: str) -> None:
-    """Refuse a model with a weight that is not finite: where only a few tokens meet it, answers would be wrong unseen.
+    """Refuse a model with a weight that is not finite, since few tokens may use it and wrong answers would go
+    unnoticed.
 
     Raises
     ------

@@ -59,7 +59,7 @@ def bench() -> None:
 @loading
 @click.pass_obj
 def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
-    """Score LongBench Pro into the measurements.
+    """Score LongBench Pro, and write measurements.
 
     Give prediction files after --predictions, or --run to make them here.
     """
@@ -105,7 +105,7 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
 @loading
 @click.pass_obj
 def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
-    """Score RULER, or needles in generated noise, into the measurements.
+    """Score RULER, or needles in generated noise, and write measurements.
 
     Give result files after --results, or --run to make them here.
     """

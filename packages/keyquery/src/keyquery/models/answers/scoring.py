@@ -58,7 +58,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Branch:
-    """One answer after the common beginning of its group: tokens up to it, its own tokens, and whose it is."""
+    """One answer after the common beginning of its group: the tokens before it, its own tokens, and its owner."""
 
     rest: tuple[int, ...]
     answer: tuple[int, ...]
@@ -66,7 +66,7 @@ class Branch:
 
     @property
     def fed(self) -> tuple[int, ...]:
-        """What must be run to read all of the answer's tokens: everything but the last."""
+        """Tokens that must be run to score the whole answer: all but the last."""
         return self.rest + self.answer[:-1]
 
 
@@ -79,7 +79,7 @@ def options_logprobs(
     prefill: Around = nullcontext,
     decode: Around = nullcontext,
 ) -> list[Scores]:
-    """Log-probabilities of answers, each taken whole: the sum over its tokens, given the prompt.
+    """Log-probabilities of whole answers: sums over their tokens, given the prompt.
 
     The prompts are run once each; the answers' later tokens follow under the key cache, so `decode` is entered only
     when some answer has more than one token.
@@ -117,7 +117,7 @@ def grouped_logprobs(
     prefill: Around = nullcontext,
     decode: Around = nullcontext,
 ) -> list[list[Scores]]:
-    """Log-probabilities as by `options_logprobs`, where the prompts of a group begin alike.
+    """Log-probabilities as in `options_logprobs`, for groups whose prompts begin alike.
 
     What they share is run once, in `prefill`; the ends of the prompts follow under the key cache, in `decode`, one
     after another, so that no key cache is ever held more than once (twice where windows slide).

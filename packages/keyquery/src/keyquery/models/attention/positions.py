@@ -1,4 +1,4 @@
-"""Position encodings of a loaded model: exchanged while a block runs, named, and tested.
+"""Position encodings of a loaded model: exchanged within a block, named, and tested.
 
 A rotation sees differences of positions only, so moving *all* positions changes nothing under RoPE either. Blindness
 is therefore tested by moving the second half of a text away from the first.
@@ -37,7 +37,7 @@ _swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary modu
 def encoding(
     model: PreTrainedModel, kind: str, *, factor: float | None = None, length: int | None = None
 ) -> Iterator[None]:
-    """Have a loaded model encode positions otherwise in this block; undone however the block is left.
+    """Change how a loaded model encodes positions in this block; undone in every case at its end.
 
     The innermost of nested blocks counts. Arguments as of `encodings.parameters`; the outputs equal those of a model
     that was loaded with `encodings.configured(config, kind)`.
@@ -107,7 +107,7 @@ def positional(model: PreTrainedModel) -> str:
 
 
 def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
-    """How far logits move when the second half of a text is moved away by `shift` positions.
+    """Change of logits when the second half of a text is moved by `shift` positions.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
 
 
 def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, shift: int = SHIFT) -> float:
-    """The shift error of a model that is meant not to see positions; tokens as of `shift_error`, 16 when None.
+    """Shift error of a model that should not depend on positions (see `shift_error`); 16 tokens if None.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
 
 
 def rotates(model: PreTrainedModel) -> bool:
-    """Whether a model may rotate queries and keys; False only where its positions are seen to come otherwise.
+    """Whether a model may rotate queries and keys; False only if its positions evidently enter in another way.
 
     That is where they are embedded like tokens (GPT-2, OPT), or other layers run through the text in order (Jamba), and
     nothing tells of a rotation or of a position bias in its place.

@@ -1,4 +1,4 @@
-"""A capture's folder as a data set of the Hub: what would be sent, and the sending of it."""
+"""Publish a capture's folder as a data set on the Hub, or show what would be sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def files(folder: Path) -> list[tuple[str, int]]:
 
 
 def upload_lines(folder: Path, repository: str) -> Iterator[str]:
-    """What publishing would send, in lines."""
+    """Lines that say what publishing would send."""
     check_repository(repository)
     sizes = files(folder)
     for name, size in sizes:
@@ -42,7 +42,7 @@ def upload_lines(folder: Path, repository: str) -> Iterator[str]:
 
 
 def send(folder: Path, repository: str) -> str:
-    """Send a capture to the Hub as one commit and return its address; a repository that is not there is made, private.
+    """Send a capture to the Hub as one commit and return its address; a missing repository is created, private.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One document's vectors on disk while a capture runs: a zip of arrays, complete or not there at all."""
+"""Vectors of one document on disk while a capture runs: a zip of arrays, complete or absent."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def path(root: Path, number: int) -> Path:
 
 
 def complete_parts(root: Path) -> dict[int, Path]:
-    """The documents whose parts are complete, by number, in order."""
+    """Numbers of the documents whose parts are complete, in order."""
     return {int(part.stem): part for part in sorted((root / FOLDER).glob("[0-9]*.npz"))}
 
 
 @contextmanager
 def disk(place: Path) -> Iterator[None]:
-    """Say plainly when the disk is full or a folder cannot be written."""
+    """Turn errors of a full disk or a protected folder into plain messages."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Reading captures: ours or the published ones, from a folder or the Hub, head by head. Needs no torch."""
+"""Read captures, ours or published ones, from a folder or the Hub, head by head. Needs no torch."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Capture:
         return -(-self.context // self.bucket_size)
 
     def rotation(self, layer: int) -> Rotary | str:
-        """How positions turn queries and keys of a layer, or why that is not known.
+        """Rotation of queries and keys of a layer, or the reason why it is unknown.
 
         Parameters
         ----------
@@ -96,7 +96,8 @@ class Capture:
         return self.rotations.get(layer, f"the capture does not say how layer {layer} turns its queries")
 
     def window(self, layer: int) -> tuple[int | None, bool]:
-        """How many tokens a query of a layer sees, None for all before it; and whether they are those of its chunk.
+        """Number of tokens that a query of a layer sees, None for all before it; and whether they are those of its
+        chunk.
 
         By the manifest, or without one by the column `sliding_window` of a file of the layer.
 

@@ -1,4 +1,4 @@
-"""Keeping the drawn tokens of the drawn heads as a document passes through the model."""
+"""Record the drawn tokens of the drawn heads while a document passes through the model."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ class VectorRecorder:
             self._flush()
 
     def abandon(self) -> None:
-        """Forget the document; calls are let pass until the next one begins."""
+        """Forget the document; calls are ignored until the next one begins."""
         self._part, self._waiting = None, []
 
     def end(self) -> None:
-        """Write what still waits; fail when a chosen layer did not run."""
+        """Write what is pending; fail if a chosen layer did not run."""
         self._flush()
         absent = sorted(set(self._queries) - self._seen)
         if absent:

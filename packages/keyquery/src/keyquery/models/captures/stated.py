@@ -1,4 +1,4 @@
-"""How positions turn the vectors of a capture that does not say so itself: stated by its user, and held against them.
+"""Rotations that a user states for a capture without one, checked against its vectors.
 
 A statement is a JSON or YAML file with the frequencies or the base of the rotation, or a model's config.json (or its
 folder), of which a narrow twin with random weights is built and looked at as a whole model is.
@@ -38,7 +38,7 @@ BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agre
 
 
 def with_stated(capture: Capture, place: Path) -> Capture:
-    """A capture that turns as its user states.
+    """A capture with the rotation that its user states.
 
     Parameters
     ----------

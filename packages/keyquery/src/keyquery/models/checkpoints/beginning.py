@@ -1,4 +1,4 @@
-"""The beginning token, for tokenizers that know one and put it nowhere."""
+"""The beginning token, for tokenizers that have one and do not add it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from boundpaper.errors import ModelError
 
 
 def begin(tokenizer: Any, name: str) -> None:
-    """Let a tokenizer of the library `tokenizers` put its beginning token in front of every text, in place.
+    """Make a tokenizer of the library `tokenizers` add its beginning token to every text, in place.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a checkpoint's config.json says, and what the class that is to run it would leave out."""
+"""Settings of a checkpoint's config.json, and those that the class that runs it would ignore."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ELSEWHERE = {"auto_map", "torch_dtype", "rope_theta", "rope_scaling", "partial_r
 
 
 def own_class(raw: dict[str, Any], name: str) -> None:
-    """Refuse a checkpoint of a class of its own that the class of its model type would quietly run in its place.
+    """Refuse a checkpoint with code of its own that the class of its model type would silently replace.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def own_class(raw: dict[str, Any], name: str) -> None:
 
 
 def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
-    """The configuration of a plain class with the settings of a checkpoint that was made by its own.
+    """Configuration of a plain class with the settings of a checkpoint that was made by its own class.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def ignored(raw: dict[str, Any], config: Any) -> dict[str, Any]:
 
 
 def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool, placed: bool) -> None:
-    """Refuse settings that change scores or positions and that the class of `config` would leave out.
+    """Refuse settings that change scores or positions and that the class of `config` would ignore.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a model will take of the memory, from its configuration alone: nothing is downloaded but config.json.
+"""Memory that a model will take, estimated from its configuration alone; only config.json is downloaded.
 
 The model is built without storage (torch's meta device), so its parameters are counted as the library shapes them.
 All parts are what is needed at least; what the libraries take for themselves (about half a gigabyte on a GPU) is not
@@ -24,7 +24,7 @@ GIGA = 1e9
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bytes that a model and a forward take at least.
+    """Least number of bytes that a model and a forward take.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def of_config(
 
 
 def room(device: str) -> int | None:
-    """Free bytes where a model of `device` goes: all GPUs for "auto" and "cuda"; None where nothing says."""
+    """Free bytes on `device`: all GPUs for "auto" and "cuda"; None if unknown."""
     torch = need("torch")
     if device in ("auto", "cuda") and torch.cuda.is_available():
         return sum(available(f"cuda:{number}") or 0 for number in range(torch.cuda.device_count()))

@@ -192,7 +192,7 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
 
 
 def hub_options(source: ModelSource) -> dict[str, Any]:
-    """Options by which the libraries find a model: the revision, and where the Hub is out of reach its cache alone."""
+    """Options with which the libraries find a model: the revision, and only the cache if the Hub is out of reach."""
     offline = not Path(source.name).is_dir() and not _hub_answers()
     return {"revision": source.revision, **({"local_files_only": True} if offline else {})}
 
@@ -237,7 +237,7 @@ def configuration(source: ModelSource) -> Any:
 
 
 def check_keys(folder: str) -> None:
-    """Check that no JSON file of a model's folder has a key twice: its libraries take the last in silence.
+    """Check that no JSON file of a model's folder has a key twice, of which libraries silently take the last.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def _is_no_report(record: logging.LogRecord) -> bool:
 
 
 def said_once(record: logging.LogRecord) -> bool:
-    """Whether a record of a log is the first with its text."""
+    """Whether a log record is the first with its text."""
     text = record.getMessage()
     new = text not in _said
     _said.add(text)
@@ -274,7 +274,7 @@ def factory(config: Any, trust_remote_code: bool = False) -> Any:
 
 
 def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
-    """What a manifest says of a loaded model: identity, architecture, precision and versions."""
+    """Facts of a loaded model for a manifest: identity, architecture, precision and versions."""
     folder = Path(source.name)
     quantization: dict[str, Any] | None = None
     if source.quantize is not None:
@@ -302,7 +302,7 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
 
 
 def shown_model(name: str) -> str:
-    """A model as it may be published: a folder by its name alone, a Hub id as it is."""
+    """Name of a model for publication: of a folder its name alone, a Hub id as it is."""
     path = Path(name)
     return path.resolve().name if path.is_dir() or path.is_absolute() else name
 

@@ -18,7 +18,7 @@ SHOWN = 3
 
 @contextmanager
 def explained(name: str, revision: str | None = None) -> Iterator[None]:
-    """Turn what the libraries raise on loading `name` into a ModelError of one line that says how to mend it."""
+    """Turn errors of the libraries while loading `name` into a ModelError of one line that says how to mend it."""
     try:
         yield
     except (ModelError, MissingDependency, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""How large each dimension of queries and keys is over texts, and how far it strays from its mean."""
+"""Size of each dimension of queries and keys over texts, and its deviation from the mean."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
 
 
 def fingerprint(samples: Sequence[Sample]) -> str:
-    """A hash of what is asked and what is right, 32 hexadecimal digits; the order of samples does not matter."""
+    """A hash of questions and right answers, 32 hexadecimal digits; the order of samples does not matter."""
     state = hashlib.blake2b(digest_size=16)
     for sample in sorted(samples, key=lambda sample: sample.id):
         text = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()

@@ -96,12 +96,12 @@ def f1(gold: Gold, predicted: Gold) -> float:
 
 
 def present(gold: Gold, predicted: Gold) -> float:
-    """Share of the gold lines among the predicted ones, in any order; surplus lines cost nothing."""
+    """Share of the gold lines among the predicted ones, in any order; additional lines cost nothing."""
     return sum(line in predicted for line in gold) / len(gold)
 
 
 def summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
-    """Best ROUGE-L over the gold summaries, or half of it plus half the best similarity where a model gives one."""
+    """Best ROUGE-L over the gold summaries; with a model, the mean of it and the best similarity."""
     overlap = rouge_l(gold, predicted, language)
     return overlap if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + overlap) / 2))
 

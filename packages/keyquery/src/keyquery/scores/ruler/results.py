@@ -40,7 +40,7 @@ NO_SAMPLES = (
 
 @dataclass(frozen=True)
 class Results:
-    """What result files hold of RULER.
+    """Contents of result files about RULER.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class Cell:
 
 
 def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
-    """Give the share of the references that stand in a prediction, 0 to 1; letter case does not count.
+    """Give the share of the references that occur in a prediction, 0 to 1; letter case does not count.
 
     Parameters
     ----------
