@@ -175,7 +175,7 @@ def changed(position, **fields):
         (lambda rows: [row for row in rows if "-256k" not in row], [], "no predictions of length 256k; give them"),
         (lambda rows: rows, ["--lengths", "8k"], "(of the lengths asked for)"),
         (lambda rows: rows, ["--lengths", "8k,9k"], "no length 9k; they are 8k, 16k"),
-        (lambda rows: rows, ["--name", "No Name"], "'No Name' is no name of measurements"),
+        (lambda rows: rows, ["--name", "No Name"], "'No Name' cannot be a name of measurements"),
     ],
 )
 def test_bad_predictions_end_in_one_line(lab, data, tmp_path, change, more, words):

@@ -393,7 +393,7 @@ def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, m
     file.write_text("\n".join(subject.book.texts(subject.book.kinds()[0], 4, 60, 0, subject.tokenizer)))
     done = run("crosslayer_balance", "text_kinds", "--model", models / "m", "--texts", file, *FEW)
     assert done.exit_code == 1
-    assert "text_kinds: text_kinds compares the kinds of text that are written here; leave --texts out" in done.stderr
+    assert "text_kinds: text_kinds compares kinds of generated text; leave --texts out" in done.stderr
     noted = manifest(project, "crosslayer_balance", "m-on-mine.txt")
     assert noted["texts"] == file.name
     assert noted["hashes"]["texts"][file.name]["count"] == 2

@@ -70,7 +70,7 @@ def test_silence_says_what_was_read(folder):
     ("arguments", "words"),
     [
         (["absent.md"], "absent.md: no such file"),
-        (["a.rst"], "a.rst: .rst is not read; give .md"),
+        (["a.rst"], "a.rst: .rst cannot be read; give .md"),
         (["a.md", "--only", "totl"], "total"),
         (["a.md", "--baseline", "absent.yaml"], "absent.yaml: no such file"),
         (["b.md"], "b.md:1: not UTF-8"),
@@ -134,7 +134,7 @@ def test_an_id_outlives_moved_lines_and_no_changed_number(folder):
     ("changed", "words"),
     [
         ({"reason": "is so"}, "say in 5 words or more why"),
-        ({"printed": "Gain = 9"}, "write its kind and print so"),
+        ({"printed": "Gain = 9"}, "write its kind and the printed text so"),
         ({"date": "2026"}, "and nothing else"),
     ],
 )

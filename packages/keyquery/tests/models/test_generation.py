@@ -177,7 +177,7 @@ def test_a_tokenizer_that_joins_prompt_and_answer_is_refused() -> None:
     inner.pre_tokenizer = ByteLevel(add_prefix_space=False)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>")
     assert continuation(tokenizer, "a a", "b") == [4]
-    with pytest.raises(ModelError, match="joins the answer 'b'"):
+    with pytest.raises(ModelError, match="merges the answer 'b'"):
         continuation(tokenizer, "a a ", "b")
 
 

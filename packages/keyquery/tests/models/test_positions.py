@@ -152,7 +152,7 @@ def test_a_rotation_elsewhere_is_found_by_the_whole_model() -> None:
         return inputs, options | {"position_embeddings": spare(options["hidden_states"], options["position_ids"])}
 
     hook = attention.register_forward_pre_hook(rotate, with_kwargs=True)
-    with pytest.raises(ModelError, match="is called drope but sees positions"):
+    with pytest.raises(ModelError, match="is called drope but depends on positions"):
         positional(model)
     hook.remove()
     assert positional(model) == "drope"

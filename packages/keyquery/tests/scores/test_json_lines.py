@@ -46,7 +46,7 @@ DAMAGED = {
     "latin-1": ('{"id": "é"}\n'.encode("latin-1"), "1: not UTF-8"),
     "cut": (b'{"id": "a', "1: not JSON"),
     "deep": (b"[" * 100_000 + b"\n", "1: not JSON"),
-    "half of a character": (b'{"id": "\\ud800", "text": "\\udfff"}\n', "1: holds half of a character"),
+    "half of a character": (b'{"id": "\\ud800", "text": "\\udfff"}\n', "1: contains half of a character"),
 }
 
 

@@ -109,7 +109,7 @@ def files(folder: Folder) -> dict[str, str]:
         try:
             paths = sorted(path for path in folder.root.glob(pattern.removeprefix("!")) if path.is_file())
         except (ValueError, NotImplementedError) as error:
-            raise SpecError(f"{ADOPTED}: data: {pattern!r} is no pattern of files here ({error})") from None
+            raise SpecError(f"{ADOPTED}: data: {pattern!r} matches no files here ({error})") from None
         if not paths:
             raise SpecError(f"{ADOPTED}: data: no file fits {pattern!r}; mend the pattern, or put the file there")
         for each in paths:

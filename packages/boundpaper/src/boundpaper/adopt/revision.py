@@ -28,7 +28,7 @@ def known(root: Path, revision: str) -> bool:
 def require(root: Path, revision: str) -> None:
     """Raise SpecError unless git knows the revision in this folder."""
     if not known(root, revision):
-        raise SpecError(f"{revision!r} is no revision of git here; `git log --oneline` lists some")
+        raise SpecError(f"{revision!r} is not a git revision here; `git log --oneline` lists some")
 
 
 def cells_at(folder: Folder, revision: str) -> dict[str, Cell]:

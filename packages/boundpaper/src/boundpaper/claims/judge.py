@@ -53,7 +53,7 @@ class Quoted:
             When the text is a word or a range.
         """
         if self.value is None:
-            raise DataError(f"{self.printed!r} is no single number; use its interval")
+            raise DataError(f"{self.printed!r} is not a single number; use its interval")
         return self.value
 
 

@@ -143,7 +143,7 @@ class Verdict:
             if value is not None and not 0 <= value <= 1:
                 raise ValueError(f"{name} is {value}, which is no probability")
         if (self.ci_low is None) != (self.ci_high is None):
-            raise ValueError("an interval has two ends; give both or none")
+            raise ValueError("an interval needs both ends or neither")
         if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high:
             raise ValueError(f"the interval {self.ci_low:g} to {self.ci_high:g} is upside down")
         if self.p_value is not None and self.p_adjusted is not None and self.p_adjusted < self.p_value - 1e-9:

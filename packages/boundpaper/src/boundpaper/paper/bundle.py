@@ -62,7 +62,7 @@ def make(out: Path, *, flat: bool = True) -> bytes:
     members["thesis.bbl"] = (out / STATE / "thesis.bbl").read_bytes()
     for name, content in members.items():
         if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
-            raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must not")
+            raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must name no folder here")
     return _tarred(members) if flat else zipped(members)
 
 
@@ -127,7 +127,7 @@ def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def _inlined(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
     if name in above:
-        raise SpecError(f"{name}: takes itself in, through {' and '.join(above)}")
+        raise SpecError(f"{name}: inputs itself, through {' and '.join(above)}")
 
     def put(match: re.Match[str]) -> str:
         file = match["name"] if match["name"] in texts else f"{match['name']}.tex"
@@ -178,7 +178,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
         It does not compile, or something is undefined.
     """
     if any(folder.iterdir()):
-        raise SpecError(f"{folder}: not empty; the dry run must see nothing but the bundle")
+        raise SpecError(f"{folder}: not empty; the test compilation needs an empty folder")
     unpack(bundle, folder)
     for _ in range(MAX_PASSES):
         done = latex.pdflatex("thesis.tex", cwd=folder, output=".", job="thesis", timeout=latex.PASS_TIMEOUT)
@@ -205,4 +205,4 @@ def try_out(bundle: bytes, thesis: bytes) -> None:
     if made == thesis:
         return
     if (pdf.pages(made), pdf.text(made)) != (pdf.pages(thesis), pdf.text(thesis)):
-        raise LatexError("the bundle compiles to other pages than out/thesis.pdf; it is not offered")
+        raise LatexError("the bundle gives other pages than out/thesis.pdf, so it is not written")

@@ -147,7 +147,7 @@ def _tables(root: Path) -> Iterator[Part]:
 
 def _no_link(root: Path, path: Path) -> Path:
     if path.resolve() != root.resolve() / path.relative_to(root):
-        raise SpecError(f"{path.relative_to(root)}: is a link, or lies behind one; put the file itself there")
+        raise SpecError(f"{path.relative_to(root)}: is a link, or inside a linked folder; put the file itself there")
     return path
 
 
@@ -280,7 +280,7 @@ def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, 
     told = described.authors or tuple(_cited(each) for each in citation(root).get("authors", []))
     named = tuple(each for each in told if each.name and each.name != NOBODY)
     if not named:
-        raise SpecError(f"{metadata.FILE}: `author` names nobody; say who wrote the paper before it is published")
+        raise SpecError(f"{metadata.FILE}: `author` names nobody; name the author before publishing")
     return named
 
 

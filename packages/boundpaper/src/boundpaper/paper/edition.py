@@ -110,5 +110,5 @@ def address(text: str) -> str:
         It has characters that need an escape.
     """
     if not _ADDRESS.fullmatch(text) or (":" in text and fault_of_address(text)):
-        raise SpecError(f"{text!r} is no address of a site; write it as https://example.org/thesis")
+        raise SpecError(f"{text!r} is not the address of a site; write it as https://example.org/thesis")
     return text.rstrip("/")

@@ -60,7 +60,7 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
     """
     try:
         if path.exists() and not path.is_file():
-            raise ThesisError(f"{path}: is no file; nothing is written there")
+            raise ThesisError(f"{path}: is not a file; nothing is written there")
         if path.is_file() and path.read_bytes() == content:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -66,7 +66,7 @@ def value(line: bytes, where: str) -> Any:
     except UnicodeEncodeError as error:
         half = str(error.object)[error.start]
         raise DataError(
-            f"{where}: holds half of a character ({half!a}); the program that wrote it cut a text in two"
+            f"{where}: contains half of a character ({half!a}); the program that wrote it cut a text in two"
         ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None

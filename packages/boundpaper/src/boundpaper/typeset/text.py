@@ -191,7 +191,7 @@ def _spans(text: str) -> list[_Span]:
             at = match.end()
         elif char == "@" and (bare := _BARE.match(text, at)):
             raise SpecError(
-                f"{bare[0]!r} in {_quoted(text, at)} is no citation: write [{bare[0]}], or \\@ for the sign"
+                f"{bare[0]!r} in {_quoted(text, at)} is not a citation: write [{bare[0]}], or \\@ for the sign"
             )
         else:
             plain.append(char)

@@ -57,7 +57,7 @@ class Row:
             raise ValueError("values, counts and reasons differ in length")
         missing = np.array([bool(reason) for reason in self.reasons], dtype=np.bool_)
         if np.isinf(self.values).any() or not np.array_equal(np.isnan(self.values), missing):
-            raise ValueError("a value without a number needs a reason, and only such a value")
+            raise ValueError("a value needs a reason exactly if it has no number")
 
     @property
     def present(self) -> BoolArray:

@@ -155,7 +155,7 @@ class SmallBook:
         if task not in TASKS:
             raise DataError(f"the small models' language has no task {task!r}; it has {', '.join(TASKS)}")
         if form not in (None, FORM):
-            raise DataError(f"a key is asked for in the wording {FORM} only, not {form!r}")
+            raise DataError(f"questions for a key come in the wording {FORM} only, not {form!r}")
         if depth is not None and not 0 <= depth <= 1:
             raise DataError(f"a depth is between 0 and 1, not {depth}")
         draw, items = random.Random(f"items/{seed}/{task}/{length}"), []

@@ -92,7 +92,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
     if send and not publish:
         raise click.UsageError("--send needs --publish OWNER/NAME")
     if publish and publish.count("/") != 1:
-        raise click.UsageError(f"--publish: {publish!r} is no data set of the Hub; write OWNER/NAME")
+        raise click.UsageError(f"--publish: {publish!r} is not a data set of the Hub; write OWNER/NAME")
     click.echo(run(obj["root"], **asked))
     if publish:
         from keyquery.models.captures import hub

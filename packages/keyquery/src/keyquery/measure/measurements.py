@@ -43,7 +43,7 @@ def checked_name(model: str) -> str:
         When it cannot.
     """
     if not NAME.fullmatch(model):
-        raise DataError(f"{model!r} is no name of measurements; give small letters, digits, '.', '_' and '-'")
+        raise DataError(f"{model!r} cannot be a name of measurements; give small letters, digits, '.', '_' and '-'")
     return model
 
 

@@ -60,7 +60,7 @@ def together(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
         When there are none, texts repeat, or they are of different models or settings.
     """
     if not surveys:
-        raise DataError("no texts were surveyed; give at least one text")
+        raise DataError("0 texts were surveyed; give at least one")
     names = [survey.text for survey in surveys]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -355,7 +355,7 @@ def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
     for name in names:
         if name not in known:
             hint = nearest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"
-            raise DataError(f"{file}: experiments has {name!r}, which is none; {hint}")
+            raise DataError(f"{file}: experiments has {name!r}, which is not one; {hint}")
     if not names:
         raise DataError(f"{file}: experiments is empty; name one, or write {ALL}")
     return tuple(name for name in known if name in names)
@@ -372,6 +372,6 @@ def _options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:
 def _settings(asked: Mapping[str, Any], experiments: Sequence[str], file: str) -> dict[str, dict[str, Any]]:
     for name, more in asked.items():
         if name not in experiments:
-            raise DataError(f"{file}: settings.{name} is of no experiment that the recipe runs")
+            raise DataError(f"{file}: settings.{name} is for an experiment that the recipe does not run")
         require(more, mapping(settings_of(name)), f"{file}: settings.{name}")
     return dict(asked)

@@ -60,7 +60,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[C
             by_source[key] = Copy(key, path.name, tuple(text.split("\n")), parts)
     if not by_source:
         known = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
-        raise DataError(f"{folder}: none of its files is a document that is judged here; those are {known}")
+        raise DataError(f"{folder}: its files include no document that is judged here; those are {known}")
     return [by_source[key] for key in anchors if key in by_source], others
 
 

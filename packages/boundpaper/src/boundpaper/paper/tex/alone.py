@@ -24,7 +24,7 @@ def save(figure: Figure, path: Path) -> Path:
     """Write a figure to `path`, see `Figure.save`."""
     form = path.suffix.removeprefix(".").lower()
     if form not in FORMATS:
-        raise SpecError(f"{path}: a figure is saved as {', '.join('.' + each for each in FORMATS)}; end the name so")
+        raise SpecError(f"{path}: a figure is saved as {', '.join('.' + each for each in FORMATS)}; change the ending")
     if not path.absolute().parent.is_dir():
         raise SpecError(f"{path}: no folder {path.absolute().parent}; make it first")
     name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # the document names its pictures by it

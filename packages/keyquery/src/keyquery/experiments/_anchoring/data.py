@@ -71,7 +71,7 @@ class Split:
     def __post_init__(self) -> None:
         shared = {sample.unit for sample in self.train} & {sample.unit for sample in self.test}
         if shared:
-            raise DataError(f"{sorted(shared)[0]!r} stands both in training and in test samples")
+            raise DataError(f"{sorted(shared)[0]!r} is both in the training and in the test samples")
         for name, samples in (("training", self.train), ("test", self.test)):
             right = sum(sample.right for sample in samples)
             if not 1 < right < len(samples) - 1:

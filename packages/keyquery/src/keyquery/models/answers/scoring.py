@@ -151,7 +151,7 @@ def continuation(tokenizer: Any, prompt: str, option: str, head: Sequence[int] |
     whole = encode(tokenizer, prompt + ("" if prompt[-1:].isspace() else " ") + option)
     if whole[: len(head)] != head:
         raise ModelError(
-            f"the tokenizer joins the answer {option!r} with the end of its prompt, {prompt[-30:]!r}; "
+            f"the tokenizer merges the answer {option!r} with the end of its prompt, {prompt[-30:]!r}; "
             "end the prompt elsewhere"
         )
     added = whole[len(head) :]
@@ -170,7 +170,7 @@ def _branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], lis
     for number, ((prompt, options), ids) in enumerate(zip(group, prompts, strict=True)):
         parts = [tuple(continuation(tokenizer, prompt, option, ids)) for option in options]
         if not parts:
-            raise DataError(f"no answers to choose from after the prompt {prompt[-40:]!r}")
+            raise DataError(f"0 answers to choose from after the prompt {prompt[-40:]!r}")
         if len(set(parts)) < len(parts):
             raise DataError(f"two of the answers {', '.join(options)} have the same tokens after {prompt[-40:]!r}")
         branches += [Branch(tuple(ids[length:]), part, number) for part in parts]

@@ -74,5 +74,5 @@ def check_repository(repository: str) -> str:
         It is none.
     """
     if not _REPOSITORY.fullmatch(repository):
-        raise DataError(f"{repository!r} is no data set of the Hub; write OWNER/NAME")
+        raise DataError(f"{repository!r} is not a data set of the Hub; write OWNER/NAME")
     return repository

@@ -39,7 +39,7 @@ def disk(place: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ThesisError(
-                f"{place}: the disk is full; free some space and run the command again, it goes on where it stopped"
+                f"{place}: the disk is full; free some space and run the command again; it continues where it stopped"
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise ThesisError(

@@ -281,7 +281,7 @@ def open_capture(
     noted = manifest.read(root)
     if noted is not None:
         if not noted.get("complete"):
-            raise DataError(f"{root}: this capture is unfinished; run the same capture command again, it goes on")
+            raise DataError(f"{root}: this capture is unfinished; run the same capture command again to continue it")
         settings = noted["settings"]
         if context is not None and context != settings["context"]:
             raise DataError(f"{root}: captured at a context of {settings['context']}, not {context}")
@@ -311,7 +311,7 @@ def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
         if matched and (entry / layout.FILE).is_file():
             heads["q" if matched[3] == "q" else "k"].add((int(matched[1]), int(matched[2])))
     if not heads["q"] and manifest.read(root) is None:
-        raise DataError(f"{root}: no capture here; its folders are named like l05h12q and hold {layout.FILE}")
+        raise DataError(f"{root}: not a capture, whose folders are named like l05h12q and hold {layout.FILE}")
     return heads
 
 

@@ -105,11 +105,11 @@ def _of_statement(place: Path, held: Any, widths: Mapping[int, int]) -> tuple[di
         where = f"{place}: entry {place_in_list + 1}" if isinstance(held, list) else str(place)
         require(row, RULE, where)
         if isinstance(held, list) and "layers" not in row:
-            raise DataError(f"{where}: no layers; of several entries each says of which layers it is")
+            raise DataError(f"{where}: no layers; each of several entries must name its layers")
         named = row.get("layers", list(widths))
         for layer in named:
             if layer in turning:
-                raise DataError(f"{where}: layer {layer} has an entry before")
+                raise DataError(f"{where}: layer {layer} has an earlier entry")
             if layer in widths:
                 turning[layer] = _of_row(where, row, widths[layer])
     return turning, [layer for layer in widths if layer not in turning]
@@ -118,12 +118,12 @@ def _of_statement(place: Path, held: Any, widths: Mapping[int, int]) -> tuple[di
 def _of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
     if row.get("unturned") is True:
         if {"theta", "frequencies"} & set(row):
-            raise DataError(f"{where}: unturned, with theta or frequencies; give one")
+            raise DataError(f"{where}: both unturned and theta or frequencies; give one of them")
         return NO_ROTATION
     if ("theta" in row) == ("frequencies" in row):
-        raise DataError(f"{where}: give theta or frequencies, one of them")
+        raise DataError(f"{where}: give either theta or frequencies")
     if "layout" not in row:
-        raise DataError(f"{where}: no layout; give how dimensions are paired: {' or '.join(LAYOUTS)}")
+        raise DataError(f"{where}: no layout; say how dimensions are paired: {' or '.join(LAYOUTS)}")
     layout: Layout = row["layout"]
     start, factor = row.get("start", 0), row.get("factor", 1.0)
     try:
@@ -174,7 +174,7 @@ def _hold(capture: Capture, place: Path) -> None:
     if means[best] > BETTER * means["stated"] + LEAST:
         how = f"with {best}" if best else "as they are"
         raise DataError(
-            f"{place}: contradicted by the vectors: turned back as stated, the mean of a head's queries keeps "
+            f"{place}: the vectors contradict this rotation: turned back as stated, the mean of a head's queries keeps "
             f"{means['stated']:.2g} of their squared length, {how} {means[best]:.2g}; check layout and frequencies"
         )
 

@@ -64,7 +64,7 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
     except ValueError:
         raise ModelError(f"{name}: load_as {load_as!r} is no model type of transformers; give one as llama") from None
     if family not in transformers.AutoModelForCausalLM._model_mapping:
-        raise ModelError(f"{name}: load_as {load_as!r} is no causal language model")
+        raise ModelError(f"{name}: load_as {load_as!r} is not a causal language model")
     plain = {key: value for key, value in raw.items() if key not in ("auto_map", "architectures", "model_type")}
     return family.from_dict(plain)
 
@@ -120,7 +120,7 @@ def rescale(model: Any, scaling: float) -> None:
         When the factor is not positive, or an attention module keeps its factor elsewhere.
     """
     if not (math.isfinite(scaling) and scaling > 0):
-        raise ModelError(f"scaling {scaling} is no factor on scores; it is a positive number, usually head_dim^-0.5")
+        raise ModelError(f"scaling {scaling} is not a factor on scores; it is a positive number, usually head_dim^-0.5")
     parts = [part for part in model.modules() if getattr(part, "layer_idx", None) is not None and _attends(part)]
     if not parts or any(not isinstance(getattr(part, "scaling", None), float) for part in parts):
         raise ModelError(f"{type(model).__name__} does not keep its factor on scores where it can be changed")

@@ -88,10 +88,10 @@ class ModelSource:
         if self.position not in POSITIONS:
             raise ModelError(f"position {self.position!r} is unknown; it is one of {', '.join(POSITIONS)}")
         if self.load_as is not None and self.trust_remote_code:
-            raise ModelError("a model is loaded as a plain class (load_as) or with its own code, not both")
+            raise ModelError("give load_as or --trust-remote-code, not both")
         if self.load_as is not None and self.position == AS_CONFIGURED:
             raise ModelError(
-                f"load_as {self.load_as}: a class of its own may encode positions in its own way; say how (position "
+                f"load_as {self.load_as}: such a model may encode positions in its own way; say how (position "
                 "rope or drope)"
             )
 

@@ -57,7 +57,7 @@ def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["
         When the architecture does not show its queries and keys before the rotation.
     """
     if not texts:
-        raise DataError("no texts to find dimensions on; give --texts 1 or more")
+        raise DataError("0 texts to find dimensions on; give --texts 1 or more")
     sums: dict[tuple[str, str, int], Any] = {}
     with ExitStack() as stack:
         held = stack.enter_context(projecting(model, max(text.shape[1] for text in texts))) if where == "pre" else None

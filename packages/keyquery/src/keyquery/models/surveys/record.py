@@ -169,7 +169,7 @@ def load(path: Path) -> TextSurvey:
         with np.load(path, allow_pickle=False) as held:
             arrays: dict[str, Any] = {name: held[name] for name in held.files}
     except FileNotFoundError:
-        raise DataError(f"{path}: no survey there") from None
+        raise DataError(f"{path}: this file is not a survey") from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"{path}: a damaged survey ({error}); remove the file and run again") from error
     names = {field.name for field in fields(TextSurvey)}

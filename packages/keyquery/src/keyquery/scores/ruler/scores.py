@@ -84,7 +84,7 @@ def length_tokens(key: str) -> int:
     """
     match = re.fullmatch(r"([1-9]\d*)(k?)", key)
     if match is None:
-        raise DataError(f"{key!r} is no length; write 4k, 8k, ... or a number of tokens")
+        raise DataError(f"{key!r} is not a length; write 4k, 8k, ... or a number of tokens")
     return int(match[1]) * (1024 if match[2] else 1)
 
 
