@@ -27,7 +27,7 @@ from boundpaper.claims.build import severity
         ({"verdict": "holds", "ci_low": 2.0, "ci_high": 1.0}, "upside down"),
         ({"verdict": "holds", "p_value": 0.04, "p_adjusted": 0.02}, "below p_value"),
         ({"verdict": "holds", "p_adjusted": 1.5}, "no probability"),
-        ({"verdict": "holds", "failure": "unit"}, "is no failure"),
+        ({"verdict": "holds", "failure": "unit"}, "is not a failure"),
         ({"verdict": "contradicted", "failure": "fate"}, "none of number"),
     ],
 )

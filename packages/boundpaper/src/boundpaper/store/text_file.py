@@ -88,7 +88,7 @@ def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     except tomllib.TOMLDecodeError as caught:
         raise error(f"{file}: no TOML: {caught}; mend it there") from None
     except (ValueError, RecursionError):
-        raise error(f"{file}: no {kind} that can be read (a number of too many digits, or lists too deep)") from None
+        raise error(f"{file}: not valid {kind} (a number of too many digits, or lists too deep)") from None
     _plain(content, file, error)
     return content
 
