@@ -37,7 +37,7 @@ class Whole(click.ParamType[tuple[int, ...]]):
 
 @click.command()
 @click.option(
-    "--model", required=True, metavar="NAME_OR_ID", help="Model: a known name, a folder, a GGUF file, or a Hub id."
+    "--model", required=True, metavar="NAME_OR_ID", help="Known name, folder, GGUF file or Hub id of the model."
 )
 @click.option(
     "--texts",
@@ -46,20 +46,10 @@ class Whole(click.ParamType[tuple[int, ...]]):
     help="Texts: a file (text, JSON, JSON lines, a table), a folder, an installed set, or a Hub id.",
 )
 @click.option("--context", type=click.IntRange(1), required=True, help="Tokens to read of each document.")
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write the capture to."
-)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of the capture.")
 @click.option("--heads", type=click.IntRange(1), default=300, show_default=True, help="Number of heads to draw.")
-@click.option(
-    "--buckets",
-    type=click.IntRange(1),
-    default=16,
-    show_default=True,
-    help="Number of equal parts into which the context is cut.",
-)
-@click.option(
-    "--rate", type=float, default=1.0, show_default=True, help="Tokens to keep for each bucket, document and side."
-)
+@click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Number of equal parts.")
+@click.option("--rate", type=float, default=1.0, show_default=True, help="Tokens kept per bucket, document and side.")
 @click.option("--documents", "limit", type=click.IntRange(1), help="Number of documents to take [all].")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed for the draw of tokens.")
 @click.option("--field", default="text", show_default=True, help="Name of the field that holds the text.")
@@ -71,13 +61,7 @@ class Whole(click.ParamType[tuple[int, ...]]):
 @click.option("--fewer", is_flag=True, help="Accept fewer documents than were asked for.")
 @click.option("--skip-short", is_flag=True, help="Skip texts that are shorter than the context.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Number of jobs; each captures a share of the documents.",
-)
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs that share the documents.")
 @click.option("--partition", help="Slurm partition.")
 @click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
 @click.option("--gpus", type=click.IntRange(0), help="Number of GPUs for each job.")
@@ -111,15 +95,11 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Which keys compete.")
 @click.option("--bins", type=click.IntRange(1), help="Number of query bins over the context [the capture's buckets].")
 @click.option(
-    "--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Bins with fewer queries are left out."
+    "--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Fewest queries a bin may have."
 )
-@click.option(
-    "--context", type=click.IntRange(1), help="Tokens of each document; needed if the capture has no manifest."
-)
+@click.option("--context", type=click.IntRange(1), help="Tokens of each document, if there is no manifest.")
 @click.option("--branch", help="Branch of the capture on the Hub.")
-@click.option(
-    "--group", type=click.IntRange(1), help="Query heads for each key head; needed if the capture has no manifest."
-)
+@click.option("--group", type=click.IntRange(1), help="Query heads per key head, if there is no manifest.")
 @click.option(
     "--rotation",
     type=click.Path(exists=True, path_type=Path),
@@ -127,12 +107,8 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 )
 @click.option("--name", "--out", "name", help="Name for the model's measurements [from the capture].")
 @click.option("--replace", is_flag=True, help="Overwrite measurements of another capture that have this name.")
-@click.option(
-    "--halves", is_flag=True, help="Also analyse halves of the documents, to estimate the noise of the capture."
-)
-@click.option(
-    "--sample", type=click.IntRange(2), metavar="N", help="Number of pairs of keys to draw in each bin [all pairs]."
-)
+@click.option("--halves", is_flag=True, help="Also analyse halves of the documents, which shows the noise.")
+@click.option("--sample", type=click.IntRange(2), metavar="N", help="Pairs of keys to draw per bin [all pairs].")
 @click.option("--separation", type=click.Choice(SEPARATIONS), default=SEPARATIONS[0], show_default=True)
 @click.option(
     "-j",
@@ -161,9 +137,7 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 @click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="Run every experiment except those that must be named.")
-@click.option(
-    "--model", metavar="NAME_OR_ID", help="Model: a known name such as tiny-rope, a folder, a GGUF file, or a Hub id."
-)
+@click.option("--model", metavar="NAME_OR_ID", help="Known name such as tiny-rope, folder, GGUF file or Hub id.")
 @click.option("--against", metavar="NAME_OR_ID", help="Second model, which is asked the same items.")
 @click.option(
     "--recipe",
@@ -171,13 +145,9 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     help="YAML file that names models, experiments and settings.",
 )
 @loading
-@click.option(
-    "--seeds", type=Whole(), default="0", show_default=True, help="Seeds for items and texts, separated by commas."
-)
+@click.option("--seeds", type=Whole(), default="0", show_default=True, help="Seeds of items and texts, as 0,1,2.")
 @click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
-@click.option(
-    "--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Number of texts for each seed."
-)
+@click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts per seed.")
 @click.option("--tokens", type=click.IntRange(8), help="Tokens of each text [the training length, at most 2,048].")
 @click.option(
     "--items",
@@ -193,9 +163,7 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     show_default=True,
     help="Statements for the experiment `anchoring`.",
 )
-@click.option(
-    "--data-file", type=click.Path(exists=True, path_type=Path), help="Local copy of the data named by --data."
-)
+@click.option("--data-file", type=click.Path(exists=True, path_type=Path), help="Local copy of the data of --data.")
 @click.option("--name", help="Name for the measurements [from the model and how it is loaded].")
 @click.option("--position", type=click.Choice(POSITIONS), default=POSITIONS[0], show_default=True)
 @click.option("--load-as", metavar="TYPE", help="Load a model with code of its own as this known class, such as llama.")
