@@ -135,7 +135,7 @@ def test_a_planted_identity_is_blind_and_told_from_its_name() -> None:
 
 def test_a_model_called_drope_that_sees_positions() -> None:
     model = built("llama")
-    with pytest.raises(ModelError, match=r"sees positions: moving half a text by 1000 changes its logits by \d"):
+    with pytest.raises(ModelError, match=r"depends on positions: moving half a text by 1000 changes its logits by \d"):
         check_position_blind(model)
     model.config.rope_parameters = configured(model.config, "drope").rope_parameters  # the module was built before
     with pytest.raises(ModelError, match="says drope, but its rotary module rotates"):

@@ -170,7 +170,7 @@ def test_bad_results_end_in_one_line(lab, tmp_path, contents, words):
 
 def test_missing_files_binary_files_and_wrong_usage(lab, tmp_path):
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
-    for file, words in ((tmp_path / "none.json", "cannot be read"), (tmp_path / "binary.json", "no text")):
+    for file, words in ((tmp_path / "none.json", "cannot be read"), (tmp_path / "binary.json", "not a text")):
         done = bench("--results", file)
         assert done.exit_code == 1
         assert words in done.output
@@ -178,8 +178,8 @@ def test_missing_files_binary_files_and_wrong_usage(lab, tmp_path):
     assert bench("--run", "--results", REAL).exit_code == 2
     assert bench("stray.json", "--run").exit_code == 2
     for more, words in (
-        (["--lengths", "many"], "is no length"),
-        (["--tasks", "needles"], "--tasks goes with --run"),
+        (["--lengths", "many"], "is not a length"),
+        (["--tasks", "needles"], "--tasks needs --run"),
         (["--name", "Wrong Name"], "cannot be a name"),
     ):
         done = bench("--results", REAL, *more)

@@ -38,7 +38,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, its line, what it is part of, and the headings above it."""
+    """A sentence, its line, the part that it belongs to, and the headings above it."""
 
     file: str
     line: int

@@ -29,7 +29,7 @@ def build(job: Job) -> dict[str, bytes]:
 
 
 def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where these rows of claims are stated, computed and used."""
+    """Places where these rows of claims are stated, computed and used."""
     anchors = _anchors(root / ANCHORS)
     used = _used(sorted((root / CHAPTERS).glob("*.tex.j2")))
     uses = []

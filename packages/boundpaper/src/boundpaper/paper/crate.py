@@ -247,7 +247,7 @@ def citation(root: Path) -> dict[str, Any]:
 
 
 def cited_authors(root: Path) -> str:
-    """The names of the authors in `CITATION.cff`, with commas; empty where it names nobody."""
+    """Names of the authors in `CITATION.cff`, separated by commas; empty if it names nobody."""
     named = citation(root).get("authors")
     people = [_cited(each) for each in named if isinstance(each, dict)] if isinstance(named, list) else []
     return ", ".join(each.name for each in people if each.name)

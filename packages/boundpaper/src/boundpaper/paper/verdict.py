@@ -36,7 +36,7 @@ class Latex(Word):
 
     @classmethod
     def of(cls, text: str, origins: tuple[Origin, ...]) -> Latex:
-        """The text with its origins."""
+        """Return the text with its origins."""
         made = cls(text)
         made.origins = origins
         return made

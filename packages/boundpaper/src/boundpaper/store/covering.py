@@ -10,7 +10,7 @@ from boundpaper.store.table_file import rows
 
 
 def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
-    """Missing rows that `covers` asks for, one line for each row of the other table.
+    """Rows that `covers` asks for and that are missing, one line for each row of the other table.
 
     Rows of documents that the thesis does not examine ask for nothing: no study reads them.
 

@@ -86,7 +86,7 @@ def files(root: Path, name: str) -> list[str]:
 
 
 def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
-    """The fields of a table's file: that of a measurement may leave `model` to its name."""
+    """Fields of a table's file; the file of a measurement may omit `model`, which its name gives."""
     fields: list[dict[str, Any]] = described["schema"]["fields"]
     if path.startswith("artifacts/measurements/") and "model" not in header:
         return [field for field in fields if field["name"] != "model"]
@@ -280,7 +280,7 @@ def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
         raise DataError(f"{where}: field {place} has no `name`")
     if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
-        raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are no mapping")
+        raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are not a mapping")
     require(item, vocabulary.field, f"{where}, {item['name']}")
     if item["type"] in ("integer", "number"):
         require(item.get("constraints", {}), vocabulary.LIMITS, f"{where}, {item['name']}")

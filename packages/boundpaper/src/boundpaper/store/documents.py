@@ -86,7 +86,7 @@ class Readers:
     known: frozenset[str]
 
     def foreign(self, source: object) -> bool:
-        """Whether a `source` cell such as `005 T1` names another document; a place in `data/` names none.
+        """Whether a `source` cell such as `005 T1` names another document; a path in `data/` names none.
 
         A number of three digits that no row of the table describes is another document's too.
         """

@@ -34,7 +34,7 @@ _ABBREVIATIONS = ("vs", "e.g", "i.e", "cf", "al", "fig", "figs", "tab", "sec", "
 
 @dataclass(frozen=True)
 class Line:
-    """A row with what stands before it."""
+    """A row with the heading, rule or space before it."""
 
     cells: tuple[str, ...]
     before: frozenset[Separator]

@@ -44,7 +44,7 @@ class Fixed:
         return decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
 
     def bare(self) -> "Fixed":
-        """Return the format of an interval's end or an uncertainty beside such a number: no plus, no suffix."""
+        """Return the format for an interval's end or an uncertainty beside such a number: no plus, no suffix."""
         return replace(self, sign=False, suffix="")
 
     def show(self, value: object, format: Output = "latex") -> str:

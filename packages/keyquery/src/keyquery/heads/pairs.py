@@ -152,7 +152,7 @@ def first_seen(head: Head, taus: Float64Array) -> Float64Array | None:
 
 
 def pair_counts(counts: IntArray) -> IntArray:
-    """Give the number of pairs among each count of keys."""
+    """Give the number of pairs for each count of keys, n (n - 1) / 2."""
     return counts * (counts - 1) // 2
 
 

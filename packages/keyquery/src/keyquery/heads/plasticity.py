@@ -185,7 +185,7 @@ class Plasticity:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the estimators of a head share.
+    """Data that the estimators of a head share.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ _reported = 0.0
 
 
 def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Broken | None:
-    """Run a job in this process; it must be one of the job's own, since its standard streams go to the log.
+    """Run a job in this process, which must belong to the job, since its standard streams go to the log.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def _seen(relation: Relation) -> Relation:
 
 
 def key(draw: random.Random) -> str:
-    """Four or five digits, every second time with a digit that appears twice in a row."""
+    """Four or five digits; in every second number a digit repeats."""
     digits = [draw.choice(NUMERALS) for _ in range(draw.choice(DIGITS))]
     if draw.random() < 0.5:
         place = draw.randrange(len(digits) - 1)
@@ -72,7 +72,7 @@ def listed(draw: random.Random) -> tuple[list[str], list[str]]:
 
 
 def backcopy(followers: World, draw: random.Random, count: int) -> tuple[list[str], list[bool]]:
-    """A walk over filler words in which a sign calls for the word before it once more.
+    """A random walk over filler words in which a sign asks for the previous word again.
 
     Parameters
     ----------

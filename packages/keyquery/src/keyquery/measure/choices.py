@@ -62,7 +62,7 @@ def every_experiment() -> tuple[str, ...]:
 
 
 def described() -> dict[str, str]:
-    """What each experiment measures, by its name: the first sentence of its file."""
+    """Description of each experiment, by name: the first sentence of its file."""
     return {name: _about(ast.get_docstring(_tree(name)) or "") for name in every_experiment()}
 
 

@@ -31,7 +31,7 @@ def check_weights(model: PreTrainedModel, name: str) -> None:
 
 
 def undefined(model: PreTrainedModel, where: str = "the model") -> str:
-    """Say which weights are not finite, or that `where` computes such numbers of finite ones."""
+    """Name the weights that are not finite, or say that `where` computes such numbers from finite ones."""
     torch = need("torch")
     mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
     computed = f"{where} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
@@ -51,7 +51,7 @@ def _not_finite(model: PreTrainedModel) -> str:
 
 @contextmanager
 def explained(model: PreTrainedModel) -> Iterator[None]:
-    """Say why where numbers of a forward of the model are not finite."""
+    """Explain why numbers of the model's forward are not finite, if they are not."""
     try:
         yield
     except NotFinite as error:

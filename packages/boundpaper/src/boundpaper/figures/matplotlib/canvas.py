@@ -32,7 +32,7 @@ _SLANT = {"italic": r"\itshape", "oblique": r"\slshape"}
 
 
 class Sheet(io.StringIO):
-    """What a drawing is written to.
+    """Output file of a drawing.
 
     Attributes
     ----------

@@ -93,7 +93,7 @@ class Finding:
     precision: str = ""
 
     def put(self, name: str, value: float | Scalar) -> None:
-        """Set a metric, or the reason why it is missing."""
+        """Set the value of a metric, or the reason why it is missing."""
         scalar = value if isinstance(value, Scalar) else Scalar(float(value), 1)
         if scalar.value is None:
             self.reasons[name] = scalar.reason

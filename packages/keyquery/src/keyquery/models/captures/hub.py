@@ -15,7 +15,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
 
 def files(folder: Path) -> list[tuple[str, int]]:
-    """The files of a gathered capture that make the data set, with their sizes in bytes, sorted.
+    """Files of a gathered capture that make up the data set, with their sizes in bytes, sorted.
 
     Raises
     ------

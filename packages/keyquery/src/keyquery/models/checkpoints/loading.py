@@ -186,7 +186,7 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
         told = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         raise ModelError(
             f"{source.name}: its tokenizer cannot read a text ({told}); "
-            "a setting of tokenizer_config.json is of another kind than the class takes, such as a text for a number"
+            "a setting of tokenizer_config.json has the wrong type for the class, such as text for a number"
         ) from error
     return words
 

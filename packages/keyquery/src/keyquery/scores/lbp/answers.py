@@ -6,7 +6,7 @@ MARKS = ("[Answer]", "[答案]")
 
 
 def area(text: str) -> str:
-    """The text after the last `[Answer]`, or after the last `[答案]` when the first is absent; all of it without marks.
+    """The text after the last `[Answer]`, or if there is none after the last `[答案]`; without either, the whole text.
 
     The English mark goes first when both occur, as in the benchmark's own scoring.
     """
