@@ -157,7 +157,7 @@ def test_about_holds_after_rounding_only_where_the_ranges_meet():
 
 
 def test_about_refuses_a_range():
-    with pytest.raises(DataError, match="no single number"):
+    with pytest.raises(DataError, match="not a single number"):
         about(quoted("~1-2%"), 1.5, reason="Here.")
 
 
