@@ -25,7 +25,7 @@ site: $(VENV)/light.stamp tex
 
 # The documentation, strictly: any warning ends it, and so does a notebook that fails.
 docs: $(VENV)/test.stamp tex
-	$(PY) -m mkdocs build -q
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build -q
 	@echo out/docs/index.html
 
 # A first measurement of a trained model, in minutes on two cores; artifacts/recipes/pretrained.yaml has the rest.
