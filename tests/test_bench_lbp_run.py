@@ -175,7 +175,7 @@ def changed(position, **fields):
         (lambda rows: [row for row in rows if "-256k" not in row], [], "no predictions of length 256k; give them"),
         (lambda rows: rows, ["--lengths", "8k"], "(of the lengths asked for)"),
         (lambda rows: rows, ["--lengths", "8k,9k"], "no length 9k; they are 8k, 16k"),
-        (lambda rows: rows, ["--name", "No Name"], "'No Name' is no name of measurements"),
+        (lambda rows: rows, ["--name", "No Name"], "'No Name' cannot be a name of measurements"),
     ],
 )
 def test_bad_predictions_end_in_one_line(lab, data, tmp_path, change, more, words):
@@ -230,7 +230,7 @@ def test_the_set_reads_the_same_from_every_form(data, tmp_path):
         ("answer", "one text", ":2: answer is 'one text'; it should be a list of texts"),
         ("answer", [], ":2: answer is []"),
         ("context", None, ":2: context is null; a sample has all of its columns"),
-        ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' stands twice"),
+        ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' appears twice"),
     ],
 )
 def test_a_wrong_sample_is_named(data, tmp_path, field, wrong, words):

@@ -71,7 +71,7 @@ def test_quote_gives_text_value_and_rounding_interval():
     bounds = quote(frame, key="range")
     assert bounds.value is None
     assert (bounds.interval.low, bounds.interval.high) == (96.5, 100.5)
-    with pytest.raises(DataError, match="is no single number"):
+    with pytest.raises(DataError, match="is not a single number"):
         _ = bounds.number
     for key in ("empty", "word"):
         with pytest.raises(DataError, match="which is no number"):
@@ -157,7 +157,7 @@ def test_about_holds_after_rounding_only_where_the_ranges_meet():
 
 
 def test_about_refuses_a_range():
-    with pytest.raises(DataError, match="no single number"):
+    with pytest.raises(DataError, match="not a single number"):
         about(quoted("~1-2%"), 1.5, reason="Here.")
 
 

@@ -196,7 +196,7 @@ def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(project: 
     if model == "nobos":  # it knows no English
         done = run(*asked)
         assert done.exit_code == 1
-        assert "its tokenizer knows no word for " in done.stderr
+        assert "its tokenizer has no token for " in done.stderr
         assert "of the tokens of the book english; give texts in its language: --texts FILE" in done.stderr
         file = project / "words.txt"
         file.write_text(" ".join(models_planted._words(random.Random(0), 80)))
@@ -334,7 +334,7 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
         (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names models and experiments itself"),
         (["--recipe", "RECIPE"], 1, "mine.yaml: unknown key 'modles'; did you mean 'models'"),
         (["massive_values", "--model", "MODELS/m", "--texts", "gone.jsonl", *FEW], 1, "gone.jsonl: no such file"),
-        (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer knows no word for 98 % of"),
+        (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer has no token for 98 % of"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(
@@ -362,7 +362,7 @@ def test_a_damaged_checkpoint_is_told_with_what_to_do(project: Path, models: Pat
     (tmp_path / "cut/lab.json").write_text("{")
     done = run("sinks", "--model", tmp_path / "cut", *FEW)
     assert done.exit_code == 1
-    assert "lab.json: not readable as JSON" in done.stderr
+    assert "lab.json: not valid JSON" in done.stderr
 
 
 # Texts from outside -----------------------------------------------------------------------------------------------
@@ -420,7 +420,7 @@ def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, m
     file.write_text("\n".join(subject.book.texts(subject.book.kinds()[0], 4, 60, 0, subject.tokenizer)))
     done = run("crosslayer_balance", "text_kinds", "--model", models / "m", "--texts", file, *FEW)
     assert done.exit_code == 1
-    assert "text_kinds: text_kinds compares the kinds of text that are written here; leave --texts out" in done.stderr
+    assert "text_kinds: text_kinds compares kinds of generated text; leave --texts out" in done.stderr
     noted = manifest(project, "crosslayer_balance", "m-on-mine.txt")
     assert noted["texts"] == file.name
     assert noted["hashes"]["texts"][file.name]["count"] == 2

@@ -382,7 +382,7 @@ def test_the_command_measures_and_the_table_shows_it(project, planted):
         (["nowhere"], 1, "nowhere: no such folder"),
         (["CAPTURE", "--estimator", "bucket_ful"], 2, "'bucket_ful' is not one of"),
         (["CAPTURE", "--min-queries", "1"], 2, "min-queries"),
-        (["CAPTURE", "--context", "1600", "--group", "2", "--name", "../x"], 1, "is no name of measurements"),
+        (["CAPTURE", "--context", "1600", "--group", "2", "--name", "../x"], 1, "cannot be a name of measurements"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(project, planted, arguments, code, words):

@@ -87,7 +87,7 @@ def test_a_damaged_file_is_refused(folder, tmp_path, name):
 
 
 def test_another_recipe_and_an_absent_model_are_refused(folder, tmp_path):
-    with pytest.raises(ModelError, match=r"of another recipe \(spread\)"):
+    with pytest.raises(ModelError, match=r"to another recipe \(spread\)"):
         pack.packed(folder, ROPE, dataclasses.replace(Recipe(), spread=0.03))
     with pytest.raises(ModelError, match=r"has no b10000-s2-A/training.json; .* leave --weights out"):
         pack.packed(folder, Which(10_000, 2, "A"), Recipe())

@@ -245,7 +245,7 @@ def test_weights_that_do_not_say_how_they_were_rounded_are_refused(start, tmp_pa
     made = {"model": "b400-s3-A", "recipe": MICRO.facts("A")}
     facts = {"steps": 1, "rounds": 0, "key_loss": 0.0, "reached": True, "curves": []}
     torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / "b400-s3-A.pt")
-    with pytest.raises(ModelError, match=r"without its arithmetic; .* delete it: rm .*b400-s3-A.pt"):
+    with pytest.raises(ModelError, match=r"did not record its arithmetic; .* delete it: rm .*b400-s3-A.pt"):
         work.load_or_train(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
 
 
@@ -289,7 +289,7 @@ def test_a_model_says_how_the_one_that_it_starts_from_was_rounded(monkeypatch, t
 
 def test_weights_of_another_recipe_are_refused(tmp_path):
     work.load_or_train(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
-    with pytest.raises(ModelError, match=r"of another recipe \(spread\); delete it"):
+    with pytest.raises(ModelError, match=r"to another recipe \(spread\); delete it"):
         work.load_or_train(tmp_path, Which(400, 3, "A"), dataclasses.replace(MICRO, spread=0.03), lambda text: None)
 
 

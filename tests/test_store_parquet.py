@@ -157,9 +157,9 @@ def test_a_cut_damaged_or_foreign_file(root):
         whole[:middle] + bytes([whole[middle] ^ 8]) + whole[middle + 1 :],
     ):
         path.write_bytes(content)
-        said = lone(root, "artifacts/measurements/sinks/m.parquet: no Parquet that can be read (")
+        said = lone(root, "artifacts/measurements/sinks/m.parquet: not valid Parquet (")
         assert said.endswith("; restore it from version control")
-        with pytest.raises(DataError, match=r"^artifacts/measurements/sinks/m\.parquet: no Parquet that can be read"):
+        with pytest.raises(DataError, match=r"^artifacts/measurements/sinks/m\.parquet: not valid Parquet"):
             read(root, "sinks")
 
 

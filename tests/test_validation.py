@@ -41,8 +41,8 @@ DAMAGED = [
     (0, "0.5", "half", "value", "'half' is no number", "type-error"),
     (0, "True", "yes", "kept", "'yes' is no boolean", "type-error"),
     (0, "rope", "ropes", "side", "'ropes' is none of rope, drope", "constraint-error"),
-    (1, ",2", ",1", "order", "the value stands twice (1)", "unique-error"),
-    (1, "a,1", "a,0", "", "the key stands twice (a, 0)", "primary-key"),
+    (1, ",2", ",1", "order", "the value appears twice (1)", "unique-error"),
+    (1, "a,1", "a,0", "", "the key appears twice (a, 0)", "primary-key"),
     (1, "a,1", "c,1", "model", "'c' is not in the table 'models'; add it there or correct the name", "foreign-key"),
     (
         1,

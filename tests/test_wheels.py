@@ -8,6 +8,7 @@ import sys
 import zipfile
 
 import pytest
+from packaging import metadata
 
 import boundpaper
 from boundpaper.build.vendor import vendor
@@ -76,6 +77,16 @@ def test_a_wheel_holds_its_types(wheels, package):
     [wheel] = [path for path in wheels if path.name.startswith(package)]
     with zipfile.ZipFile(wheel) as archive:
         assert {f"{package}/py.typed", f"{package}/__init__.pyi"} <= set(archive.namelist())
+
+
+def test_the_metadata_of_a_wheel_are_valid_and_carry_the_readme(wheels):
+    """What `twine check` looks at; twine itself brings a keyring and cryptography."""
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            [name] = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
+            known = metadata.Metadata.from_email(archive.read(name), validate=True)
+        assert (known.description_content_type, known.license_expression) == ("text/markdown", "MIT")
+        assert known.description.strip() == (ROOT / f"packages/{known.name}/README.md").read_text().strip()
 
 
 def test_a_user_of_the_wheels_has_every_name_with_its_type(installed, tmp_path):

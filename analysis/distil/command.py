@@ -80,7 +80,7 @@ def run(
     torch.set_num_threads(1)
     if shutil.disk_usage(root).free < FREE:
         raise ThesisError(
-            f"{root}: less than {FREE >> 30} GiB of disk are free; two arms with their moments need so much"
+            f"{root}: less than {FREE >> 30} GiB of disk are free, which two arms with their moments need"
         )
     folder = teacher_folder(root, model)
     loaded = model_of(folder, AS_CONFIGURED)

@@ -11,17 +11,24 @@ from analysis.distil.recipe import ARMS, RECIPES
 
 @click.command()
 @click.option(
-    "--model", default="smollm2-135m", show_default=True, help="Teacher: a packaged name, GGUF file or folder."
+    "--model",
+    default="smollm2-135m",
+    show_default=True,
+    help="Teacher: the name of a packaged model, a GGUF file or a folder.",
 )
 @click.option(
-    "--arm", "arms", type=click.Choice(tuple(ARMS)), multiple=True, help="Without rotation, or the control [both]."
+    "--arm",
+    "arms",
+    type=click.Choice(tuple(ARMS)),
+    multiple=True,
+    help="Train the model without rotation, or its control [both].",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the order of the texts.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for the order of the texts.")
 @click.option("--recipe", "name", type=click.Choice(tuple(RECIPES)), default="short", show_default=True)
-@click.option("--steps", type=click.IntRange(1), help="Stop both arms at this step of the recipe [its end].")
+@click.option("--steps", type=click.IntRange(1), help="Step of the recipe at which both arms stop [its last step].")
 @click.pass_obj
 def distil(obj: dict[str, Any], /, **asked: Any) -> None:
-    """Distil a rotary model into itself without rotation, and with it as the control; goes on where it was stopped."""
+    """Distil a rotary model into one without rotation, and into a control that keeps it; a stopped run continues."""
     from boundpaper.errors import SpecError
 
     try:

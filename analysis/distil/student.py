@@ -1,4 +1,4 @@
-"""One arm under way: the student, its optimizer, its step, what is held out, and where it stands."""
+"""One arm in training: the student, its optimizer, its step, the held-out text, and its checkpoint."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def next_loss(found: Tensor, tokens: Tensor) -> Tensor:
 
 
 class Teacher:
-    """A teacher in evaluation mode and what it says, kept while both arms of a turn read it.
+    """A teacher in evaluation mode and its outputs, shared by both arms during a turn.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Student:
             self._evaluate()
 
     def turn(self, until: int) -> None:
-        """Train to a step, evaluate, and keep where it stands."""
+        """Train to a step, evaluate, and write a checkpoint."""
         torch, recipe = need("torch"), self.recipe
         sums, first = 0.0, self.step
         while self.step < until:
@@ -168,7 +168,7 @@ class Student:
             self.store()
 
     def store(self) -> None:
-        """Keep weights, moments, step and rows, atomically."""
+        """Store weights, moments, step and rows, atomically."""
         state = {
             "weights": self.model.state_dict(),
             "adam": self.adam.state_dict(),

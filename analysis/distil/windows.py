@@ -22,7 +22,7 @@ IDS = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Windows:
-    """What both arms read.
+    """Windows of tokens that both arms read.
 
     Parameters
     ----------

@@ -11,7 +11,8 @@ SEPARATOR = "+"
 
 
 def arithmetic() -> str:
-    """Eight hexadecimal digits of a product, an attention and their gradients, at sizes of a training step.
+    """Compute a digest of eight hexadecimal digits from a product, an attention and their gradients, at sizes of a
+    training step.
 
     Libraries choose their kernels by processor, and kernels add in different orders. With another digest a training of
     the same recipe ends at other weights; the same one says that these operations round alike, and no more.

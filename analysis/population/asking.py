@@ -1,4 +1,4 @@
-"""Many questions behind few contexts: a context is read once, and each of its questions is put to what was read.
+"""Ask many questions about few contexts: a context is read once, and all of its questions reuse it.
 
 An answer is exact when greedy decoding gives it word by word and then the full stop. One pass with the answer in place
 tells: every word of it must be the most likely after the words before it. Only where it is not are the words that the
@@ -50,7 +50,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a question.
+    """Result of a question.
 
     Parameters
     ----------

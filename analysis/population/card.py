@@ -1,4 +1,4 @@
-"""The card of an offline subject: what it is, how it was made, what it was measured to do, what it cannot show."""
+"""The card of an offline subject: what it is, how it was made, its measured abilities, and its limits."""
 
 from __future__ import annotations
 

@@ -50,14 +50,14 @@ def run(
     minutes: int | None = None,
     memory: float | None = None,
 ) -> list[str]:
-    """Train and measure what is asked for; give a line a model.
+    """Train and measure what is asked for; give one line per model.
 
     Parameters
     ----------
     pack : Path or None
         Write the models asked for to this folder instead.
     weights : Path or None
-        Read models from this folder, which `pack` wrote, in place of training them.
+        Read models from this folder, which `pack` wrote, instead of training them.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def run(
 
 
 def compared(root: Path, which: Which, recipe: Recipe | None = None, weights: Path | None = None) -> list[str]:
-    """Measure a model and hold its rows against those that are kept: the largest difference of each table."""
+    """Measure a model and compare its rows with the stored ones; return the largest difference of each table."""
     recipe = recipe or Recipe()
     if weights is not None:
         made = packs.packed(weights, which, recipe)

@@ -15,24 +15,34 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 
 
 @click.command()
-@click.option("--seed", "seeds", type=click.IntRange(0), multiple=True, help="Of weights and documents [1 to 8].")
-@click.option("--base", "bases", type=click.Choice([str(base) for base in BASES]), multiple=True, help="Of rotation.")
+@click.option(
+    "--seed", "seeds", type=click.IntRange(0), multiple=True, help="Seeds for weights and documents [1 to 8]."
+)
+@click.option(
+    "--base", "bases", type=click.Choice([str(base) for base in BASES]), multiple=True, help="Base of the rotation."
+)
 @click.option("--arm", "arms", type=click.Choice(tuple(ARMS)), multiple=True, help=LETTERS)
-@click.option("--again", is_flag=True, help="Measure also models whose rows are there, and write them anew.")
-@click.option("--compare", is_flag=True, help="Measure again, write nothing, and say how far that is from the rows.")
+@click.option("--again", is_flag=True, help="Measure again models that already have rows, and replace them.")
+@click.option("--compare", is_flag=True, help="Measure again without writing, and print the difference from the rows.")
 @click.option(
     "--export", is_flag=True, help="Write seed 1 of A, B, C at base 400 to packages/keyquery/src/keyquery/tiny instead."
 )
-@click.option("--pack", type=FOLDER, help="Write the models to FOLDER instead: weights, cards, checksums.")
-@click.option("--weights", type=FOLDER, help="Read the models from a FOLDER that --pack wrote; none is trained.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes, one thread each.")
+@click.option(
+    "--pack", type=FOLDER, help="Write weights, cards and checksums of the models to FOLDER instead of measuring."
+)
+@click.option(
+    "--weights", type=FOLDER, help="Measure the models in a FOLDER that --pack wrote instead of training them."
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Number of processes, each with one thread."
+)
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--partition", help="Slurm's partition.")
-@click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
-@click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
+@click.option("--partition", help="Slurm partition.")
+@click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
+@click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
 @click.pass_obj
 def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **asked: Any) -> None:
-    """Train and measure models of the population that are not measured yet; goes on where it was stopped.
+    """Train and measure models of the population that are not measured yet; continues where it was stopped.
 
     Without options: every model of the plan, in the plan's order.
     """
@@ -60,7 +70,9 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
 
 
 @click.command()
-@click.option("--pretrained", is_flag=True, help="Measure SmolLM2 instead, in bins of 64 to 1,024 tokens.")
+@click.option(
+    "--pretrained", is_flag=True, help="Measure SmolLM2 in bins of 64 to 1,024 tokens instead of the small models."
+)
 @click.pass_obj
 def widths(obj: dict[str, Any], /, pretrained: bool) -> None:
     """Measure plasticity in bins of 1 to 64 words: of the models that ship, and of networks with random weights."""

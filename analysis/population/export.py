@@ -42,7 +42,7 @@ def export(root: Path, recipe: Recipe | None = None) -> list[Path]:
 
 
 def measured(root: Path, made: Made) -> dict[str, pd.DataFrame]:
-    """The model's rows of the tables that its card is made of (models, keys, tasks): those of its very weights.
+    """Rows of the model in the tables for its card (models, keys, tasks), for exactly these weights.
 
     Raises
     ------

@@ -141,7 +141,7 @@ def _class_letter(found: Sequence[Answer]) -> Row:
 
 
 def letter(answer: Answer) -> str:
-    """The letter of an answer's class."""
+    """Letter that codes the class of an answer."""
     if answer.exact:
         return LETTERS[EXACT]
     key = "".join(answer.ask.answer)
@@ -153,7 +153,9 @@ def letter(answer: Answer) -> str:
 
 
 def prompt_rows(seed: int, recipe: Recipe) -> list[Row]:
-    """Rows `multiple, item, context, keys, distance`: the prompts of a seed, in the order of the letters."""
+    """Rows `multiple, item, context, keys, distance`: the prompts of a seed, in the order in which letters code
+    answers.
+    """
     rows: list[Row] = []
     for multiple in prompts.MULTIPLES:
         contexts = prompts.keys(seed, round(multiple * recipe.length), CONTEXTS)

@@ -64,7 +64,7 @@ def pack(root: Path, folder: Path, models: Sequence[Which], recipe: Recipe | Non
 
 
 def packed(folder: Path, which: Which, recipe: Recipe) -> Made:
-    """Read a model from a folder that `pack` wrote, in place of training it; on one thread from here on.
+    """Read a model from a folder that `pack` wrote, instead of training it; on one thread from here on.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def packed(folder: Path, which: Which, recipe: Recipe) -> Made:
     told: dict[str, Any] = json.loads((folder / which.name / TRAINING).read_text(encoding="utf-8"))
     asked = asked_for(which, recipe)
     if told["made"] != asked:
-        raise ModelError(f"{folder / which.name}: of another recipe ({differing(told['made'], asked)})")
+        raise ModelError(f"{folder / which.name}: belongs to another recipe ({differing(told['made'], asked)})")
     weights = {name: part.float() for name, part in safetensors.load_file(folder / which.name / WEIGHTS).items()}
     weights.setdefault(TIED[0], weights[TIED[1]])
     return Made(which, Trained(weights, **told["facts"]))

@@ -117,7 +117,7 @@ class Recipe:
         return stage
 
     def more(self, arm: str) -> Stage:
-        """What an arm has more of where it misses the criterion."""
+        """Additional stretch of an arm that misses the criterion."""
         stage: Stage = getattr(self, STAGES[arm][1])
         return stage
 
@@ -155,7 +155,7 @@ class Which:
 
     @property
     def matched(self) -> Which | None:
-        """The model that it trains on for as long as: the control has the steps of what it is the control of."""
+        """The model whose number of training steps this one copies (B copies C)."""
         return Which(self.base, self.seed, "C") if self.arm == "B" else None
 
     @property

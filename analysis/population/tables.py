@@ -44,7 +44,7 @@ OF_SEEDS = "population_prompts"  # the one table that is of seeds, not of models
 
 
 def folder(root: Path, name: str) -> Path:
-    """Where a table stands."""
+    """Path of a table."""
     return path_of(root, name, FILE)
 
 
@@ -54,7 +54,7 @@ def lacking(root: Path, model: str) -> list[str]:
 
 
 def complete_models(root: Path) -> set[str]:
-    """Models that every table has rows of."""
+    """Models that have rows in every table."""
     return set.intersection(*(_models(root, name) for name in TABLES if name != OF_SEEDS))
 
 

@@ -1,6 +1,6 @@
 """Widths of query bins up to 64 words: the models that ship, and networks with random weights of three sizes.
 
-Bins lie 64 words apart, and their queries, one a text, come from the middle 1, 2, 4 ... 64 words; the pairs of keys
+Bins lie 64 words apart, and their queries, one per text, come from the middle 1, 2, 4 ... 64 words; the pairs of keys
 are the same for every width and every model of one number of texts. The texts are those of `retrained_aligned`.
 """
 

@@ -1,4 +1,4 @@
-"""One model after the other: trained where it is not, measured, and its rows written before the next begins."""
+"""Train, measure and write models one after the other; each model's rows are written before the next begins."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def family(
     recipe : Recipe or None
         The default when None.
     weights : str or None
-        A folder that `pack.pack` wrote: models are read from there in place of training them.
+        A folder that `pack.pack` wrote: models are read from there instead of training them.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def family(
 
     place, recipe, written = Path(root), recipe or Recipe(), []
     if shutil.disk_usage(place).free < FREE:
-        raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free; a family of models needs so much")
+        raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free, which a family of models needs")
     for arm in arms:
         which = Which(base, seed, arm)
         wanted = list(tables.TABLES) if again else tables.lacking(place, which.name)
@@ -107,7 +107,7 @@ def family(
 
 
 def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None] = report) -> Made:
-    """The model, from its file below `out/population/weights` or trained into it; on one thread from here on."""
+    """Load the model from its file below `out/population/weights`, or train it; on one thread from here on."""
     torch = need("torch")
     torch.set_num_threads(1)
     path = root / HOME / "weights" / f"{which.name}.pt"
@@ -119,10 +119,10 @@ def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str]
         except Exception as error:  # torch raises whatever the damaged part led to
             raise ModelError(f"{path}: damaged ({type(error).__name__}); delete it: rm {path}") from error
         if old != asked:
-            raise ModelError(f"{path}: of another recipe ({differing(old, asked)}); delete it: rm {path}")
+            raise ModelError(f"{path}: belongs to another recipe ({differing(old, asked)}); delete it: rm {path}")
         if "arithmetic" not in facts:
             raise ModelError(
-                f"{path}: of an earlier version, without its arithmetic; go on with that one, or delete it: rm {path}"
+                f"{path}: from a version that did not record its arithmetic; use that one, or delete it: rm {path}"
             )
         return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
     start = load_or_train(root, which.start, recipe, tell).trained if which.start else None
@@ -154,12 +154,12 @@ def _keep(path: Path, content: dict[str, Any]) -> None:
 
 
 def asked_for(which: Which, recipe: Recipe) -> dict[str, Any]:
-    """What determines a training: the model, and the part of the recipe that its arm depends on."""
+    """Everything that determines a training: the model, and the part of the recipe that its arm depends on."""
     return {"model": which.name, "recipe": json.loads(json.dumps(recipe.facts(which.arm)))}
 
 
 def differing(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Names of the recipe in which two of `asked_for` differ."""
+    """Settings of the recipe in which two values of `asked_for` differ."""
     one, two = old.get("recipe", {}), new["recipe"]
     return ", ".join(sorted(name for name in {*one, *two} if one.get(name) != two.get(name))) or "another model"
 

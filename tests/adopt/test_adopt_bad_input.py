@@ -31,7 +31,7 @@ def test_init_takes_what_can_be_read_and_names_the_rest(tmp_path, files, words):
 def test_two_main_files_are_asked_about(tmp_path):
     root = folder(tmp_path, one_dot_tex=MAIN)
     (root / "main.tex").rename(root / "two.tex")
-    assert "one.tex, two.tex: each begins a document" in run(root, "init", code=1)
+    assert "one.tex, two.tex: several files begin a document" in run(root, "init", code=1)
     run(root, "init", "--main", "two.tex", "--main", "one.tex")
     assert all(r"\input{bound/bound}" in (root / name).read_text() for name in ("one.tex", "two.tex"))
     run(root, "lint", "--fix")
@@ -45,7 +45,7 @@ def test_a_folder_without_paper_or_data_says_what_is_missing(tmp_path):
     assert "put the results there, or name them: --data FILE" in run(tmp_path, "init", code=1)
     assert "no boundpaper.toml here or above" in run(tmp_path, "build", code=1)
     begun(tmp_path / "x")
-    assert "boundpaper.toml: is there already" in run(tmp_path / "x", "init", code=1)
+    assert "boundpaper.toml: exists already" in run(tmp_path / "x", "init", code=1)
 
 
 def test_parts_that_are_taken_in_are_read(tmp_path):
@@ -90,12 +90,12 @@ def test_a_val_of_the_authors_own_is_left_to_them(tmp_path):
             "no column 'plnt', which boundpaper.toml has as key; did you mean",
         ),
         ("[tables.heights]", "[tables.hights]", "no table 'hights' in the data; did you mean 'heights'?"),
-        ("main =", "mian =", "'mian' means nothing here; did you mean 'main'?"),
+        ("main =", "mian =", "'mian' has no meaning here; did you mean 'main'?"),
         ('main = "main.tex"', 'main = "other.tex"', "main names other.tex, which is not there"),
         ('main = "main.tex"', "main = 3", "main is 3; give a text or a list of texts"),
         ('"results/*.csv"', '"results/*.tsv"', "no file fits 'results/*.tsv'"),
         ('"results/*.csv"', '"*.tex"', "main.tex is none of .csv"),
-        ('"results/*.csv"', '"/etc/*.csv"', "is no pattern of files here"),
+        ('"results/*.csv"', '"/etc/*.csv"', "matches no files here"),
         ("[tables", "[tables", None),
         ("main =", "main ==", "boundpaper.toml: "),
     ],

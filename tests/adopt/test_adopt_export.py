@@ -79,7 +79,7 @@ def test_only_numbers_that_moved_are_marked(tmp_path):
     text = subprocess.run(["pdftotext", "main-changes.pdf", "-"], cwd=root, capture_output=True, text=True).stdout
     assert "0.8310.845" in text.replace(" ", "").replace("\n", "")
     assert text.count("91,270") == 1
-    assert "no revision of git here" in run(root, "diff", "nowhere", "--pdf", code=1)
+    assert "not a git revision here" in run(root, "diff", "nowhere", "--pdf", code=1)
 
 
 @program("pandoc")

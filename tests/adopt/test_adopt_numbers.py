@@ -169,7 +169,7 @@ def test_stale_numbers_are_told_against_a_revision(tmp_path):
     path.write_text(path.read_text().replace("The bean", "After 2{,}295 ms the bean"))
     said = run(root, "lint", code=1)
     assert "main.tex:9: 2{,}295 is typed; trial/trial/sun/late-ms was 2295 at HEAD and is 1995 now (stale)" in said
-    assert "no revision of git here" in run(root, "lint", "--against", "nowhere", code=1)
+    assert "not a git revision here" in run(root, "lint", "--against", "nowhere", code=1)
 
 
 def test_i_asks_and_takes_the_answer(tmp_path):

@@ -504,7 +504,7 @@ def test_what_is_no_model(place: Path, tmp_path: Path) -> None:
         resolve(tmp_path, str(tmp_path / "texts.jsonl"))
     config = transformers.T5Config(vocab_size=64, d_model=32, d_kv=8, d_ff=48, num_layers=1, num_heads=4)
     transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
-    with pytest.raises(ModelError, match=r"its architecture \(t5\) is no causal language model"):
+    with pytest.raises(ModelError, match=r"its architecture \(t5\) is not a causal language model"):
         load(ModelSource(str(tmp_path / "t5"), device="cpu"))
     held = json.loads((place / "config.json").read_text())
     folder = tmp_path / "odd"

@@ -251,7 +251,7 @@ def test_size_hash_and_unique_keys_are_held_against_the_file(beans):
     beans.describe(hash="0123456789abcdef0123456789abcdef")
     assert "another md5 than `hash`" in beans.faults()[0]
     beans.describe({"uniqueKeys": [["source"], ["lamp", "source"]]})
-    assert beans.faults() == [f"{TABLE}: row 3: the key stands twice (beans T1)"]
+    assert beans.faults() == [f"{TABLE}: row 3: the key appears twice (beans T1)"]
 
 
 @pytest.mark.reported(outcome="right")

@@ -13,7 +13,7 @@ RERUN = "python build.py run --recipe artifacts/recipes/pretrained-anchoring.yam
 
 
 def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
-    """One row a pretrained model.
+    """One row per pretrained model.
 
     The layer is the one of the largest AUROC over statements that need the question: chosen by the probe, not by what
     the cut does. `question` and `answer` are Delta P there by what the truth of a statement needs, with 95 % bootstrap

@@ -23,7 +23,7 @@ def bin_bounds(
     captured_models: pd.DataFrame,
     training_trajectory: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row a capture: what its buckets keep of an even mean query, and the least that its own values allow.
+    """One row per capture: what its buckets keep of an even mean query, and the least that its own values allow.
 
     `kept_low` and `kept_high` are for an even mean, by the rotation and its scaling; they differ where the sources give
     no base, and are then of the smallest and the largest base that they give. `kept_least` is what a head of the
@@ -68,7 +68,8 @@ def _kept(bases: tuple[float, ...], dimensions: int, width: float, scaling: tupl
 def bin_kept(
     shipped_widths: pd.DataFrame, pretrained_widths: pd.DataFrame, published_facts: pd.DataFrame
 ) -> pd.DataFrame:
-    """One row a model, width and place: plasticity pooled and at one position, and the part of the mean that was kept.
+    """One row per model, width and place: pooled plasticity, plasticity at one position, and the share of the mean that
+    is kept.
 
     Means over heads. `kept_even` is what an even mean would keep. Single positions keep all and have no row.
     """

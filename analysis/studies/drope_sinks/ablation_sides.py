@@ -19,7 +19,7 @@ CLEAR = 2.0  # a contrast of the models that is closer to one has no side
 def ablation_sides(
     ablation_citations: pd.DataFrame, layer1_effects: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame
 ) -> pd.DataFrame:
-    """One row a section, group of ablations and ablation: RoPE's ratio over DroPE's, and whether the section cites it.
+    """One row per section, group of ablations and ablation: ratio of RoPE to DroPE, and whether the section cites it.
 
     `side` is the model that the ablation hurts more, by `CLEAR` at least; an ablation counts as cited when the section
     prints its effect on both models. Sections that contrast the models under no ablation of a group are left out.

@@ -122,7 +122,9 @@ def disruption_tests(
 
 
 def _increases(trials: pd.DataFrame, model: str) -> pd.DataFrame:
-    """One row a seed: perplexities `baseline`, `massive`, `random`, their increases in percent, and the difference."""
+    """One row per seed: perplexities `baseline`, `massive`, `random`, their increases in percent and their
+    difference.
+    """
     table = wide(trials[trials["positional"] == model], by=["seed"])
     table = table.rename(columns={f"{arm}{end}_ppl": arm for arm in ARMS for end in ("", "_zeroed")})
     for arm in ("massive", "random"):

@@ -8,7 +8,7 @@ LLAMA = "llama2-7b"
 
 
 def massive_removal(drope_smollm_massive: pd.DataFrame, massive_counts: pd.DataFrame) -> pd.DataFrame:
-    """Totals over the layers with rotation and without, and their change in percent, one row a model and tensor.
+    """Totals over the layers with rotation and without, and their change in percent, one row per model and tensor.
 
     `layers_more` counts the layers with more massive values after the removal, where layers are stored by model.
     """

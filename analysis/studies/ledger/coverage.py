@@ -10,7 +10,7 @@ HOLDING = ("holds", "holds after rounding")
 
 
 def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
-    """The ledger by section of the documents: one row a section, in the documents' order.
+    """The ledger by section of the documents: one row per section, in the documents' order.
 
     `judged` counts the ledger's statements, `holding` those among them that hold, `cells` its cell checks. A statement
     of several sections counts in the one that the ledger names for it.

@@ -10,7 +10,7 @@ SOUND = ("holds", "holds after rounding")
 
 
 def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
-    """One row a document and thing of which it speaks more than once: how many values its words give, and the verdicts.
+    """One row per document and thing that it states more than once: how many values it gives, and the verdicts.
 
     `conflict` where there is more than one value. Of two statements that exclude each other not both hold, so that the
     ledger has to say so of one of them: `unjudged` where it has every one of them hold.

@@ -14,7 +14,7 @@ OPEN = ("not testable", "not significant", "not supported")
 
 
 def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
-    """One row a group of results: its standing, when it was decided, and how many of its claims hold, fail or are open.
+    """One row per group of results: its standing, when it was decided, and counts of claims by verdict.
 
     Every claim of the ledger belongs to one row, by the patterns of its function.
 

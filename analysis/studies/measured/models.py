@@ -68,7 +68,7 @@ def measured_profiles(
 ) -> pd.DataFrame:
     """Plasticity of measured models by tenth of their captured context: mean over heads with its 95 % interval.
 
-    One row a model and decile (counted from 0); deciles that hold no query bin are left out, and so are the small
+    One row per model and decile (counted from 0); deciles that hold no query bin are left out, and so are the small
     models that ship.
     """
     names = _names(models, pretrained_models)

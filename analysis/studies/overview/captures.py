@@ -67,7 +67,7 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
 
     The capture draws its heads without replacement from all layers in order, with the seed of its configuration, by
     Python's `random.Random(seed).sample`. Heads of layers that do not run on text cannot be analysed and leave the
-    draw. One row a quantity: `kept_crossed` and `kept_plain` (heads analysed of either), `common` (heads of the text
+    draw. One row per quantity: `kept_crossed` and `kept_plain` (heads analysed of either), `common` (heads of the text
     network that both drew), `common_by_chance` (what two independent draws of these sizes have in common on average),
     and `heads` (those of the text network).
 

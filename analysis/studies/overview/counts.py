@@ -12,7 +12,7 @@ def counts(
     published_lbp: pd.DataFrame,
     published_ruler: pd.DataFrame,
 ) -> pd.DataFrame:
-    """How many models, families, checkpoints, questions and lengths the thesis rests on: one row a quantity."""
+    """How many models, families, checkpoints, questions and lengths the thesis rests on: one row per quantity."""
     lengths = published_lbp[published_lbp["length"] != "overall"]
     overall = published_lbp[published_lbp["length"] == "overall"]
     rows = {
@@ -32,7 +32,7 @@ def counts(
 
 
 def ledger_counts(claims: pd.DataFrame) -> pd.DataFrame:
-    """Verdicts of the ledger by kind and source: one row a verdict.
+    """Verdicts of the ledger by kind and source: one row per verdict.
 
     `sources` stands for documents 000 to 004 together, `all` for these and the thesis' own claims.
     """

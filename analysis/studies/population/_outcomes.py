@@ -25,7 +25,7 @@ def each(table: pd.DataFrame) -> Iterator[Any]:
 
 
 def questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """One row a question for a key: `model, encoding, multiple, item, context, keys, distance, letter, right, far`.
+    """One row per question for a key: `model, encoding, multiple, item, context, keys, distance, letter, right, far`.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def outcomes(
     losses: pd.DataFrame,
     heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row a model, outcome, encoding and multiple: `value`, and `n` units that it is a mean over.
+    """One row per model, outcome, encoding and multiple: `value`, and `n` units that it is a mean over.
 
     `keys_far` and `keys_all` are shares of questions; under an extension both are over the questions that it was
     asked, and `keys_far_extended` is `keys_far` over the same questions for every encoding. `decline` is 1 minus the

@@ -81,7 +81,7 @@ def side(words: str, item: str) -> Side:
 
 
 def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
-    """One row a head, quantity and cell: `model, layer, head`, the columns of `CELL`, and `value`.
+    """One row per head, quantity and cell: `model, layer, head`, the columns of `CELL`, and `value`.
 
     Plasticity is over all distances, as a cell of exchange without limits is. Heads without a value have no row.
     """
@@ -96,7 +96,7 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
 
 
 def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
-    """What the removal of each head costs keys, never less than 0: `model, layer, head` and a column a kind of cost."""
+    """Cost for keys of removing each head, never below 0: `model, layer, head` and one column per kind of cost."""
     heads = ablation[ablation["layer"] >= 0].copy()
     for kind, column in COSTS.items():
         whole = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)

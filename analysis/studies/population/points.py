@@ -19,7 +19,7 @@ def population_outcomes(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row a model, outcome, encoding and multiple of the training length: `value`, over `n` units."""
+    """One row per model, outcome, encoding and multiple of the training length: `value`, over `n` units."""
     asked = questions(population_keys, population_prompts, population_models)
     table = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
     columns = ["model", "arm", "base", "seed", "counted", "outcome", "encoding", "multiple", "value", "n"]
@@ -54,7 +54,7 @@ def population_distances(
 def population_ablations(
     population_models: pd.DataFrame, population_heads: pd.DataFrame, population_ablation: pd.DataFrame
 ) -> pd.DataFrame:
-    """One row a head: its plasticity and bias, and what its removal costs keys and text."""
+    """One row per head: its plasticity and bias, and what its removal costs keys and text."""
     whole = population_ablation[population_ablation["layer"] < 0].set_index("model")
     out = population_ablation[population_ablation["layer"] >= 0]
     columns = ["ap_overall", "ap_last_20", "bias_strength", "sink_backcopy"]

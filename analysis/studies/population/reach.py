@@ -62,7 +62,7 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
 
 
 def _by_seed(reach: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """One row a model and training length: the mean over its heads, those without a value left out."""
+    """One row per model and training length: the mean over its heads, those without a value left out."""
     known = models.loc[models["base"] == BASE, ["model", "arm", "seed"]]
     whole = reach.dropna(subset="plasticity").groupby(["model", "low", "high"], as_index=False)["plasticity"].mean()
     joined: pd.DataFrame = whole.merge(known, on="model").sort_values(["arm", "seed", "low"], ignore_index=True)

@@ -165,7 +165,7 @@ def retrained_points(
     retrained_ablation: pd.DataFrame,
     retrained_extensions: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row a model and quantity of the main result: plasticity and exchange by quarter, and far keys by length.
+    """One row per model and quantity of the main result: plasticity and exchange by quarter, and far keys by length.
 
     `estimator` and `weights` are `none` for keys; `place` is the quarter of the texts, or the length of the prompts.
     """

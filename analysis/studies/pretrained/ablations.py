@@ -43,7 +43,7 @@ def pretrained_ablations(
 def pretrained_disruption(
     disruption: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """What filled dimensions cost, one row a model, selection, fill and target.
+    """What filled dimensions cost, one row per model, selection, fill and target.
 
     `value` is the loss in nats a token; `less` what the massive dimensions cost more than this control, with Student's
     interval over texts; `dims` dimensions filled and `removed` the share of the squared norm that goes with them. `p`

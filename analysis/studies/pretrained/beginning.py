@@ -63,7 +63,7 @@ def pretrained_beginning(
     pretrained_models: pd.DataFrame,
     subjects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Quantities by what a text begins with, one row a model, quantity and start, and the difference by text.
+    """Quantities by what a text begins with, one row per model, quantity and start, and the difference by text.
 
     Intervals are Student's over texts. `difference` is token less word on the same place of a text, which begins up to
     a token a part later without the token. `first_change` and `local_change` are what attention changes by, text by

@@ -19,7 +19,7 @@ def pretrained_competition(
 ) -> pd.DataFrame:
     """Size of the mean score difference of two keys and its spread over queries, at the first query bin and the last.
 
-    One row a model and `distance` between the keys, in tokens: the middle of a range of distances; 0 stands for all
+    One row per model and `distance` between the keys, in tokens: the middle of a range of distances; 0 stands for all
     pairs, weighted by their number. `first_bin` is the first bin of queries in which every head has enough pairs,
     `last_bin` the last. `gap_change` and `spread_change` are the value at the last bin over that at the first, less 1.
     The pretrained models come first, then the null of random weights. No interval: a cell keeps no spread over heads.

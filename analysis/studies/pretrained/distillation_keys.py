@@ -25,7 +25,7 @@ RERUN = "python build.py run --recipe artifacts/recipes/distilled-retrieval.yaml
 def distillation_keys(
     context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Keys found in prompts of one length, one row a pair, length and model, with Wilson's interval over prompts.
+    """Keys found in prompts of one length, one row per pair, length and model, with Wilson's interval over prompts.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def distillation_keys(
 def distillation_key_tests(
     context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """McNemar's exact test of the same prompts asked of two models, one row a pair, contrast and length.
+    """McNemar's exact test of the same prompts asked of two models, one row per pair, contrast and length.
 
     `study` is the pair, `comparison` reads `CONTRAST, N tokens`. Holm is over the lengths of one contrast of a pair.
 

@@ -30,7 +30,7 @@ def distillation_quantities(
     crosslayer_balance: pd.DataFrame,
     subjects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Headline quantities of experiments 1, 2 and 4 to 9, a column a model; a cell without value says why in `note`.
+    """Headline quantities of experiments 1, 2 and 4 to 9, one column per model; an empty cell has a reason in `note`.
 
     A quantity that was asked of the teacher alone is left out, and one that none of the models has.
 

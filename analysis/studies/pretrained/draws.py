@@ -25,7 +25,7 @@ def pretrained_draws(
     twin_heads: pd.DataFrame,
     capture_noise: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Standard deviation of a mean over heads that are drawn, one row a model, metric and number of heads.
+    """Standard deviation of a mean over heads that are drawn, one row per model, metric and number of heads.
 
     Of N heads with the standard deviation S (divisor N - 1), k drawn without replacement have a mean with the standard
     deviation S sqrt((1 - k / N) / k), whatever their distribution (Cochran 1977, theorem 2.2). Rows `own` take N from

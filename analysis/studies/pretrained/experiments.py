@@ -34,7 +34,7 @@ def pretrained_experiments(
     population_quantities: pd.DataFrame,
     population_models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Headline quantities, one row a quantity and column: reported, small, and each pretrained model.
+    """Headline quantities, one row per quantity and column: reported, small, and each pretrained model.
 
     `reported` is Llama-2-7B with rotation; `small` the mean over the seeds of the population's models with rotation,
     with Student's interval; a pretrained model's value is over its texts, with Student's interval where the measurement

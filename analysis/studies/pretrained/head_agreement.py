@@ -25,7 +25,7 @@ RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
 def pretrained_head_agreement(
     attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Heads that keep their class, one row a model, contrast and layer, and one of all layers (without `layer`).
+    """Heads that keep their class, one row per model, contrast and layer, and one of all layers (without `layer`).
 
     `same` counts heads of one class in both states, `expected` those that would agree if the classes of a layer were
     given out anew among its heads, and `kappa` is Cohen's (1960): (same - expected) / (heads - expected). Of all layers

@@ -29,7 +29,7 @@ def pretrained_repeated(
 ) -> pd.DataFrame:
     """What massive dimensions filled cost on natural text and on repeated sentences, in nats a token.
 
-    One row a model, fill and target. `plain` is the loss of the model as it is on either kind, `natural` and
+    One row per model, fill and target. `plain` is the loss of the model as it is on either kind, `natural` and
     `repeated` what filling adds to it, mean over texts with Student's interval, `difference` the latter less the former
     with Welch's. Massive dimensions are those above 5 times the mean on other texts of the kind.
 
@@ -68,7 +68,7 @@ def pretrained_repeated(
 def pretrained_kinds(
     massive_values: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Massive values on prose and on source code: one row a model, place, threshold and tensor.
+    """Massive values on prose and on source code: one row per model, place, threshold and tensor.
 
     Means over texts with Student's interval; `difference` is code less prose, with Welch's.
 
@@ -104,7 +104,7 @@ def pretrained_kinds(
 def pretrained_plasticity_kinds(
     head_metrics: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Metrics of heads on prose and on source code: one row a model and metric.
+    """Metrics of heads on prose and on source code: one row per model and metric.
 
     `prose` and `code` are means over the heads that have a value on both, `difference` the mean of code less prose by
     head with its interval over key heads, which are the units; `r` is Spearman's correlation of the two over heads.

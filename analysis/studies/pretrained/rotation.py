@@ -23,7 +23,7 @@ def pretrained_rotation(
 ) -> pd.DataFrame:
     """Attention of pretrained models as they compute it and with the rotation left out of the computation alone.
 
-    One row a model, quantity (attention to the first token, to the five before) and computation (`kept`, `left_out`,
+    One row per model, quantity (attention to the first token, to the five before) and computation (`kept`, `left_out`,
     and `change`, the second less the first by text), with what attention spread evenly over all tokens before would
     give (`even`, over texts as long as the recipe's; to the five before). Percent, means over heads and texts, which
     begin as the model's tokeniser begins them; intervals are Student's over texts.

@@ -46,7 +46,7 @@ def pretrained_text_tests(
     subjects: pd.DataFrame,
     test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Paired t-tests over texts, one row a model, contrast and quantity.
+    """Paired t-tests over texts, one row per model, contrast and quantity.
 
     `study` is the model, `comparison` reads `CONTRAST: QUANTITY` and `estimate` is without rotation less with it, in
     percent where the quantity is a share; every quantity is a mean or a sum over layers and heads. Holm is over the

@@ -1,4 +1,4 @@
-"""Everything that is checked without running a step: tables, the names that steps use, bibliography and settings."""
+"""All checks that run no step: tables, the names that steps use, bibliography and settings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Checked:
 
     @property
     def faults(self) -> list[Fault]:
-        """All that is wrong, tables first."""
+        """All faults, those of tables first."""
         return [*chain.from_iterable(self.tables.values()), *self.others]
 
 

@@ -1,4 +1,4 @@
-"""The errors of the project: one small tree; each says what went wrong, where, and how to mend it.
+"""The errors of the project, all of one base class; each says what went wrong, where, and how to mend it.
 
 The command line prints them without a traceback and exits with 1.
 
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 
 def install_line(extra: str = "") -> str:
-    """The shell's line that installs the project's packages, or those of optional groups (`press,test`)."""
+    """The shell command that installs the project's packages, or those of optional groups (`press,test`)."""
     return f"{sys.executable} -m pip install -c constraints.txt " + (f"'.[{extra}]'" if extra else ".")
 
 
@@ -28,7 +28,7 @@ class ThesisError(Exception):
 
 @contextmanager
 def about(what: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
-    """Let errors of what runs inside name what they are about, a file or a model, at their beginning.
+    """Make errors raised in this block begin with the name of the file or model that they are about.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Did you mean: the nearest of known names, as a sentence of a message and as its end."""
+"""Suggest the nearest of known names, as a sentence in a message or as its end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def nearest(name: object, names: Iterable[object]) -> str:
 
 
 def or_known(name: object, known: Iterable[object]) -> str:
-    """End of a message: the closest known name, or those that there are when none is close."""
+    """End of a message: the closest known name, or the list of names if none is close."""
     names = [str(item) for item in known]
     close = close_to(name, names, most=1, cutoff=0.5)
     if close:
@@ -24,7 +24,7 @@ def or_known(name: object, known: Iterable[object]) -> str:
 
 
 def close_to(name: object, names: Iterable[object], most: int = 3, cutoff: float = 0.6) -> list[str]:
-    """The names most like one, the nearest first; with a `cutoff` of 0 there always are some."""
+    """Names most similar to a given one, nearest first; a `cutoff` of 0 always finds some."""
     import difflib  # 7 ms, which a build with nothing to do would wait for
 
     return difflib.get_close_matches(str(name), sorted(set(map(str, names))), n=most, cutoff=cutoff)

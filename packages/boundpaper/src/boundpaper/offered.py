@@ -1,4 +1,4 @@
-"""The names that a package offers at its top: `__init__.pyi` says where each lives, and it is imported on first use.
+"""Names that a package offers at its top level: `__init__.pyi` says where each is defined; imported on first use.
 
 One list serves readers, type checkers, the package itself and the build, which must know what a step depends on.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def homes_in(stub: str) -> dict[str, tuple[str, str]]:
-    """Module and name there of every name that the text of a stub imports.
+    """Module and original name of every name that a stub imports.
 
     A function that a stub declares is a folder of the package, which can be called: it has no name in the module.
     """
@@ -38,7 +38,7 @@ def names(package: str) -> list[str]:
 
 
 def find(package: str, name: str) -> object:
-    """What a package offers under a name, imported.
+    """Import and return the object that a package offers under a name.
 
     Parameters
     ----------

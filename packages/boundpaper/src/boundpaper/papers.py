@@ -1,4 +1,4 @@
-"""A paper on disk, opened from Python: what its artifacts hold, what is wrong with it, what it claims and from where.
+"""A paper on disk, opened from Python: its artifacts, faults, claims, and the origin of its numbers.
 
 What only reads artifacts is done here. What runs code of the paper is asked of the command line in a process of its
 own, so that a file which was saved a moment ago counts, and two papers may be open at once.
@@ -68,7 +68,7 @@ class Paper:
         return read(self.root, name)
 
     def check(self) -> list[Fault]:
-        """Return all that `boundpaper check` finds wrong, each with its file, row and field; nothing where all is well.
+        """Return every fault that `boundpaper check` finds, with file, row and field; an empty list if there is none.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class Paper:
         return checked(self.root, load(self.root, Reader(self.root))).faults
 
     def claims(self) -> pd.DataFrame:
-        """Return the ledger, a row a verdict, after building what of it is due.
+        """Return the ledger, one row per verdict, after building whatever is out of date.
 
         Raises
         ------
@@ -168,7 +168,7 @@ def open(folder: str | Path = ".") -> Paper:
 
 
 def new(folder: str | Path, title: str = "A New Paper") -> Paper:
-    """Write the empty frame of a paper into a folder and open it, as `boundpaper new` does.
+    """Write the frame of a new paper into a folder and open it, as `boundpaper new` does.
 
     Parameters
     ----------
@@ -191,6 +191,6 @@ def new(folder: str | Path, title: str = "A New Paper") -> Paper:
     from boundpaper.build.new_paper import new_paper
 
     if not title.strip():
-        raise SpecError("a paper without a title; give one")
+        raise SpecError("a paper needs a title; give one")
     new_paper(Path(folder), title, f"{datetime.date.today():%B %Y}")
     return Paper(Path(folder).absolute())

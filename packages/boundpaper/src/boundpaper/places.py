@@ -1,4 +1,4 @@
-"""Where things lie: the project that a command works on, and the packages whose code its steps run.
+"""Folders: of the project that a command works on, and of the packages whose code its steps run.
 
 Both are told, or found by name, and never worked out from the place of a file of the engine: the engine may be
 installed anywhere.
@@ -25,14 +25,14 @@ VARIABLE = "BOUNDPAPER_ROOT"
 
 
 def open_project(root: Path) -> None:
-    """Make `root` the project of this process and of those that it starts; its rooms can be imported."""
+    """Make `root` the project of this process and its child processes, and its rooms importable."""
     os.environ[VARIABLE] = str(root)
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
 
 
 def project() -> Path:
-    """The folder of the project that was opened, by this process or the one that started it, else the nearest one.
+    """Folder of the project that this process or its parent opened, else of the nearest one.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def nearest_project() -> Path:
 
 
 def nearest_adopted() -> Path | None:
-    """The folder of the adopted paper here or above; None where there is none, or a project is nearer.
+    """Folder of the adopted paper here or above; None if there is none or a project is nearer.
 
     A project is told by `MARK`, an adopted paper by `ADOPTED`; of both in one folder the project counts.
     """
@@ -71,7 +71,7 @@ def nearest_adopted() -> Path | None:
 
 
 def project_or_none() -> Path | None:
-    """The folder of the project, see `project`; None outside of one."""
+    """Folder of the project, as `project` gives it; None outside of one."""
     try:
         return project()
     except DataError:
@@ -84,7 +84,7 @@ def above(folder: Path) -> Path | None:
 
 
 def package_folders(root: Path) -> dict[str, str]:
-    """Folders of the packages whose code steps run, by name: those of the project's own checkout, else the installed.
+    """Folders of the packages whose code steps run, by name: those of the project's checkout, else the installed ones.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _installed() -> dict[str, str]:
 
 
 def shown(root: Path, file: str) -> str:
-    """A step's file as readers are told it: without the folders of this machine where an installed package lies.
+    """A step's file as shown to readers, without this machine's folder of an installed package.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def command_modules(root: Path | None) -> list[str]:
 
 
 def file_of(root: Path, module: str) -> str:
-    """The file of a dotted module name as steps name it; empty when the module is in none of the packages.
+    """File of a dotted module name, as steps name it; empty if the module is in none of the packages.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def test_silence_says_what_was_read(folder):
     ("arguments", "words"),
     [
         (["absent.md"], "absent.md: no such file"),
-        (["a.rst"], "a.rst: .rst is not read; give .md"),
+        (["a.rst"], "a.rst: .rst cannot be read; give .md"),
         (["a.md", "--only", "totl"], "total"),
         (["a.md", "--baseline", "absent.yaml"], "absent.yaml: no such file"),
         (["b.md"], "b.md:1: not UTF-8"),
@@ -128,14 +128,14 @@ def test_an_id_outlives_moved_lines_and_no_changed_number(folder):
     (folder / "a.md").write_text(TABLE.replace("3.7", "3.8"), encoding="utf-8")
     gone = run("a.md", "--baseline", "audit.yaml")
     assert gone.exit_code == 1
-    assert "is found no more; remove the entry" in str(gone.exception)
+    assert "is no longer found; remove the entry" in str(gone.exception)
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
         ({"reason": "is so"}, "say in 5 words or more why"),
-        ({"printed": "Gain = 9"}, "write its kind and print so"),
+        ({"printed": "Gain = 9"}, "write its kind and the printed text so"),
         ({"date": "2026"}, "and nothing else"),
     ],
 )

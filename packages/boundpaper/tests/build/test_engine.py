@@ -182,6 +182,6 @@ def test_the_state_holds_no_times_of_files(project):
 def test_a_device_is_never_replaced():
     from boundpaper.store.files import write
 
-    with pytest.raises(ThesisError, match="is no file"):
+    with pytest.raises(ThesisError, match="is not a file"):
         write(Path("/dev/null"), b"x")
     assert Path("/dev/null").is_char_device()

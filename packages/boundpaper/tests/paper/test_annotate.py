@@ -201,7 +201,7 @@ def test_what_cannot_be_read_or_is_no_document_is_said_in_a_line(tmp_path):
         copies(tmp_path / "nowhere", {"a": []})
     (tmp_path / "notes.md").write_text("Nothing.")
     with pytest.raises(
-        DataError, match=r"none of its files is a document that is judged here; those are a\*\.md, b\*\.md"
+        DataError, match=r"its files include no document that is judged here; those are a\*\.md, b\*\.md"
     ):
         copies(tmp_path, {"a": [], "b": []})
     (tmp_path / "a.md").write_bytes("größer".encode("latin-1"))
@@ -238,5 +238,5 @@ def test_the_command_annotates_a_paper_of_another(tmp_path):
     (folder / "recall.md").unlink()
     none = run(root, "annotate", str(folder))
     assert none.returncode == 1
-    assert "none of its files is a document that is judged here; those are recall*.md" in none.stderr
+    assert "its files include no document that is judged here; those are recall*.md" in none.stderr
     assert len(none.stderr.strip().splitlines()) == 1

@@ -131,7 +131,7 @@ def test_a_link_is_refused_where_its_content_would_go_in(root, tmp_path, place):
     (tmp_path / "elsewhere").write_text("lamp,height,reason\nsun,18,\n")
     (root / place).unlink(missing_ok=True)
     os.symlink(tmp_path / "elsewhere", root / place)
-    with pytest.raises(SpecError, match=f"{place}: is a link, or lies behind one"):
+    with pytest.raises(SpecError, match=f"{place}: is a link, or inside a linked folder"):
         list(crate.parts(root))
 
 

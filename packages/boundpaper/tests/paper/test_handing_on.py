@@ -120,7 +120,7 @@ def test_with_a_site_everything_leads_there_and_no_line_breaks_elsewhere(built, 
     assert not [target for target in links(root) if target.startswith(("https:", "entry:"))]
     assert words(root) == words(built)
     wrong = run(root, "paper", "--site", "somewhere {else}")
-    assert (wrong.returncode, "--site: 'somewhere {else}' is no address" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "--site: 'somewhere {else}' is not the address" in wrong.stderr) == (2, True)
 
 
 @pytest.mark.latex

@@ -44,7 +44,7 @@ def test_a_good_table_has_no_fault(root):
         ("0.50", "1.50", 2, "printed", "outside 0 to 1"),
         ("0.50", "half", 2, "printed", "not a printed number"),
         ("a,size", "c,size", 3, "", "'c' is not in the table 'models'"),
-        ("a,size", "a,ap", 3, "", "stands twice"),
+        ("a,size", "a,ap", 3, "", "appears twice"),
         ("not measured", "", 4, "printed", "empty without a reason"),
         ("a,ap,1", "a,ap,one", 2, "layer", "'one' is no integer"),
         ("model,metric,layer", "model,metrics,layer", 1, "metric", "no column metric; unknown column metrics"),
@@ -187,7 +187,7 @@ def test_a_measurement_that_was_cut_breaks_its_seal(root, cut):
     [
         ("{", "one.json:1: no JSON"),
         ("[]", "one.json: holds no JSON object"),
-        ('{"a": ' * 100_000, "one.json: no JSON that can be read"),
+        ('{"a": ' * 100_000, "one.json: not valid JSON"),
         ('{"versions": 3}', "one.json: versions: 3 is no mapping of names to values"),
         ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m boundpaper.store.manifest"),
         ("\udcff", "one.json:1: not UTF-8"),

@@ -116,7 +116,7 @@ DATA_FAULTS: list[tuple[Callable[[], Table], str]] = [
     ),
     (lambda: table(rows=frame(lbp=[True, False, True])), "holds True, which is not a number"),
     (lambda: table(Column("lbp", "LBP", text), rows=frame(lbp=[1.0, math.inf, 2.0])), "row 2 .*is inf"),
-    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("hi", "lo"))), r"interval \[50.0, 40.0\], whose high end"),
+    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("hi", "lo"))), r"\[50.0, 40.0\], with its high end first"),
     (
         lambda: table(Column("lbp", "LBP", fixed(1), uncertainty="lo"), rows=frame(lo=[1, -1, 1])),
         "negative uncertainty -1",

@@ -187,7 +187,7 @@ def test_numbers_in_words_have_one_set_of_signs(written: str, shown: str) -> Non
 
 @pytest.mark.parametrize("text", ["Food, after @engel1857.", "@engel1857", "(@engel1857, Table 2)", "*@engel1857*"])
 def test_a_key_without_its_brackets_is_refused(text):
-    with pytest.raises(SpecError, match=r"'@engel1857' in .* is no citation: write \[@engel1857\], or .@ for the sign"):
+    with pytest.raises(SpecError, match=r"'@engel1857' in .* is not a citation: write \[@engel1857\], or .@ for"):
         prose(text, "latex")
 
 

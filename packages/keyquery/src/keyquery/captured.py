@@ -1,4 +1,4 @@
-"""Captures made, opened and analysed from Python, in any working directory."""
+"""Make, open and analyse captures from Python, in any working directory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def capture(
     parts: Sequence[str] = (),
     batch: int = 1,
 ) -> Capture:
-    """Capture queries and keys of a model over texts into a folder, and open it; goes on where it was stopped.
+    """Capture queries and keys of a model over texts into a folder, and open it; a stopped capture continues.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def analyse(
     Returns
     -------
     DataFrame
-        One row a head: layer, head, key_head, queries, keys, plasticity (`ap_overall`, `ap_drop`, ...), its planes,
+        One row per head: layer, head, key_head, queries, keys, plasticity (`ap_overall`, `ap_drop`, ...), its planes,
         and in `reason` why a value is missing. `save` takes it, with all tables of the command `heads`.
 
     Raises

@@ -13,7 +13,7 @@ from keyquery.scores.commands import bench
 
 
 def swept(command: click.Command) -> click.Command:
-    """Let a command begin by removing what killed ones were writing, as a build does."""
+    """Make a command first remove drafts of killed commands, as a build does."""
     begin = command.callback
     assert begin is not None
 

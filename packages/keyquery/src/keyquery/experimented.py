@@ -1,4 +1,4 @@
-"""Experiments run from Python: tidy rows, and nothing written."""
+"""Run experiments from Python; they return tidy rows and write nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(
     Returns
     -------
     DataFrame
-        One row a number: positional, precision, condition, layer, head, unit_id, seed, metric, value, n, reason.
+        One row per number: positional, precision, condition, layer, head, unit_id, seed, metric, value, n, reason.
         `save` writes it into a paper.
 
     Raises

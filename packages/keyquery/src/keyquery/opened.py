@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def working_root() -> Path:
-    """Where files are kept that a run may use again: the project, or outside of one a folder of the user's caches."""
+    """Folder of files that later runs may reuse: in the project, or outside of one in the user's cache."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return project_or_none() or caches / "keyquery"
 
@@ -59,7 +59,7 @@ class Model:
 
     @property
     def name(self) -> str:
-        """The name of its measurements."""
+        """Name of the model's measurements."""
         return self.subject.name
 
     @property

@@ -55,7 +55,7 @@ class Rotary:
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.frequencies).all():
-            raise ValueError("a frequency of the rotation is not finite; give radians a token")
+            raise ValueError("a frequency of the rotation is not finite; give radians per token")
         if self.layout not in LAYOUTS:
             raise ValueError(f"layout {self.layout!r} of the rotation; give one of {', '.join(LAYOUTS)}")
         if self.start < 0 or not (np.isfinite(self.factor) and self.factor > 0):
@@ -68,7 +68,7 @@ class Rotary:
 
     @property
     def still(self) -> bool:
-        """Whether no position turns anything."""
+        """Whether the rotation changes nothing at any position."""
         return not any(self.frequencies)
 
     def turned(self, vectors: FloatArray, tokens: IntArray) -> FloatArray:

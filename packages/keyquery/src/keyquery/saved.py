@@ -1,4 +1,4 @@
-"""Measurements made from Python, with what made them, until they are saved into a paper."""
+"""Measurements made from Python, with their origin, until they are saved into a paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEY = "keyquery"
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """What made a frame.
+    """Origin of a frame.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Made:
 
 
 def made(shown: str, tables: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """A copy of one of the tables that knows what made it."""
+    """A copy of one of the tables that knows its origin."""
     frame = tables[shown].copy()
     frame.attrs[KEY] = Made(shown, tables, manifest, name)
     return frame

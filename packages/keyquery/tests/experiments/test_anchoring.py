@@ -216,7 +216,7 @@ def test_planted_statements_never_share_a_name_between_training_and_test() -> No
         assert sample.text[start:end] == f"{sample.unit} is"
         assert end + 1 == sample.answer[0]
         assert sample.text[: sample.filler[1]].split() == sample.text.split()[: LENGTH - 6]
-    with pytest.raises(DataError, match="both in training and in test"):
+    with pytest.raises(DataError, match="both in the training and in the test"):
         Split(split.train, split.train)
 
 
@@ -232,7 +232,7 @@ def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
     mute = dataclasses.replace(subject, book=planting.Statements(objects=False))
     with pytest.raises(DataError, match="do not say what else could be true"):
         plant_statements(mute, 60, 30, seed=1, known=True)
-    with pytest.raises(DataError, match="known = true goes with planted statements"):
+    with pytest.raises(DataError, match="known = true needs planted statements"):
         anchoring.measure(subject, Options(), data="popqa", known=True)
 
 
@@ -241,7 +241,7 @@ def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None
     with pytest.raises(DataError, match="right and wrong"):
         Split(samples[:6], samples[6:])
     silent = types.SimpleNamespace(name="Latin", tasks=lambda: ("passkey",))
-    with pytest.raises(DataError, match="no planted statements in Latin; give --data popqa"):
+    with pytest.raises(DataError, match="planted statements cannot be had in Latin; give --data popqa"):
         plant_statements(dataclasses.replace(planting.subject(), book=silent), 20, 10, 0)
     with pytest.raises(DataError, match="too few"):
         anchoring.measure(planting.subject(), Options(), train=2, test=2)

@@ -94,7 +94,7 @@ def test_names_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not an object"):
         questions("nq", write(tmp_path, "list", [[1]], "jsonl"))  # type: ignore[list-item]
     (tmp_path / "x.parquet").write_bytes(b"no")
-    with pytest.raises(DataError, match="not readable as Parquet"):
+    with pytest.raises(DataError, match="not valid Parquet"):
         questions("nq", tmp_path / "x.parquet")
     with pytest.raises(DataError, match="no data set 'squad'"):
         questions("squad")

@@ -250,7 +250,7 @@ def test_a_recipe_asks_some_of_the_choices() -> None:
     asked = {str(row["metric"]).split("_")[0] for row in rows}
     assert "ranking" in asked
     assert "verification" not in asked
-    with pytest.raises(DataError, match="choices = \\['rank'\\] is not some of verification, ranking"):
+    with pytest.raises(DataError, match="choices = \\['rank'\\] is not among verification, ranking"):
         measure(subject(planted()), few, choices=["rank"])
 
 

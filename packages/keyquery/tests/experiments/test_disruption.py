@@ -363,7 +363,7 @@ def test_a_recipe_takes_some_of_the_conditions(subject: Subject) -> None:
         f"threshold_{target}_mean_pre" for target in ("massive", *disruption.CONTROLS)
     } | {"threshold_massive_pre"}
     assert all(row in every for row in rows)
-    with pytest.raises(DataError, match="fills = \\['means'\\] is not some of mean, zero"):
+    with pytest.raises(DataError, match="fills = \\['means'\\] is not among mean, zero"):
         disruption.measure(subject, few, fills=["means"])  # type: ignore[list-item]
 
 
@@ -372,5 +372,5 @@ def test_a_recipe_ranks_some_of_the_conditions_among_random_masks(subject: Subje
         subject, Options(texts=1), draws=1, permutations=2, places=["pre"], ranked=["threshold_zero"]
     )
     assert {row["condition"] for row in rows if row["metric"] == "permutation_p"} == {"threshold_massive_zero_pre"}
-    with pytest.raises(DataError, match="ranked = \\['threshold'\\] is not some of threshold_mean"):
+    with pytest.raises(DataError, match="ranked = \\['threshold'\\] is not among threshold_mean"):
         disruption.measure(subject, Options(texts=1), ranked=["threshold"])

@@ -89,7 +89,7 @@ def test_rows_are_tidy(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_texts_that_cannot_be_put_together(name: str) -> None:
     first, second, _ = plain()
-    with pytest.raises(DataError, match="at least one text"):
+    with pytest.raises(DataError, match="at least one"):
         EXPERIMENTS[name]([])
     with pytest.raises(DataError, match="surveyed twice"):
         EXPERIMENTS[name]([first, first])

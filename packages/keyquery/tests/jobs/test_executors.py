@@ -47,7 +47,7 @@ def test_wrong_requests(tmp_path: Path, name: str, options: dict[str, Any], mess
         ({"memory": 0.0}, "0 GiB of memory"),
         ({"memory": float("nan")}, "nan GiB of memory"),
         ({"memory": float("inf")}, "inf GiB of memory"),
-        ({"partition": "a b"}, "'a b' is no name; `sinfo` lists"),
+        ({"partition": "a b"}, "'a b' is not a partition; `sinfo` lists"),
     ],
 )
 def test_resources_out_of_range(asked: dict[str, Any], message: str) -> None:

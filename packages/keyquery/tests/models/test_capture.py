@@ -286,7 +286,7 @@ def test_a_full_disk(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     with monkeypatch.context() as patch:
         patch.setattr(np.lib.format, "write_array", full)
-        with pytest.raises(ThesisError, match=r"disk is full.*goes on where it stopped"):
+        with pytest.raises(ThesisError, match=r"disk is full.*continues where it stopped"):
             capture(options(place, tmp_path / "out"))
     assert list((tmp_path / "out" / parts.FOLDER).iterdir()) == []
     with monkeypatch.context() as patch:

@@ -114,7 +114,7 @@ def test_group_is_asked_for_when_ambiguous(tmp_path: Path) -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no capture here"):
+    with pytest.raises(DataError, match="not a capture"):
         open_capture(tmp_path)
     with pytest.raises(DataError, match="no such folder"):
         open_capture(tmp_path / "absent")

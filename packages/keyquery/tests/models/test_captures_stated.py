@@ -117,10 +117,10 @@ def test_heads_reads_it(models: dict[str, Any], tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ({"theta": 1e4}, "no layout; give how dimensions are paired: half or interleaved"),
+        ({"theta": 1e4}, "no layout; say how dimensions are paired: half or interleaved"),
         ({"theta": 1e4, "layout": "neox"}, "layout: 'neox' is not heeded"),
-        ({"layout": "half"}, "give theta or frequencies, one of them"),
-        ({"theta": 1e4, "frequencies": [1.0], "layout": "half"}, "give theta or frequencies, one of them"),
+        ({"layout": "half"}, "give either theta or frequencies"),
+        ({"theta": 1e4, "frequencies": [1.0], "layout": "half"}, "give either theta or frequencies"),
         ({"theta": 1e4, "layout": "half", "dimension": 8}, "unknown key 'dimension'; did you mean 'dimensions'"),
         ({"theta": 1e4, "layout": "half", "dimensions": 7}, "7 dimensions cannot turn in pairs"),
         (
@@ -130,10 +130,10 @@ def test_heads_reads_it(models: dict[str, Any], tmp_path: Path, capsys: pytest.C
         ({"theta": -1, "layout": "half"}, "theta: -1 is not above 0"),
         ({"theta": "big", "layout": "half"}, "theta: 'big' is no number"),
         ({"frequencies": [1.0, 0.1], "layout": "half", "dimensions": 8}, "2 frequencies turn 4 dimensions, not 8"),
-        ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "says nothing of layer 2"),
+        ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "says nothing about layer 2"),
         ([{"theta": 1e4, "layout": "half"}], "entry 1: no layers"),
-        ([{"theta": 1e4, "layout": "half", "layers": [0]}] * 2, "entry 2: layer 0 has an entry before"),
-        ({"unturned": True, "theta": 1e4}, "unturned, with theta"),
+        ([{"theta": 1e4, "layout": "half", "layers": [0]}] * 2, "entry 2: layer 0 has an earlier entry"),
+        ({"unturned": True, "theta": 1e4}, "both unturned and theta"),
         (["half"], "entry 1: 'half' is no mapping"),
         ({"model_type": "nope"}, "no narrow twin of model type nope"),
     ],
@@ -147,7 +147,7 @@ def test_statements_that_say_too_little_or_too_much(
 
 def test_a_capture_that_says_it_itself(tmp_path: Path) -> None:
     held = captured(saved("llama", tmp_path / "model"), tmp_path / "here", lambda seed: text(70, seed))
-    with pytest.raises(DataError, match="says itself how its model turns"):
+    with pytest.raises(DataError, match="already states its rotation"):
         with_stated(held, written(tmp_path, STATED[0]))
     path = tmp_path / "no.yaml"
     path.write_text("theta: [\n")
@@ -206,9 +206,9 @@ def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
     right = written(tmp_path, {"theta": 100.0, "layout": "interleaved"})
     held = open_capture(tmp_path / "turned")
     assert with_stated(held, right).rotation(0) == rotary
-    with pytest.raises(DataError, match=r"contradicted by the vectors: .* with layout interleaved"):
+    with pytest.raises(DataError, match=r"the vectors contradict this rotation: .* with layout interleaved"):
         with_stated(held, written(tmp_path, {"theta": 100.0, "layout": "half"}))
-    with pytest.raises(DataError, match=r"contradicted by the vectors: .* as they are"):
+    with pytest.raises(DataError, match=r"the vectors contradict this rotation: .* as they are"):
         with_stated(open_capture(tmp_path / "plain"), right)
 
 

@@ -130,7 +130,7 @@ def test_wrong_requests(options: dict[str, Any], message: str) -> None:
         ModelSource("anything", **options)
 
 
-@pytest.mark.parametrize(("kind", "message"), [("lama", "no model type"), ("clip", "no causal language model")])
+@pytest.mark.parametrize(("kind", "message"), [("lama", "no model type"), ("clip", "not a causal language model")])
 def test_wrong_classes(published: Path, kind: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         load(ModelSource(str(published), load_as=kind, position="drope"))
@@ -204,7 +204,7 @@ def test_a_factor_on_scores_that_is_given_is_used(copy: Path) -> None:
         load(ModelSource(str(copy), device="cpu", scaling=0.7))
     for wrong in (0.0, float("nan")):
         change(copy, use_qk_norm=None)
-        with pytest.raises(ModelError, match="no factor on scores"):
+        with pytest.raises(ModelError, match="not a factor on scores"):
             load(ModelSource(str(copy), device="cpu", scaling=wrong))
 
 

@@ -158,7 +158,7 @@ def test_answers_that_cannot_be_asked_for() -> None:
     model, tokenizer = built("llama"), words()
     with pytest.raises(ModelError, match="cannot write the answer 'yes'"):
         options_logprobs(model, tokenizer, [("w5 w6", ("w7", "yes"))])
-    with pytest.raises(DataError, match="no answers"):
+    with pytest.raises(DataError, match="0 answers"):
         options_logprobs(model, tokenizer, [("w5 w6", ())])
     with pytest.raises(DataError, match="same tokens"):
         options_logprobs(model, tokenizer, [("w5 w6", ("w7", "w7"))])
@@ -177,7 +177,7 @@ def test_a_tokenizer_that_joins_prompt_and_answer_is_refused() -> None:
     inner.pre_tokenizer = ByteLevel(add_prefix_space=False)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>")
     assert continuation(tokenizer, "a a", "b") == [4]
-    with pytest.raises(ModelError, match="joins the answer 'b'"):
+    with pytest.raises(ModelError, match="merges the answer 'b'"):
         continuation(tokenizer, "a a ", "b")
 
 

@@ -57,7 +57,7 @@ def test_a_refusal_is_a_line(capture, monkeypatch):
             raise OSError("no network\nmore words")
 
     monkeypatch.setattr(huggingface_hub, "HfApi", Api)
-    with pytest.raises(DataError, match=r"owner/name: not sent \(no network\)"):
+    with pytest.raises(DataError, match=r"owner/name: nothing was sent \(no network\)"):
         hub.send(capture, "owner/name")
 
 

@@ -136,7 +136,7 @@ def test_a_planted_identity_is_blind_and_told_from_its_name() -> None:
 
 def test_a_model_called_drope_that_sees_positions() -> None:
     model = built("llama")
-    with pytest.raises(ModelError, match=r"sees positions: moving half a text by 1000 changes its logits by \d"):
+    with pytest.raises(ModelError, match=r"depends on positions: moving half a text by 1000 changes its logits by \d"):
         check_position_blind(model)
     model.config.rope_parameters = configured(model.config, "drope").rope_parameters  # the module was built before
     with pytest.raises(ModelError, match="says drope, but its rotary module rotates"):
@@ -153,7 +153,7 @@ def test_a_rotation_elsewhere_is_found_by_the_whole_model() -> None:
         return inputs, options | {"position_embeddings": spare(options["hidden_states"], options["position_ids"])}
 
     hook = attention.register_forward_pre_hook(rotate, with_kwargs=True)
-    with pytest.raises(ModelError, match="is called drope but sees positions"):
+    with pytest.raises(ModelError, match="is called drope but depends on positions"):
         positional(model)
     hook.remove()
     assert positional(model) == "drope"
@@ -293,7 +293,7 @@ def test_wrong_requests(kind: str, factor: float | None, message: str) -> None:
 def test_shifts_that_cannot_be() -> None:
     with pytest.raises(ModelError, match="moves nothing"):
         shift_error(built("llama"), TOKENS[:, :1], 3)
-    with pytest.raises(ModelError, match="takes no position ids"):
+    with pytest.raises(ModelError, match="accepts no position ids"):
         shift_error(built("bloom"), TOKENS, 3)
     broken = built("llama")
     broken.lm_head.weight.data[0, 0] = math.nan

@@ -225,7 +225,7 @@ def test_disk_gives_back_the_same(tmp_path: Path) -> None:
             assert type(one) is type(other)
             assert one == other
     assert place.stat().st_size < 60_000
-    with pytest.raises(DataError, match="no survey there"):
+    with pytest.raises(DataError, match="this file is not a survey"):
         read(tmp_path / "none.npz")
     place.write_bytes(place.read_bytes()[:500])
     with pytest.raises(DataError, match="damaged"):

@@ -46,7 +46,7 @@ DAMAGED = {
     "latin-1": ('{"id": "é"}\n'.encode("latin-1"), "1: not UTF-8"),
     "cut": (b'{"id": "a', "1: not JSON"),
     "deep": (b"[" * 100_000 + b"\n", "1: not JSON"),
-    "half of a character": (b'{"id": "\\ud800", "text": "\\udfff"}\n', "1: holds half of a character"),
+    "half of a character": (b'{"id": "\\ud800", "text": "\\udfff"}\n', "1: contains half of a character"),
 }
 
 
@@ -155,5 +155,5 @@ def test_a_record_of_a_needle_has_the_shape_of_one(changed, tmp_path):
     assert needle_run.cells(path, asked)[0].value == 100
     path.unlink()
     records.append(path, [{**good, **changed}])
-    with pytest.raises(DataError, match=r"needles\.jsonl:1: no record of a needle; remove the line"):
+    with pytest.raises(DataError, match=r"needles\.jsonl:1: not a record of a needle; remove the line"):
         needle_run.cells(path, asked)

@@ -137,15 +137,15 @@ def test_limited_runs_say_how_many_samples_each_length_has(tmp_path):
     ("contents", "words"),
     [
         (["{"], "no JSON"),
-        (['{"doc_id": 0}\n{"doc_id": 1}\n'], "JSON lines, so samples"),
+        (['{"doc_id": 0}\n{"doc_id": 1}\n'], "samples as JSON lines"),
         ([{"doc_id": 0, "doc": {}}], "samples, not results"),
         ([[1]], "another kind of file"),
         ([without(results(FULL), "configs")], "configs are missing"),
-        ([results(FULL, results={"hellaswag": {"acc,none": 0.5}})], "no task of RULER; it has hellaswag"),
+        ([results(FULL, results={"hellaswag": {"acc,none": 0.5}})], "not a task of RULER, which has hellaswag"),
         ([results(FULL, results={"niah_single_1": {"acc,none": 0.5}})], "no score by length"),
-        ([results({"vt": {4096: 1.5}})], "no score between 0 and 1"),
-        ([results({"vt": {4096: float("nan")}})], "no score between 0 and 1"),
-        ([results({"vt": {4096: "high"}})], "no score between 0 and 1"),
+        ([results({"vt": {4096: 1.5}})], "not a score between 0 and 1"),
+        ([results({"vt": {4096: float("nan")}})], "not a score between 0 and 1"),
+        ([results({"vt": {4096: "high"}})], "not a score between 0 and 1"),
         ([results(FULL, max_length=32768)], "the harness cut prompts to the model's 32768 tokens"),
         ([results({task: FULL[task] for task in TASKS[:-1]})], "4k: qa_2"),
         ([results({task: dict.fromkeys(TOKENS[:5], 0.5) for task in TASKS})], "128k: every task"),
@@ -170,7 +170,7 @@ def test_bad_results_end_in_one_line(lab, tmp_path, contents, words):
 
 def test_missing_files_binary_files_and_wrong_usage(lab, tmp_path):
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
-    for file, words in ((tmp_path / "none.json", "cannot be read"), (tmp_path / "binary.json", "no text")):
+    for file, words in ((tmp_path / "none.json", "cannot be read"), (tmp_path / "binary.json", "not a text")):
         done = bench("--results", file)
         assert done.exit_code == 1
         assert words in done.output
@@ -178,9 +178,9 @@ def test_missing_files_binary_files_and_wrong_usage(lab, tmp_path):
     assert bench("--run", "--results", REAL).exit_code == 2
     assert bench("stray.json", "--run").exit_code == 2
     for more, words in (
-        (["--lengths", "many"], "is no length"),
-        (["--tasks", "needles"], "--tasks goes with --run"),
-        (["--name", "Wrong Name"], "is no name"),
+        (["--lengths", "many"], "is not a length"),
+        (["--tasks", "needles"], "--tasks needs --run"),
+        (["--name", "Wrong Name"], "cannot be a name"),
     ):
         done = bench("--results", REAL, *more)
         assert done.exit_code == 1

@@ -227,8 +227,8 @@ def test_records_twice_or_damaged_are_refused(tmp_path):
     }
     path = tmp_path / "needles.jsonl"
     for lines, words in (
-        ([good, good], "stands twice"),
-        ([without(good, "references")], "no record of a needle"),
+        ([good, good], "appears twice"),
+        ([without(good, "references")], "not a record of a needle"),
         ([], "no answer to noise_single-1k-0000"),
     ):
         path.write_text("".join(json.dumps(sealed(line)) + "\n" for line in lines))

@@ -31,7 +31,7 @@ class Plan:
 
 
 def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> Plan:
-    """Find main file, class, data and keys.
+    """Find the main file, its document class, the data files and their keys.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
         No main file, or several; no data; a folder that was begun already.
     """
     if (root / ADOPTED).is_file():
-        raise SpecError(f"{ADOPTED}: is there already; edit it, or run `boundpaper build`")
+        raise SpecError(f"{ADOPTED}: exists already; edit it, or run `boundpaper build`")
     if (root / MARK).is_file():
         raise SpecError(f"{root}: holds {MARK}, so its paper is built from chapters; `boundpaper list` shows them")
     main = mains or _main(root)
@@ -134,7 +134,7 @@ def _main(root: Path) -> tuple[str, ...]:
         usual = [name for name in names if PurePosixPath(name).stem in ("main", "paper", "ms", "article", "manuscript")]
         if len(usual) != 1:
             raise SpecError(
-                f"{', '.join(names)}: each begins a document; name the main one, or each that has numbers: "
+                f"{', '.join(names)}: several files begin a document; name the main one, or all that have numbers: "
                 f"boundpaper init --main {names[0]}"
             )
         names = usual

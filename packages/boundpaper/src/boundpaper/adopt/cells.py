@@ -27,7 +27,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@*-]+")
 
 
 class Cell(NamedTuple):
-    """A value: its address, its text in the file, the number that it is (None for words), and where it stands."""
+    """A value: its address, its text in the file, its number (None for words), and its place."""
 
     address: str
     text: str
@@ -83,7 +83,9 @@ def _suggestion(address: str, known: Sequence[str]) -> str:
 
 
 def slug(text: str) -> str:
-    """A key as a part of addresses: letters, digits and `._+=@*-`, anything else as one hyphen or by its number."""
+    """Write a key so that it can be part of an address: letters, digits and `._+=@*-` stay, the rest becomes a
+    hyphen.
+    """
     plain = unicodedata.normalize("NFKD", text.strip())
     plain = "".join(
         f"u{ord(char):04x}" if ord(char) > 127 else char for char in plain if not unicodedata.combining(char)
@@ -95,7 +97,7 @@ _slug = cache(slug)
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """The data files by the name of their table: the stem, or as much of the path as tells it apart.
+    """Data files by the name of their table: the stem, or as much of the path as makes it unique.
 
     Raises
     ------
@@ -108,7 +110,7 @@ def files(folder: Folder) -> dict[str, str]:
         try:
             paths = sorted(path for path in folder.root.glob(pattern.removeprefix("!")) if path.is_file())
         except (ValueError, NotImplementedError) as error:
-            raise SpecError(f"{ADOPTED}: data: {pattern!r} is no pattern of files here ({error})") from None
+            raise SpecError(f"{ADOPTED}: data: {pattern!r} matches no files here ({error})") from None
         if not paths:
             raise SpecError(f"{ADOPTED}: data: no file fits {pattern!r}; mend the pattern, or put the file there")
         for each in paths:
@@ -154,7 +156,7 @@ def load(folder: Folder) -> Data:
 
 
 def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
-    """The cells of files that were read, by the name of their table: (file, content)."""
+    """Cells of files that were already read, given by the name of their table as (file, content)."""
     cells: dict[str, Cell] = {}
     grids: dict[str, Grid] = {}
     tables: dict[str, tuple[str, ...]] = {}
@@ -173,7 +175,7 @@ def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence
 
 
 def content(path: Path, file: str) -> bytes:
-    """What a data file holds; DataError when it cannot be read, or is not what its name says."""
+    """Content of a data file; DataError if it cannot be read or is not of the type that its name says."""
     from boundpaper.store.text_file import text_of
 
     if path.suffix.lower() == ".parquet":
@@ -185,7 +187,7 @@ def content(path: Path, file: str) -> bytes:
 
 
 def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
-    """A table's header and rows; of JSON that is no list of flat objects, what it holds.
+    """Header and rows of a table; for JSON that is not a list of flat objects, its content.
 
     Raises
     ------
@@ -204,7 +206,7 @@ def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
     try:
         held = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{file}: no JSON that can be read ({error}); mend the file, or leave it out of data") from None
+        raise DataError(f"{file}: not valid JSON ({error}); mend the file, or leave it out of data") from None
     if isinstance(held, list) and held and all(isinstance(each, dict) and _flat(each) for each in held):
         header = list(dict.fromkeys(name for each in held for name in each))
         return header, [[each.get(name) for name in header] for each in held]
@@ -243,7 +245,7 @@ def _parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
         # threads of Arrow may outlive the process that ends and abort it
         table = pq.ParquetFile(pa.BufferReader(raw), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: no Parquet that can be read ({str(error).splitlines()[0]})") from None
+        raise DataError(f"{file}: not valid Parquet ({str(error).splitlines()[0]})") from None
     columns = [column.to_pylist() for column in table.columns]
     return list(map(str, table.column_names)), [list(row) for row in zip(*columns, strict=True)]
 
@@ -280,7 +282,7 @@ def _grid(
 
 
 def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """The fewest columns that tell rows apart, words before whole numbers; the number of the row where none do."""
+    """The fewest columns that identify each row, text columns first; the row number if no columns do."""
     from itertools import combinations, islice
 
     if len(rows) == 1:

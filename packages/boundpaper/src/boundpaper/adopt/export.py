@@ -1,4 +1,4 @@
-"""Handing on: archives, a marked comparison, Word and HTML, all of the flattened paper by programs of others."""
+"""Export of the flattened paper: archives, a PDF with changes marked, Word and HTML, made by other programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
 
 
 def arxiv(folder: Folder) -> bytes:
-    """A zip of what LaTeX reads: main file, what it takes in, `bound/`, pictures that are included, the `.bbl`.
+    """Zip what LaTeX reads: the main file and what it inputs, `bound/`, included pictures, and the `.bbl`.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def arxiv(folder: Folder) -> bytes:
 
 
 def upload(folder: Folder, since: str) -> bytes:
-    """A zip of `bound/` and of the paper's files that differ from a git revision's: what an editor online lacks."""
+    """Zip `bound/` and the files that differ from a git revision, to be uploaded to an online editor."""
     revision.require(folder.root, since)
     changed = revision.git(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
     new = revision.git(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
@@ -72,7 +72,7 @@ def _packed(folder: Folder, paths: set[Path]) -> bytes:
 
 
 def compared(folder: Folder, asked: str, scratch: Path) -> bytes:
-    """The PDF of the paper as it is, marked where its print differs from a git revision's.
+    """Compile the paper with the differences from a git revision marked.
 
     latexdiff compares the flattened files, so that a number that is bound and has not moved is not marked.
 
@@ -111,7 +111,7 @@ def compared(folder: Folder, asked: str, scratch: Path) -> bytes:
 
 
 def compiled(place: Path, document: str) -> bytes:
-    """The PDF of a document, by latexmk in its folder; a ThesisError with LaTeX's words when there is none."""
+    """Compile a document with latexmk in its folder; ThesisError with LaTeX's message if there is no PDF."""
     from boundpaper.paper.tex import latex, log
 
     process.require("latexmk", "pdflatex")
@@ -127,13 +127,13 @@ def compiled(place: Path, document: str) -> bytes:
 
 
 def converted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str]]:
-    """An adopted paper in a form, see `convert`."""
+    """Convert an adopted paper, as `convert` does."""
     flatten.write(folder, scratch / "plain")
     return convert(scratch / "plain", Path(folder.mains[0]).name, form, first=2)  # the line of `bound/` is gone
 
 
 def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, list[str]]:
-    """A flattened paper as Word (`docx`) or one page of HTML, and what was lost on the way, in words.
+    """Convert a flattened paper to Word (`docx`) or one HTML page; also return what was lost, in words.
 
     Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures.
 
@@ -191,7 +191,7 @@ def _pictures(place: Path, texts: list[Path]) -> None:
 
 
 def lost(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:
-    """Typed numbers of the flattened paper that the converted one has not as often, and drawings: none survives."""
+    """Numbers that the converted paper has fewer times than the flattened one, and drawings, which are always lost."""
     texts = [replace(each, first=first if each.shown in plain.mains else 1) for each in source.sources(plain)]
     there = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", words(made, form))))
     wanted: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Flatten: the paper without `bound/`, every value written out; bytes that no value touches stay as they are."""
+"""Flatten: write the paper without `bound/`, with every value in its place; all other bytes stay the same."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def _written(paper: Paper, use: Use) -> str:
 
 
 def with_line(text: str, code: str) -> str:
-    r"""A main file with the line that reads `bound/`, right after `\documentclass`; `code` is it without comments.
+    r"""A main file with the line that inputs `bound/`, right after `\documentclass`; `code` is the file without
+    comments.
 
     Raises
     ------
@@ -95,7 +96,7 @@ def without_line(text: str) -> str:
 
 
 def write(folder: Folder, target: Path | None) -> list[str]:
-    """Write the flattened files into `target`, beside what else the paper needs, or over the author's own when None.
+    """Write the flattened files into `target`, with whatever else the paper needs; None overwrites the author's files.
 
     Returns
     -------
@@ -132,7 +133,7 @@ PARTS = frozenset({
 
 
 def needed(folder: Folder) -> list[Path]:
-    """Files beside the main file that LaTeX may read, without `bound/`, hidden ones and what LaTeX made of the main."""
+    """Files beside the main file that LaTeX may read, except `bound/`, hidden files and LaTeX's own output."""
     made = {f"{Path(main).stem}.pdf" for main in folder.mains}
     found = []
     for path in sorted(folder.paper.rglob("*")):

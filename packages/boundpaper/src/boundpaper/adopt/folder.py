@@ -35,7 +35,7 @@ _LINT = frozenset({"names", "ignore"})
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows for the author's own tabular: a table, its columns with their formats, which rows, and in what order."""
+    """Rows for a tabular of the author: the table, its columns with their formats, which rows, and their order."""
 
     table: str
     columns: tuple[str, ...]
@@ -45,7 +45,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Page:
-    """What a probe of the author's preamble measured.
+    """Measures that a probe took of the author's preamble.
 
     Attributes
     ----------
@@ -87,11 +87,11 @@ class Folder:
 
     @property
     def generated(self) -> Path:
-        """The folder of what is generated."""
+        """The folder of generated files."""
         return self.paper / GENERATED
 
     def shown(self, path: Path) -> str:
-        """A path as messages name it."""
+        """A path as it is written in messages."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
 
@@ -101,7 +101,7 @@ def read(root: Path) -> Folder:
     Raises
     ------
     SpecError
-        No TOML, a word that is not known, or one that means nothing here; the message names it.
+        No TOML, a word that is not known, or one that has no meaning here; the message names it.
     """
     told = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _known(told, _TYPES, "")
@@ -161,7 +161,7 @@ def _macro(name: str) -> str:
 def _known(told: Mapping[str, Any], words: Any, where: str) -> None:
     for name in told:
         if name not in words:
-            raise SpecError(f"{ADOPTED}: {where}{name!r} means nothing here{or_known(name, words)}")
+            raise SpecError(f"{ADOPTED}: {where}{name!r} has no meaning here{or_known(name, words)}")
 
 
 def _texts(value: Any, name: str) -> tuple[str, ...]:

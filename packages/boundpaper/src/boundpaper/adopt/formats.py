@@ -1,4 +1,4 @@
-r"""Formats of bound numbers: what stands after the colon of `\val{table/key/column:.3f}`."""
+r"""Formats of bound numbers: the part after the colon of `\val{table/key/column:.3f}`."""
 
 from __future__ import annotations
 

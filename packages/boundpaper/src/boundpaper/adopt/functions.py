@@ -1,4 +1,4 @@
-"""The author's own functions: loaded from a file, called with the data that their parameters name."""
+"""Functions of the author: loaded from a file and called with the data that their parameters name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Function = Callable[..., Any]
 
 
 def loaded(path: Path, file: str) -> dict[str, Function]:
-    """The public functions that a file defines, by name, in its order; SpecError with the line when it fails."""
+    """Public functions of a file by name, in order; SpecError with the line if the file fails."""
     import importlib.util
     import inspect
     import sys
@@ -40,7 +40,7 @@ def loaded(path: Path, file: str) -> dict[str, Function]:
 
 
 def called(function: Function, file: str, path: Path, data: Data) -> Any:
-    """What a function returns of the data that its parameters name: a frame of a table, a dict of JSON's leaves.
+    """Call a function with the data that its parameters name: a frame for a table, a dict for JSON.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def leaves(data: Data, name: str) -> dict[str, float | str]:
 
 
 def frame(grid: Grid) -> pd.DataFrame:
-    """A table of rows as a frame: a column is one of numbers where all that it holds are."""
+    """A table as a frame; a column is numeric if all of its cells are numbers."""
     import pandas as pd
 
     columns: dict[str, list[Any]] = {}

@@ -1,4 +1,4 @@
-r"""What is generated: `bound/bound.tex`, a line a value, plain LaTeX without packages."""
+r"""What is generated: `bound/bound.tex`, one line per value, plain LaTeX without packages."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Paper:
         return rows_of(self.data, name, self.folder)
 
     def matches(self, key: str) -> list[str]:
-        """The keys that one with arguments of a macro (`results/#1/acc:.3f`) may become."""
+        """Keys that an address with macro arguments (`results/#1/acc:.3f`) may stand for."""
         address, colon, form = key.partition(":")
         if re.search(r"#\d", form):
             raise SpecError(f"the format of {key} is an argument of a macro; write it out")
@@ -130,7 +130,7 @@ def _split(address: str) -> list[str]:
 
 
 def shown(cell: Cell, form: str) -> str:
-    """A cell in a format; as it stands in the file without one."""
+    """A cell in a format; without one, as it is in the file."""
     if not cell.text:
         raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.place})")
     if not form:
@@ -142,7 +142,7 @@ def shown(cell: Cell, form: str) -> str:
 
 
 def as_it_stands(cell: Cell) -> str:
-    """A cell's text as LaTeX in ASCII, so that it means the same in a file of any encoding."""
+    """A cell's text as LaTeX in ASCII, which means the same in a file of any encoding."""
     from boundpaper.typeset.text import escape
 
     if cell.number is not None:
@@ -212,7 +212,7 @@ def picture_of(name: str) -> str:
 
 
 def bound_tex(paper: Paper) -> tuple[str, list[str]]:
-    """The text of `bound.tex`, and the faults of what the paper's files ask for, each with its place."""
+    """The text of `bound.tex`, and the faults of uses in the paper's files, each with its place."""
     wanted: dict[str, str] = {}
     rows: dict[str, str] = {}
     claims: dict[str, str] = {}
@@ -285,7 +285,7 @@ class Written:
 
 
 def build(folder: Folder, *, check: bool = False, force: bool = False) -> Written:
-    """Write `bound/`, or with `check` only tell what would be written; what is unchanged stays untouched.
+    """Write the files of `bound/` that changed; with `check`, only say which would be written.
 
     Raises
     ------
@@ -355,7 +355,7 @@ def _lock(folder: Folder, force: bool) -> dict[str, str]:
         if force:
             return {}
         raise DataError(
-            f"{folder.shown(path)}: no JSON that can be read (a merge perhaps); run `boundpaper build --force`"
+            f"{folder.shown(path)}: not valid JSON (a merge perhaps); run `boundpaper build --force`"
         ) from None
 
 
@@ -365,7 +365,7 @@ def _differing(there: bytes, content: bytes) -> int:
 
 
 def moved(paper: Paper, before: Mapping[str, Cell]) -> list[str]:
-    """A line for each place of a bound number that printed otherwise with the cells as they were."""
+    """One line for each bound number that would print differently with the given older cells."""
     lines = []
     for use in paper.uses:
         if use.command != "val" or "#" in use.key:
@@ -384,7 +384,7 @@ def moved(paper: Paper, before: Mapping[str, Cell]) -> list[str]:
 
 
 def traced(paper: Paper, what: str) -> list[str]:
-    """Where what is printed comes from: of a place `FILE:LINE`, of an address, or of a printed number.
+    """Say where a printed value comes from, given `FILE:LINE`, an address, or a printed number.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Claims of an adopted paper: functions of `claims.py`, whose verdicts the text may print."""
+"""Claims of an adopted paper: functions in `claims.py`, whose verdicts the text may print."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FALSE = frozenset({"contradicted", "not supported"})
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim: its name, what it states, its verdict and the reason."""
+    """A claim: its name, its statement, its verdict and the reason."""
 
     name: str
     statement: str
@@ -30,7 +30,7 @@ class Judged:
 
 
 def judged(folder: Folder, data: Data) -> dict[str, Judged]:
-    """The verdicts of all claims by name; none where there is no `claims.py`.
+    """Verdicts of all claims by name; empty if there is no `claims.py`.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def judged(folder: Folder, data: Data) -> dict[str, Judged]:
 
 
 def word(folder: Folder, data: Data, name: str) -> str:
-    """The verdict of one claim; SpecError that names the nearest when there is none."""
+    """The verdict of one claim; if there is none, SpecError that names the nearest."""
     found = judged(folder, data)
     if name not in found:
         raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, found)}")

@@ -1,4 +1,4 @@
-"""Lint: each typed number with the cells that have its value, and what became stale."""
+"""Lint: list each typed number with the cells that have its value, and the numbers that are out of date."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHOWN = 3
 
 
 class Candidate(NamedTuple):
-    """A cell that a typed number may be, and the format in which it prints as typed.
+    """A cell that may be the source of a typed number, and the format that prints it as typed.
 
     It is `exact` where nothing is rounded, and `plain` where neither scale nor sign is supposed.
     """
@@ -38,18 +38,18 @@ class Candidate(NamedTuple):
 
     @property
     def listed(self) -> bool:
-        """Whether the cell is one of a list of JSON, a run's record whose number says nothing."""
+        """Whether the cell is an item of a JSON list, whose number identifies nothing."""
         return self.cell.place.rpartition(".")[2].isdigit()
 
     @property
     def key(self) -> str:
-        """What stands between the braces."""
+        """The text between the braces."""
         return f"{self.cell.address}:{self.form}"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A typed number, its candidates, and the cell whose older value it has."""
+    """A typed number, its candidate cells, and the cell that used to have its value."""
 
     numeral: Numeral
     candidates: tuple[Candidate, ...]
@@ -59,7 +59,7 @@ class Finding:
 
     @property
     def safe(self) -> bool:
-        """Whether the number is bound without a question: one cell, and digits enough."""
+        """Whether the number can be bound without a question: one candidate, and enough digits."""
         if self.stale or len(self.candidates) != 1:
             return False
         only, decimals = self.candidates[0], self.numeral.decimals > 0
@@ -95,7 +95,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Index:
-    """Numbers of cells in order, to find those that round to a typed one."""
+    """Numbers of cells in ascending order, to find those that round to a typed one."""
 
     values: list[float] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
@@ -108,13 +108,13 @@ class Index:
         return cls([value for value, _ in pairs], [cell for _, cell in pairs])
 
     def near(self, low: Decimal, high: Decimal) -> list[Cell]:
-        """Cells from `low` to `high`, widened by what floats lose."""
+        """Cells with values from `low` to `high`, widened by the rounding error of floats."""
         slack = 1e-12 * max(abs(float(low)), abs(float(high)))
         return self.cells[bisect_left(self.values, float(low) - slack) : bisect_right(self.values, float(high) + slack)]
 
 
 def boundable(data: Data) -> list[Cell]:
-    """Cells that a number may be bound to: not those that name their row."""
+    """Cells that a number may be bound to, which excludes keys of rows."""
     names = {
         row[column].address
         for grid in data.grids.values()
@@ -126,7 +126,7 @@ def boundable(data: Data) -> list[Cell]:
 
 
 def candidates(numeral: Numeral, index: Index) -> list[Candidate]:
-    """The cells that print as the number is typed: as they are, as a percentage of a share, without their minus."""
+    """Cells that print as the typed number: as they are, as a percentage, or without their minus sign."""
     half = Decimal(5).scaleb(-numeral.decimals - 1)
     found: dict[str, Candidate] = {}
     share = re.sub(r"(?:\.(\d+)[fn]|d)$", rf".{numeral.decimals}p", numeral.form)
@@ -145,7 +145,7 @@ def candidates(numeral: Numeral, index: Index) -> list[Candidate]:
 
 
 def ranked(numeral: Numeral, found: list[Candidate]) -> list[Candidate]:
-    """Candidates, those first whose address has words that stand near the number."""
+    """Candidates, ordered so that those come first whose address shares words with the text near the number."""
     if len(found) < 2 or len(found) > 200:
         return found
     text = numeral.source.text
@@ -194,7 +194,7 @@ def _read(sources: list[Source], folder: Folder) -> list[Source]:
 
 
 def bind(paper: Paper, chosen: Iterable[tuple[Numeral, Candidate]]) -> dict[Source, str]:
-    """The files with the chosen numbers bound; each is printed as it was typed."""
+    """Bind the chosen numbers in the files; each is still printed as it was typed."""
     by_file: dict[int, list[tuple[Numeral, Candidate]]] = {}
     for numeral, candidate in chosen:
         by_file.setdefault(id(numeral.source), []).append((numeral, candidate))

@@ -1,4 +1,4 @@
-"""Numbers that are typed into LaTeX: told from layout, units, names, years and references."""
+"""Numbers that are typed into LaTeX, as opposed to layout, units, names, years and references."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Numeral:
 
 
 def numerals(file: Source, macro: str, names: Iterable[str] = ()) -> list[Numeral]:
-    """The decimals and the whole numbers of three digits or more that a reader sees in a file.
+    """Numbers in a file that a reader sees: decimals, and whole numbers of three digits or more.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _numeral(file: Source, text: str, match: re.Match[str]) -> Numeral | None:
 
 
 def visible(file: Source, macro: str, names: Iterable[str] = ()) -> str:
-    """The text of a file in which everything but words and values is blank, every character where it was."""
+    """The text of a file with everything but words and values replaced by blanks, so that offsets stay."""
     text = file.code
     text = without(text, _DRAWN, "\\end{%s}", blank)
     for pattern in (_ASSIGNED, _LENGTH):
@@ -185,7 +185,7 @@ def visible(file: Source, macro: str, names: Iterable[str] = ()) -> str:
 
 
 def without(text: str, opening: re.Pattern[str], closing: str, instead: Callable[[str], str]) -> str:
-    """The text with each part replaced that begins with `opening` and ends with the `closing` of its first group."""
+    """Replace each part that begins with `opening` and ends with the `closing` of its first group."""
     pieces, position = [], 0
     never_closed: set[str] = set()
     for match in opening.finditer(text):

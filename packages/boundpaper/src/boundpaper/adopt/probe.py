@@ -1,4 +1,4 @@
-"""A probe of the author's preamble: LaTeX itself says how wide a column is, in which font, and how works are cited."""
+"""A probe of the author's preamble: ask LaTeX how wide a column is, in which font, and how works are cited."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ASKED = r"""x\par
 
 
 def measured(main: Source, scratch: Path) -> Page | None:
-    """What the preamble of a main file makes of the page; None where there is no LaTeX, or it refuses the preamble.
+    """Page measures under the preamble of a main file; None if there is no LaTeX or it refuses the preamble.
 
     Asked after the title and a first word, since some classes begin their two columns there (acmart, revtex).
 

@@ -12,7 +12,7 @@ from boundpaper.errors import DataError, SpecError
 
 
 def git(root: Path, *arguments: str) -> bytes | None:
-    """What git prints; None when it fails, or is not installed."""
+    """Output of git; None if it fails or is not installed."""
     try:
         done = subprocess.run(("git", *arguments), cwd=root, capture_output=True, check=False)
     except FileNotFoundError:
@@ -21,18 +21,18 @@ def git(root: Path, *arguments: str) -> bytes | None:
 
 
 def known(root: Path, revision: str) -> bool:
-    """Whether a folder has a git revision of this name."""
+    """Whether the folder's repository has a revision of this name."""
     return git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None
 
 
 def require(root: Path, revision: str) -> None:
-    """SpecError unless git knows the revision in this folder."""
+    """Raise SpecError unless git knows the revision in this folder."""
     if not known(root, revision):
-        raise SpecError(f"{revision!r} is no revision of git here; `git log --oneline` lists some")
+        raise SpecError(f"{revision!r} is not a git revision here; `git log --oneline` lists some")
 
 
 def cells_at(folder: Folder, revision: str) -> dict[str, Cell]:
-    """The cells of those data files that differ from a revision's, as they were there."""
+    """Cells at a revision, for the data files that have changed since."""
     named = cells.files(folder)
     changed = git(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
     there = {name.decode() for name in (changed or b"").split(b"\0") if name}

@@ -1,4 +1,4 @@
-"""The author's LaTeX files: which of them make the paper, what in them is code, and where values are named."""
+"""LaTeX files of the author: which belong to the paper, which parts are code, and where values are used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ END = re.compile(r"\\end\{document\}")
 
 @dataclass(frozen=True)
 class Source:
-    """One LaTeX file: its path, its text with the line ends that it has, its encoding, the number of its first line."""
+    """One LaTeX file: its path, its text with its line ends, its encoding, and the number of its first line."""
 
     path: Path
     shown: str
@@ -39,11 +39,11 @@ class Source:
 
     @cached_property
     def code(self) -> str:
-        """The text with comments and what is set verbatim as blanks, every character where it was."""
+        """The text with comments and verbatim parts replaced by blanks, so that offsets stay."""
         return _HIDDEN.sub(lambda match: blank(match[0]), self.text)
 
     def line(self, offset: int) -> int:
-        """The line of a character."""
+        """The line number of an offset."""
         return bisect_left(self._ends, offset) + self.first
 
     @cached_property
@@ -76,12 +76,12 @@ class Use:
 
 
 def blank(text: str) -> str:
-    """As many blanks as there are characters, line ends kept."""
+    """Replace characters by as many blanks, but keep line ends."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def read(path: Path, shown: str) -> Source:
-    """Read a file, in UTF-8, or in Latin-1 when it is not that: every byte is given back when it is written.
+    """Read a file as UTF-8, or as Latin-1 if it is not; writing it again gives the same bytes.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def read(path: Path, shown: str) -> Source:
 
 
 def sources(folder: Folder) -> list[Source]:
-    """The main files and what they read, each once, in the order of reading; what is generated is left out."""
+    """The main files and the files that they input, each once, in reading order; generated files are left out."""
     found: dict[Path, Source] = {}
     waiting = [folder.root / main for main in reversed(folder.mains)]
     while waiting:

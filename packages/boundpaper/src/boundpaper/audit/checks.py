@@ -1,4 +1,4 @@
-"""What is looked for, in the order of what it yields, and what silence is worth."""
+"""All checks, the most productive first, and how much was read when they find nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = sorted(set().union(*(kinds for kinds, _ in CHECKS)))
 
 @dataclass(frozen=True)
 class Coverage:
-    """What was read of documents, and what no check could tie to anything."""
+    """Counts of what was read in documents, and of what no check could use."""
 
     tables: int
     cells: int
@@ -50,7 +50,7 @@ def _count(number: int, noun: str, several: str = "") -> str:
 
 
 def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
-    """Findings of documents, each read by itself or all as one, by file and line; two of one place and print are one.
+    """Findings in documents, each read alone or all together, by file and line, without duplicates.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, its line, what it is part of, and the headings above it."""
+    """A sentence, its line, the part that it belongs to, and the headings above it."""
 
     file: str
     line: int
@@ -63,7 +63,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers, or a row of a table read sideways: one number or None a line."""
+    """A column of numbers, or a row of a table read sideways: one number or None for each line."""
 
     name: str
     index: int
@@ -103,7 +103,7 @@ class Table:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The columns of numbers; the first column names the rows and is none."""
+        """Columns of numbers; the first column names the rows and is left out."""
         found = []
         for index in range(1, len(self.header)):
             texts = [row.cells[index].strip() for row in self.rows]
@@ -144,7 +144,7 @@ class Table:
         return self.lines[column] if self.sideways else self.rows[row].line
 
     def turned(self) -> Table:
-        """The table with its rows as columns, for relations that run along a row."""
+        """The transposed table, for relations that run along a row."""
         labels = [index for index in range(len(self.header)) if index not in {each.index for each in self.columns}]
         keep = [index for index in range(len(self.header)) if index not in labels]
         header = ("", *(self.row_name(index) for index in range(len(self.rows))))
@@ -194,7 +194,7 @@ def together(documents: Sequence[Document], kind: str, *, whole: bool = False) -
 
 
 def filled(header: Sequence[str], rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Give rows as many cells as the header, and blank first cells the text above them."""
+    """Give each row as many cells as the header has, and fill blank first cells with the text above."""
     width = max([len(header), *(len(row.cells) for row in rows)], default=0)
     above = ""
     found = []
@@ -208,5 +208,5 @@ def filled(header: Sequence[str], rows: Sequence[Row]) -> tuple[tuple[str, ...],
 
 
 def joined(names: Sequence[str]) -> str:
-    """The names of a column in several rows of a header as one, what is repeated once."""
+    """Join the names of a column from several header rows, without repeats."""
     return " ".join(dict.fromkeys(name.strip() for name in names if name.strip()))

@@ -1,4 +1,4 @@
-"""A finding: what is printed, what it should be, why, and where the other place is."""
+"""A finding: what is printed, what it should be, why, and the other place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True)
 class ColumnRelation:
-    """A relation of columns that most rows keep: the sign of arithmetic, and the names of target and operands."""
+    """A relation that most rows of a table satisfy: an arithmetic sign, and the columns of target and operands."""
 
     table: Table
     formula: str
@@ -62,7 +62,7 @@ class Finding:
 
     @property
     def id(self) -> str:
-        """Eight signs that stay as long as kind, numbers and labels do."""
+        """An id of eight characters that depends only on kind, numbers and labels."""
         plain = [re.sub(r"[^\w.%-]+", " ", value).strip().lower() for value in (self.kind, *self.values)]
         return hashlib.sha256("\0".join(plain).encode()).hexdigest()[:8]
 
@@ -73,7 +73,7 @@ class Finding:
 
 
 def spread(interval: Interval) -> str:
-    """An interval in as many digits as tell its ends apart."""
+    """Write an interval with just enough digits to distinguish its ends."""
     low, high = interval.low, interval.high
     digits = 3 if high == low else max(0, 1 - math.floor(math.log10(high - low)))
     digits = min(digits, 12)

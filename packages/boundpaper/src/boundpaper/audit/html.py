@@ -1,4 +1,4 @@
-"""HTML as a document, through the standard parser, which knows the line of every tag."""
+"""Read HTML as a document, with the standard parser, which knows the line of every tag."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _Reader(HTMLParser):
             self.text.append(data)
 
     def flush(self) -> None:
-        """Close what was open: a cell, a heading, or sentences."""
+        """Close the open cell, heading or sentences."""
         text = _SPACE.sub(" ", "".join(self.text)).strip()
         tag, self.tag = self.tag, ""
         self.text = []
@@ -131,7 +131,7 @@ class _Grid:
         self.spans = (1, 1)
 
     def table(self, file: str, path: tuple[str, ...]) -> Table | None:
-        """The table; None of one without two rows and two columns, which is layout."""
+        """The table; None if it has fewer than two rows or columns, since it is layout then."""
         grid: dict[tuple[int, int], str] = {}
         heads = 0
         for index, (_, cells) in enumerate(self.rows):

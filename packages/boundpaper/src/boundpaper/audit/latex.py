@@ -1,4 +1,4 @@
-r"""LaTeX as a document: its tables, captions, sentences, references, and the coordinates of PGFPlots as tables."""
+r"""Read LaTeX as a document: tables, captions, sentences, references, and PGFPlots coordinates as tables."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _TITLE = re.compile(r"\btitle\s*+=\s*+\{(?P<title>[^{}]{0,300})\}")
 
 
 def plain(tex: str) -> str:
-    """The words and numbers that a piece of LaTeX prints, without layout, citations and labels."""
+    """Words and numbers that a piece of LaTeX prints, without layout, citations and labels."""
     text = _FOLLOWED.sub(" ", tex)
     text = text.replace("{,}", ",")
     text = _POWER.sub(lambda match: ("×" if match[0][0] == "\\" else "") + "10" + match[1].translate(_SUPER), text)
@@ -79,7 +79,7 @@ def _sign(match: re.Match[str]) -> str:
 
 
 def group(text: str, start: int) -> int:
-    """The place behind the brace that closes the one at `start`; the end of the text where none does."""
+    """The offset behind the brace that matches the one at `start`; the end of the text if there is none."""
     depth = 0
     for match in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start):
         depth += (match[0] == "{") - (match[0] == "}")
@@ -89,7 +89,7 @@ def group(text: str, start: int) -> int:
 
 
 def read(text: str, file: str) -> Document:
-    """Read a LaTeX file; comments, what is set verbatim and the preamble are none of it."""
+    """Read a LaTeX file, except comments, verbatim parts and the preamble."""
     source = Source(Path(file), file, text, "utf-8")
     start, stop = body_of(source)
     code = source.code
@@ -146,7 +146,7 @@ class _Reader:
                 )
 
     def block(self, match: re.Match[str]) -> int:
-        """Take in what begins at a match; where it ends."""
+        """Read what begins at a match; return where it ends."""
         line = self.source.line(match.start())
         if match["gap"]:
             self.item = False
@@ -265,7 +265,7 @@ def _spanned(cell: str) -> list[str]:
 
 
 def figures(code: str, file: str, line: int, path: tuple[str, ...]) -> list[Table]:
-    """The coordinates of a drawing as one table: a row an x, a column a series."""
+    """The coordinates of a drawing as one table: one row per x, one column per series."""
     series: list[tuple[str, int, list[tuple[str, str]]]] = []
     for match in _PLOT.finditer(code):
         end = code.find("}", match.end())

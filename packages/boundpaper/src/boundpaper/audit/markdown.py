@@ -1,4 +1,4 @@
-"""Markdown as a document, through markdown-it-py, which knows the line of every block."""
+"""Read Markdown as a document, with markdown-it-py, which knows the line of every block."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _sentences(token: Token, file: str, line: int, item: bool, path: tuple[str, 
 
 
 def plain(token: Token) -> str:
-    """The words of an inline token: without marks of emphasis, pictures and addresses."""
+    """The words of an inline token, without emphasis marks, pictures and addresses."""
     parts = []
     for child in token.children or ():
         if child.type in ("text", "code_inline"):

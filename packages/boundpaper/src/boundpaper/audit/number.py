@@ -1,4 +1,4 @@
-"""Numbers of cells and sentences: which digits are a quantity, and which interval its print leaves open."""
+"""Numbers in cells and sentences: which digits state a quantity, and the interval that rounding leaves."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Number:
 
 
 def of_cell(text: str) -> Number | None:
-    """Read a cell that holds one number, with or without a unit, a spread or a change behind it; None of others."""
+    """Read a cell that holds one number, with or without unit, spread or change after it; None for other cells."""
     match = _CELL.fullmatch(text.strip())
     if match is None:
         return None
@@ -115,7 +115,7 @@ def of_cell(text: str) -> Number | None:
 
 
 def in_text(text: str) -> Iterator[Number]:
-    """Read the quantities of a sentence: no names, references, years, ranges or dimensions."""
+    """Read the quantities of a sentence, but not its names, references, years, ranges or dimensions."""
     for match in _NUMBER.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
         if _NAMED.search(before):

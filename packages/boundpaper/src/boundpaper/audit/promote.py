@@ -1,4 +1,4 @@
-"""A relation of columns that was found, as a declared check of a ledger: its table as a source, and its claim."""
+"""Turn a relation that was found into a declared check of a ledger: its table as a source, and its claim."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TABLE = Artifact("{stem}", "the table at {place}")
 
 
 def promoted(finding: Finding, stem: str) -> tuple[str, str]:
-    """The claim as Python and the table as CSV, a row a cell, with the keys `row` and `metric`.
+    """The claim as Python and the table as CSV, one row per cell, with the keys `row` and `metric`.
 
     Parameters
     ----------

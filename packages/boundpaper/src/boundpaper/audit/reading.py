@@ -1,4 +1,4 @@
-"""Files as documents: which reader takes which, and what cannot be read is said by name."""
+"""Read files as documents: choose the reader by the ending, and refuse other endings by name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(path: Path, shown: str) -> Document:
         return Document(shown, "pdf", [], [Sentence(shown, 0, line) for line in lines], [])
     if suffix not in READERS:
         raise DataError(
-            f"{shown}: {suffix or 'a file without an ending'} is not read; give .md, .tex, .html, .docx, .pdf"
+            f"{shown}: {suffix or 'a file without an ending'} cannot be read; give .md, .tex, .html, .docx, .pdf"
         )
     text = text_of(Path(), shown)
     return _with_parts(path, shown, text) if suffix in (".tex", ".ltx") else READERS[suffix](text, shown)

@@ -1,4 +1,4 @@
-"""Columns that follow from others: a difference, a ratio, a change, a sum or a mean that most rows keep and one breaks.
+"""Columns that follow from others: a difference, ratio, change, sum or mean that most rows satisfy and one breaks.
 
 A relation is believed by two things: a word in the header of the column (gain, ratio, total), and rows that keep it
 where chance would not.
@@ -52,7 +52,7 @@ MOST_COLUMNS = 24
 
 @dataclass(frozen=True)
 class Held:
-    """How a relation fares: rows that keep it, rows that break it with what was expected, and the chance of that."""
+    """How well a relation holds: rows that satisfy it, rows that break it with the expected value, and their chance."""
 
     formula: str
     target: Column
@@ -73,7 +73,7 @@ def check(document: Document) -> Iterator[Finding]:
 
 @lru_cache(maxsize=512)
 def held_in(table: Table) -> tuple[tuple[Table, Held], ...]:
-    """The relations that are believed of a table, with the table as it was read: down, or across."""
+    """Relations that are accepted for a table, with the table as it was read: down or across."""
     if table.kind == "figure":
         return ()
     found: list[tuple[Table, Held]] = []
@@ -107,7 +107,7 @@ def _words(name: str) -> set[str]:
 
 
 def pairs(table: Table) -> Iterator[Held]:
-    """The best relation of each column to two others, where it is believed."""
+    """The best relation of each column to two others, if it is accepted."""
     columns = table.columns
     if not 3 <= len(columns) <= MOST_COLUMNS:
         return
@@ -264,7 +264,9 @@ def _unit_fits(formula: str, numbers: Sequence[Number | None]) -> bool:
 
 
 def totals(table: Table) -> Iterator[Held]:
-    """Columns named total, sum, mean or average: of the other columns of their unit, in most rows."""
+    """Relations of columns named total, sum, mean or average to the other columns of their unit, if most rows satisfy
+    them.
+    """
     columns = table.columns
     for place, target in enumerate(columns):
         named = _TOTAL_NAME.fullmatch(target.name.strip().lower())

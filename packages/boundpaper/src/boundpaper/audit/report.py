@@ -1,4 +1,4 @@
-"""Findings told: as lines, JSON, SARIF for code scanning, and the document as a page with both places marked."""
+"""Reports of findings: lines, JSON, SARIF for code scanning, and an HTML page with both places marked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def as_json(findings: Sequence[Finding], suppressed: Suppressed, coverage: Cover
 
 
 def as_sarif(findings: Sequence[Finding], suppressed: Suppressed) -> str:
-    """A log of SARIF 2.1.0; suppressed findings carry their reason and show as closed."""
+    """A SARIF 2.1.0 log; suppressed findings carry their reason."""
     listed: list[tuple[Finding, str | None]] = [*((each, None) for each in findings), *suppressed]
     results = []
     for each, reason in listed:
@@ -75,7 +75,7 @@ def _location(place: Place) -> dict[str, Any]:
 
 
 def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
-    """The documents' text as one page: each finding under its line, and its second place linked."""
+    """The text of the documents as one page, with each finding under its line and a link to its second place."""
     numbers = {file: index for index, file in enumerate(files)}
     parts = [f"<!doctype html><meta charset=utf-8><title>Audit</title><style>{_STYLE}</style>"]
     for file, index in numbers.items():

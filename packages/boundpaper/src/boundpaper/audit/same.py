@@ -35,7 +35,7 @@ Words = frozenset[str]
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The words of a name that tell something, in order: their first six letters, or all of those with a digit."""
+    """Significant words of a name in order: their first six letters, or the whole word if it has a digit."""
     found = (word.lower() for word in _WORD.findall(text))
     told = (_ALIASES.get(word, word) for word in found if word.removesuffix("s") not in _GENERIC)
     return tuple(word if any(sign.isdigit() for sign in word) else word[:STEM].rstrip("s") or word for word in told)

@@ -1,4 +1,4 @@
-"""Numbering: sections, captions and references that miss, repeat or lead nowhere."""
+"""Numbering: sections, captions and references that are missing, repeated or lead nowhere."""
 
 from __future__ import annotations
 

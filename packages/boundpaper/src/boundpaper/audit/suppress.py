@@ -1,4 +1,4 @@
-"""Findings that were looked at and let stand: a YAML file with the reason of each, which cannot rot.
+"""Suppressed findings: a YAML file that gives a reason for each; an entry that matches nothing is an error.
 
     - id: 1f0c2a9b
       kind: total
@@ -29,7 +29,7 @@ def read(file: str) -> dict[str, Mapping[str, str]]:
     Raises
     ------
     DataError
-        The file is absent or malformed, an entry lacks a field, a reason has too few words, an id stands twice.
+        The file is absent or malformed, an entry lacks a field, a reason has too few words, an id appears twice.
     """
     try:
         held = yaml_of(Path(), file)
@@ -48,7 +48,7 @@ def read(file: str) -> dict[str, Mapping[str, str]]:
                 f"{where}: the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why"
             )
         if words["id"] in entries:
-            raise DataError(f"{where}: {words['id']} stands twice; keep one entry")
+            raise DataError(f"{where}: {words['id']} appears twice; keep one entry")
         entries[words["id"]] = words
     return entries
 
@@ -56,7 +56,7 @@ def read(file: str) -> dict[str, Mapping[str, str]]:
 def parted(
     findings: Sequence[Finding], entries: Mapping[str, Mapping[str, str]], file: str
 ) -> tuple[list[Finding], list[tuple[Finding, str]]]:
-    """The findings that are left, and those that an entry suppresses with its reason.
+    """Split findings into those that remain and those that an entry suppresses, with the reason.
 
     Raises
     ------
@@ -66,9 +66,9 @@ def parted(
     by_id = {each.id: each for each in findings}
     for key, entry in entries.items():
         if key not in by_id:
-            raise DataError(f"{file}: {key} ({entry['printed']}) is found no more; remove the entry")
+            raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
         found = by_id[key]
         if (entry["kind"], entry["printed"]) != (found.kind, found.what):
-            raise DataError(f"{file}: {key} is [{found.kind}] {found.what}; write its kind and print so")
+            raise DataError(f"{file}: {key} is [{found.kind}] {found.what}; write its kind and the printed text so")
     left = [each for each in findings if each.id not in entries]
     return left, [(each, entries[each.id]["reason"]) for each in findings if each.id in entries]

@@ -1,4 +1,4 @@
-"""A project built aside: what its results would be now, while the committed ones stay as they are.
+"""Build a project in a copy: what its results would be now, while the committed ones stay as they are.
 
 Below `out/aside` lies the project as links to its rooms, with results and an `out` of its own. What was built there the
 last time is kept, until the project itself has been built anew; then it begins from that.
@@ -26,14 +26,14 @@ _SEED = "out/state/seed"  # says which state of the project the copy began from
 
 
 def steps_of_results(graph: Graph) -> list[str]:
-    """The keys of steps that make results; what gathers claims is none of them where there is no claim."""
+    """Keys of steps that make results; without any claim, those that gather claims are left out."""
     kinds = {step.kind.name for step in graph.steps.values()}
     gathering = {"ledger", "places", "inventory"} if "claim" in kinds else set()
     return [key for key, step in graph.steps.items() if step.kind.name in {"result", *gathering}]
 
 
 def build_aside(project: Session, *keys: str) -> Path:
-    """Build steps that make results aside; return the folder in which their results lie.
+    """Build steps that make results in a copy; return the folder of their results.
 
     Parameters
     ----------

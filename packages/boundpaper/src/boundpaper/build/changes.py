@@ -34,12 +34,12 @@ class Change:
 
     @property
     def words(self) -> str:
-        """The place, and what it was and is."""
+        """The place, and the values before and after."""
         return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by()}"
 
     @property
     def weight(self) -> tuple[int, float]:
-        """How much it matters: a verdict first, then what came or went, then numbers by their relative change."""
+        """Importance of a change: a verdict first, then what was added or removed, then numbers by relative change."""
         if self.result == "claims" and self.place.endswith(", verdict"):
             return 3, 0.0
         if not self.before or not self.after:
@@ -60,7 +60,7 @@ class Change:
 
 
 def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
-    """The changes on one page: the verdicts among them, then a line a result, what matters most first.
+    """Summary of changes on one page: verdicts, then one line per result, the most important first.
 
     Parameters
     ----------

@@ -38,7 +38,9 @@ class Closures:
         return self._closures[path]
 
     def of_module(self, name: str) -> frozenset[str]:
-        """The closure of a module by its dotted name; empty when it is no module of the project or its packages."""
+        """The closure of a module by its dotted name; empty if the module belongs neither to the project nor to its
+        packages.
+        """
         first, _, rest = name.partition(".")
         return self.of(f"{self.folders.get(first, first)}/{rest.replace('.', '/')}.py")
 

@@ -1,4 +1,4 @@
-"""The doctor: what the project needs, what of it is installed, and the line that installs the rest."""
+"""The doctor: what the project needs, what is installed, and the command that installs the rest."""
 
 from __future__ import annotations
 

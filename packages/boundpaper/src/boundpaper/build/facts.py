@@ -1,4 +1,4 @@
-"""Facts: what a source file says of itself, read from its text without importing it, and kept between runs."""
+"""Facts: what a source file defines, read from its text without importing it, and cached between runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C: a command ends within a second of it, also while code that is no Python's runs on or a thread does not end.
+"""Ctrl-C: a command ends within a second, even if native code runs on or a thread does not end.
 
 Python hears of a signal between two of its own instructions only; the main thread may be in a library for a minute. The
 system's handler writes to a pipe at once, and a thread that reads it gives the command its second to end by itself.
@@ -28,7 +28,7 @@ _prompt = threading.Event()
 
 
 def begin() -> None:
-    """Begin a command, which says of itself that it was interrupted, whatever an earlier one of this process said."""
+    """Begin a command that has not been interrupted yet, whatever an earlier one in this process did."""
     if _said.locked():
         _said.release()
 
@@ -40,12 +40,12 @@ def say() -> None:
 
 
 def heard() -> bool:
-    """Whether Ctrl-C was pressed in this program: what a library raises from then on may come of that."""
+    """Whether Ctrl-C was pressed; later errors from libraries may be a consequence."""
     return _heard.is_set()
 
 
 def leave() -> None:
-    """End a program that was interrupted, as it stands; only return where another program runs the command.
+    """End an interrupted program at once; return only if another program runs the command.
 
     Taking apart the modules of a library such as torch, one by one, would take as long again, and a thread that
     waits for something would be waited for.
@@ -73,7 +73,7 @@ def end_promptly(seconds: float = SECONDS) -> None:
 
 @contextmanager
 def patience() -> Iterator[None]:
-    """Let the block take its time after a Ctrl-C: what it takes back lies on other machines."""
+    """Let the block finish after a Ctrl-C: it undoes things on other machines."""
     _patient.set()
     try:
         yield

@@ -118,7 +118,7 @@ class Job:
             raise
 
     def holding(self, message: str) -> str:
-        """Which artifact holds a text that a message quotes, where it names none; empty where none does."""
+        """The artifact that holds a text quoted in a message; empty if none does or the message names it."""
         from boundpaper.store.reader import read
 
         if not self.function or any(name in message for name in self.artifacts):

@@ -15,7 +15,7 @@ from boundpaper.store.files import unwritable
 
 @contextmanager
 def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
-    """Hold an exclusive lock on `path`; call `waiting` once with the holder when another build has it.
+    """Hold an exclusive lock on `path`; if another build has it, call `waiting` once with its holder.
 
     Programs that `boundpaper.build.process` starts meanwhile hold it too, so that it lasts until the last of them has
     ended.

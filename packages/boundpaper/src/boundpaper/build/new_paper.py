@@ -21,7 +21,7 @@ HIDDEN = {"gitignore": ".gitignore", "pyproject.in": "pyproject.toml"}
 
 
 def new_paper(folder: Path, title: str, date: str) -> list[str]:
-    """Write the frame of a paper into `folder`, whole or not at all; return its files, relative to it.
+    """Write the frame of a paper into `folder`, completely or not at all; return its files, relative to it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The graph in outline: plain nodes that a page can show and walk, without the engine behind them."""
+"""Outline of the graph: plain nodes for pages to show and follow, without the engine."""
 
 from __future__ import annotations
 
@@ -103,11 +103,11 @@ class Outline:
         self.up = {key: tuple(keys) for key, keys in up.items()}
 
     def below(self, key: str) -> tuple[str, ...]:
-        """All that a node rests on, near ones first."""
+        """All nodes that a node depends on, the nearest first."""
         return self._reach(key, self.down)
 
     def above(self, key: str) -> tuple[str, ...]:
-        """All that rests on a node, near ones first."""
+        """All nodes that depend on a node, the nearest first."""
         return self._reach(key, self.up)
 
     @staticmethod
@@ -121,7 +121,7 @@ class Outline:
 
 
 def nodes(steps: Iterable[_Step]) -> list[Node]:
-    """The nodes of a graph's steps; what follows another step (a figure's picture) is part of that one."""
+    """Nodes of a graph's steps; a step that follows another (a figure's picture) belongs to its node."""
     return [
         Node(
             key=step.key,

@@ -63,7 +63,7 @@ _closed = False
 
 @contextmanager
 def holding(descriptor: int) -> Iterator[None]:
-    """Let every program that starts meanwhile inherit an open file: a lock on it lasts until the last of them ends."""
+    """Let programs that start in this block inherit an open file, so that a lock on it lasts until all have ended."""
     _held.add(descriptor)
     try:
         yield
@@ -72,7 +72,7 @@ def holding(descriptor: int) -> Iterator[None]:
 
 
 def missing(*programs: str) -> list[str]:
-    """Those of `programs` that are not on the PATH."""
+    """The programs among `programs` that are not on the PATH."""
     return [program for program in programs if shutil.which(program) is None]
 
 
@@ -137,7 +137,7 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
 
 
 def run_shown(argv: Sequence[str], cwd: Path, log: IO[bytes] | None = None) -> int:
-    """Run a program to its end, its output shown where ours is, or in an open file; return its exit status.
+    """Run a program with its output shown here or written to an open file; return its exit status.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from boundpaper.store.table_file import rows, words
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Builder of the inventory: one row a file of sources, measurements and results (itself left out).
+    """Builder of the inventory: one row per file of sources, measurements and results (itself left out).
 
     Columns: artifact, kind, file, rows, origin, command, versions, hash (the first 12 digits of the hash of
     its canonical content).

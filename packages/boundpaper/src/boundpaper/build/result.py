@@ -1,4 +1,4 @@
-"""Results: a study is run, and what it returns is kept when its numbers agree with the committed ones."""
+"""Results: run a study, and keep the committed result if its numbers agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session: one project opened for building, its lock held, with progress on the terminal."""
+"""A session: one project open for building, with its lock held and progress on the terminal."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Session:
         )
 
     def why(self, key: str) -> list[str]:
-        """What would be built for `key` and why, needs first; steps never built here are one line."""
+        """What would be built for `key` and why, dependencies first; steps never built here share one line."""
         never, lines, due = [], [], set()
         for name in self.graph.order([key]):
             step = self.graph.steps[name]

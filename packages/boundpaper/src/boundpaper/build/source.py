@@ -1,4 +1,4 @@
-"""Sources and measurements: what stands in them is checked before a step reads it."""
+"""Sources and measurements are checked before a step reads them."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class State:
             self.steps = {}  # unreadable, or not what was written: build all
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
-        """Keep (or with None drop) a step's entry, and save at most once a second."""
+        """Set a step's entry, or remove it if None, and save at most once a second."""
         if entry is None:
             del self.steps[key]
         else:
@@ -43,7 +43,7 @@ class State:
 
 
 def writable(path: str) -> bool:
-    """Whether a step may make the file `path`: below `out/` or among the results, by a plain relative path."""
+    """Whether a step may write the file `path`: a plain relative path below `out/` or among the results."""
     return path.startswith(WRITABLE) and not {"..", "."} & set(path.split("/")) and "\\" not in path
 
 

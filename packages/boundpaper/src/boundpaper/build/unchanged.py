@@ -1,4 +1,4 @@
-"""Whether anything changed since steps were last found fresh, told by stamps of files as git's index tells it.
+"""Whether files changed since steps were last found fresh, judged by time stamps and sizes as git's index does.
 
 A build that has nothing to do reads and hashes some five thousand files to know it. Here it is known from their times,
 sizes and inodes alone, when all of these are as they were: the whole project below its rooms, folders included, so that
@@ -53,7 +53,7 @@ class Watch:
         self._before = _stamps(root, _project(root))
 
     def keep(self, steps: Iterable[str], entries: Iterable[Mapping[str, Any]]) -> bool:
-        """Remember that `steps` are fresh, whose entries of the state are `entries`; return whether that can be told.
+        """Remember that `steps` are fresh, with their `entries` of the state; return whether time stamps can show that.
 
         A record that holds and says more is left as it is.
         """

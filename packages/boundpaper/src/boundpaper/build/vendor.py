@@ -1,4 +1,4 @@
-"""The engine as a wheel beside a paper, which can then be built where no index has that version, or without one."""
+"""Write the engine as a wheel beside a paper, so that the paper can be built without a package index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WHEEL = "Wheel-Version: 1.0\nGenerator: boundpaper\nRoot-Is-Purelib: true\nTag:
 
 
 def vendor(folder: Path, packages: tuple[str, ...]) -> list[Path]:
-    """Lay the wheels of installed packages into `vendor/` of a paper; return their paths.
+    """Write wheels of installed packages to `vendor/` of a paper; return their paths.
 
     A wheel is put together from the package as it is installed here, also where it is installed from a checkout; it
     needs no network and no build tool, and is the same bytes each time.

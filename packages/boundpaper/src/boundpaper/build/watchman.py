@@ -1,4 +1,4 @@
-"""The watchman: a process that outlives this one by a moment, to end the programs that it had started.
+"""The watchman: a process that outlives this one briefly, to end the programs that it started.
 
 A signal that Python does not see (SIGKILL), or that ends it at once (SIGTERM, SIGHUP, SIGQUIT), leaves no time to end
 anything. The watchman reads from a pipe the process groups and single processes that run; the pipe ends when its writer
@@ -31,7 +31,7 @@ def forget(group: int) -> None:
 
 
 def watch_process(process: int) -> None:
-    """Put a process that shares its group with others on the list."""
+    """Put a process on the list that shares its group with others."""
     _tell(f"+{process}\n")
 
 

@@ -1,4 +1,4 @@
-"""Claims: a function of this room is one; its docstring is the statement, its return value the verdict.
+"""Claims: functions whose docstring is a statement and whose return value is its verdict.
 
 def growth_doubles(bean_heights) -> Verdict:
     '''The growth of beans doubles under the sun.

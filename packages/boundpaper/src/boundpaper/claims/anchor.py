@@ -1,4 +1,4 @@
-"""Anchors: where in the documents each claim stands, as a heading, a line and a hash of the sentence, never its words.
+"""Anchors: the place of each claim in the documents, as a heading, a line and a hash of the sentence.
 
     python -m boundpaper.claims.anchor FOLDER
 
@@ -30,7 +30,7 @@ COLUMNS = ("claim", "document", "heading", "line", "anchor", "match", "reported"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the anchors of all claims on the documents in a folder, and print how many rows have which."""
+    """Write the anchors of all claims about the documents in a folder, and print how many rows have which kind."""
     root = places.project()
     if len(arguments) != 1:
         print("usage: python -m boundpaper.claims.anchor FOLDER", file=sys.stderr)

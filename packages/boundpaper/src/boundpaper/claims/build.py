@@ -1,4 +1,4 @@
-"""The builder of a claim: calls it, and keeps its verdicts with the statement and place from its docstring."""
+"""The builder of claims: calls the function, and writes its verdicts with statement and place from its docstring."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _absence(verdict: Verdict, statement: str, where: str) -> None:
 
 
 def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[str] = ()) -> str:
-    """How much depends on a claim: what its docstring says, else by kind and by the section it stands in.
+    """Severity of a claim: what its docstring says, else by its kind and its section.
 
     A cell check is a detail; a statement of a summary, a conclusion, a hypothesis or a section of key findings is a
     headline, as is one of a section that the paper's vocabulary names; any other is supporting.

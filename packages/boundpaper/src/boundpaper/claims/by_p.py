@@ -1,4 +1,4 @@
-"""Statements that are judged by a p alone: a large one contradicts nothing, and a claim must not say that it does."""
+"""Refuse claims that are judged by a p alone: a large p contradicts nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of the ledger: which verdicts differ from those of another state of it, and how many other cells do."""
+"""Changes of the ledger: which verdicts differ from those of another version, and how many other cells do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Rows = dict[str, dict[str, str]]
 
 
 def changes(before: str, now: str) -> list[str]:
-    """What differs between two ledgers, a line each: changed, lost and new verdicts, then other columns summed up.
+    """Differences between two ledgers, one per line: changed, lost and new verdicts, then a summary of other columns.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def _rows(text: str) -> Rows:
 
 
 def _others(old: Rows, new: Rows) -> list[str]:
-    """One line a column beside the verdict in which rows of both ledgers differ, with one of them as an example."""
+    """One line per column beside the verdict in which rows of both ledgers differ, with one of them as an example."""
     differing: dict[str, list[str]] = {}
     for claim, row in new.items():
         then = old.get(claim, row)

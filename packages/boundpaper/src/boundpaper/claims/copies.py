@@ -1,4 +1,4 @@
-"""Copies as relations: values that a text repeats from a table, and cells that stand in two tables."""
+"""Copies: values that a text repeats from a table, and cells that occur in two tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from boundpaper.store.paper_vocabulary import vocabulary
 
 @dataclass(frozen=True)
 class Repeats(Part):
-    """Values of the prose or of captions repeat cells.
+    """Values in prose or captions that repeat cells.
 
     Attributes
     ----------
@@ -49,12 +49,12 @@ class Repeats(Part):
     words: bool = False
 
     def reads(self) -> Iterator[Artifact]:
-        """The stated values, and the tables they repeat."""
+        """Artifacts that are read: the stated values, and the tables that they repeat."""
         yield self.of
         yield from (cell.artifact for cell in self.origins.values())
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """One for each statement.
+        """Return one verdict for each statement.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ def _named(row: pd.Series) -> str:
 
 @dataclass(frozen=True)
 class Copies(Part):
-    """Every cell that stands in both tables is the same; cells that either leaves empty are passed over.
+    """Cells that occur in two tables must be equal; cells that are empty in either are skipped.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class Copies(Part):
         yield from (self.of, *self._originals)
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """One for each cell of both, in the order of the copy.
+        """Return one verdict for each common cell, in the order of the copy.
 
         Parameters
         ----------

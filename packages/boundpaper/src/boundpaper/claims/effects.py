@@ -1,4 +1,4 @@
-"""Effects: statements that something differs, or that nothing does, judged from an interval."""
+"""Effects: judge from an interval that something differs, or that nothing does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def directed(
     key: str = "",
     statement: str = "",
 ) -> Verdict:
-    """The verdict on a statement that an effect is there, from its interval.
+    """Judge a statement that an effect exists, from its interval.
 
     It holds where the interval lies on the asserted side of no effect and p (the corrected one where there is a
     family) is below `ALPHA`; it is contradicted where the interval lies on the other side; it is not significant where
@@ -112,7 +112,7 @@ def equivalent(
     key: str = "",
     statement: str = "",
 ) -> Verdict:
-    """The verdict on a statement that nothing differs (preserved, unchanged, identical), from an interval.
+    """Judge a statement that nothing differs (preserved, unchanged, identical), from an interval.
 
     It holds where the whole interval lies within `margin` of no difference, is contradicted where all of it lies
     beyond, and is not supported where a larger difference is left open: no significant difference is not no difference.

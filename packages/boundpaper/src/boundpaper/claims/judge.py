@@ -1,4 +1,4 @@
-"""Judging: picking what a source prints, and comparing it with what follows from the artifacts."""
+"""Judge claims: pick what a source prints, and compare it with what the artifacts give."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Quoted:
             When the text is a word or a range.
         """
         if self.value is None:
-            raise DataError(f"{self.printed!r} is no single number; use its interval")
+            raise DataError(f"{self.printed!r} is not a single number; use its interval")
         return self.value
 
 
 def quote(frame: pd.DataFrame, **where: object) -> Quoted:
-    """The one row of a long source that `where` picks.
+    """Return the one row of a long source that `where` picks.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def compare(
     p_value: float | None = None,
     p_adjusted: float | None = None,
 ) -> Verdict:
-    """The verdict on a printed number, given the recomputed one: a failure is one of its number.
+    """Judge a printed number by the recomputed one; a failure is of kind number.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def compare(
 
 
 def approximately(number: float, decimals: int) -> Interval:
-    """What an approximate number (`~`, about, roughly) stands for.
+    """Range of values that an approximate number (`~`, about, roughly) allows.
 
     Its last digit that is not zero may be off by one, but by no more than 15 % of the number: 95.5 to 98.5 for ~97,
     3.4 to 4.6 for ~4, 17 to 23 for ~20, 85 to 115 for ~100.
@@ -199,7 +199,7 @@ def about(
     statement: str = "",
     kind: str = "statement",
 ) -> Verdict:
-    """The verdict on a number that the source itself calls approximate (`~`, about, roughly).
+    """Judge a number that the source itself calls approximate (`~`, about, roughly).
 
     The same meanings as those of `compare`, of a wider range: it holds where the value lies in what the number stands
     for (`approximately`), holds after rounding where only the value's own range meets that, and is contradicted
@@ -270,7 +270,7 @@ def judge(
     key: str = "",
     statement: str = "",
 ) -> Verdict:
-    """The verdict on a statement that the artifacts make true (`holds`) or not (`otherwise`).
+    """Judge a statement: `holds` if it is true of the artifacts, else `otherwise`.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def judge(
 
 
 def untestable(reason: str, reported: str = "", key: str = "", statement: str = "") -> Verdict:
-    """The verdict `not testable`; the reason names what would decide the claim.
+    """Return the verdict `not testable`; the reason names what would decide the claim.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def untestable(reason: str, reported: str = "", key: str = "", statement: str = 
 
 
 def candidate(excluded: bool, reason: tuple[str, str], *, recomputed: str = "", n: int | None = None) -> Verdict:
-    """The verdict on a cause that a source names as a candidate and does not assert.
+    """Judge a cause that a source names as possible without asserting it.
 
     It is contradicted where the data exclude it and not testable elsewhere: that nothing excludes a cause does not
     make it the one.

@@ -33,13 +33,13 @@ COLUMNS = (
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Builder of the ledger: one row a verdict, ordered by source document, file and line."""
+    """Builder of the ledger: one row per verdict, ordered by source document, file and line."""
     path = "artifacts/results/claims.csv"
     return {path: bytes_to_keep(job.root / path, text(table(gather(job)), "claims").encode())}
 
 
 def gather(job: Job) -> list[dict[str, Any]]:
-    """The rows of all claims, each repeat with the verdict of its origin, by source document, file and line.
+    """Rows of all claims, ordered by source document, file and line; each repeat has the verdict of its origin.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def gather(job: Job) -> list[dict[str, Any]]:
 
 
 def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of claims as the ledger has them: repeats judged, in the order of documents, files and lines."""
+    """Order rows as the ledger does, and give each repeat the verdict of its origin."""
     return [row for _, row in sorted(enumerate(inherited(rows)), key=lambda item: (*item[1]["order"], item[0]))]
 
 

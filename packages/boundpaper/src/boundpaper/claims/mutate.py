@@ -1,4 +1,4 @@
-"""Both ways: whether a claim turns when what it reads is moved, flipped, reordered or cut, in memory.
+"""Mutations: whether a claim's verdict changes when its inputs are moved, flipped, reordered or cut, in memory.
 
     python -m boundpaper.claims.mutate [NAME...]
 
@@ -37,7 +37,7 @@ NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, Typ
 
 @dataclass
 class Answer:
-    """What the mutations did to one verdict.
+    """Outcome of all mutations for one verdict.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Answer:
 
 @dataclass
 class Tally:
-    """Answers of one claim by key, and how many mutations were tried and noticed by an error."""
+    """Outcomes of one claim by key, with how many mutations were tried and how many raised an error."""
 
     answers: dict[str, Answer] = field(default_factory=dict)
     tried: int = 0
@@ -68,12 +68,12 @@ class Tally:
 
     @property
     def done(self) -> bool:
-        """Whether every verdict has turned."""
+        """Whether every verdict has changed."""
         return all(answer.turned for answer in self.answers.values())
 
     @property
     def speaks(self) -> bool:
-        """Whether any verdict has turned, or said something else."""
+        """Whether any verdict or reason has changed."""
         return any(answer.turned or answer.said for answer in self.answers.values())
 
 
@@ -83,7 +83,7 @@ def claims(folder: Path) -> dict[str, Claim]:
 
 
 def functions(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The steps of a room's files by name, written or declared; what begins with `_` is machinery."""
+    """Steps of a folder's files by name, written or declared; names that begin with `_` are helpers."""
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parents[1]).with_suffix("").parts
         if any(part.startswith("_") for part in parts):
@@ -102,7 +102,7 @@ def inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
 
 
 def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: bool = False) -> Tally:
-    """Change the inputs of a claim, one thing at a time, until every verdict of it has turned.
+    """Change the inputs of a claim one at a time, until each of its verdicts has changed.
 
     Parameters
     ----------
@@ -172,7 +172,8 @@ def _tested(verdict: Verdict) -> tuple[float | None, ...]:
 
 
 def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
-    """Changes of the inputs with a description each: repairs, tests and whole columns, then single cells and rows.
+    """Changes of the inputs with a description each: first repairs, tests and whole columns, then single cells and
+    rows.
 
     What a verdict reports is replaced by what was recomputed; an estimate with its interval and p is made sure, sure of
     the other sign, and nothing; numbers are moved by a third up and down, beyond any printed precision, flipped in
@@ -292,13 +293,13 @@ def _read(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[st
 
 
 def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
-    """A long source that prints these texts, its numbers parsed anew."""
+    """A long source with these printed texts, parsed again."""
     bare = frame.drop(columns=[name for name in PARSED if name in frame.columns])
     return parsed(bare.assign(printed=texts), words=True)
 
 
 def moved(text: str, share: float) -> str:
-    """A printed text with each of its numbers moved by a share of itself (zero by half), to as many decimals."""
+    """A printed text with each number changed by a share of itself (zero by half), in the same decimals."""
 
     def number(match: re.Match[str]) -> str:
         digits = match[0].replace(",", "")
@@ -313,7 +314,7 @@ def moved(text: str, share: float) -> str:
 
 
 def flipped(text: str) -> str:
-    """A printed text with the sign of its first number turned."""
+    """A printed text with the sign of its first number changed."""
     match = re.search(r"[-+−]?\d", text)
     if not match:
         return text
@@ -345,7 +346,9 @@ _SIZES = {"test": _tests, "column": _columns, "cell": _cells, "row": _rows}
 
 
 def main(names: list[str]) -> int:
-    """Print the verdicts that no mutation turns, and those that turn without their reason; 1 when there is any."""
+    """Print verdicts that no mutation changes, and those that change without a new reason; return 1 if there are
+    any.
+    """
     root = places.project()
     chosen = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
     stuck = 0

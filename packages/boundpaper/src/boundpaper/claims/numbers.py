@@ -1,4 +1,4 @@
-"""Numbers that a document prints in several cells: where, so that one printed for two quantities is seen.
+"""Numbers that a document prints in several cells, to notice one that is printed for two quantities.
 
     python -m boundpaper.claims.numbers
 
@@ -31,7 +31,7 @@ NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
 def telling(printed: str) -> str | None:
-    """The only number of a cell, plain, if it is long enough that two quantities rarely share it, else None."""
+    """The number of a cell that has one with enough digits that two quantities rarely share it; else None."""
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
         return None
@@ -68,7 +68,7 @@ def repeated(root: Path) -> list[dict[str, str]]:
 
 
 def keep_quantities(rows: Iterable[Mapping[str, str]], before: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The rows with the quantities that stood beside the same cells before."""
+    """Fill in the quantities that an earlier list had for the same cells."""
     place = ("document", "number", "table", "cell")
     known = {tuple(row[name] for name in place): row["quantity"] for row in before}
     named = [{**row, "quantity": known.get(tuple(row[name] for name in place), "")} for row in rows]

@@ -21,7 +21,7 @@ _CALL = re.compile(r"""\b(?:claim|mark)\(\s*['"]([^'"]+)['"]""")
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Builder of the places: one row a verdict, in the order of the ledger."""
+    """Builder of the places: one row per verdict, in the order of the ledger."""
     rows = places(job.root, gather(job))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     path = "artifacts/results/claim_places.csv"
@@ -29,7 +29,7 @@ def build(job: Job) -> dict[str, bytes]:
 
 
 def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where these rows of claims are stated, computed and used."""
+    """Places where these rows of claims are stated, computed and used."""
     anchors = _anchors(root / ANCHORS)
     used = _used(sorted((root / CHAPTERS).glob("*.tex.j2")))
     uses = []

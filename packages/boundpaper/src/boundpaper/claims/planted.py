@@ -1,4 +1,4 @@
-"""Planted typos: numbers of the sources changed one at a time, and whether any verdict of the ledger turns.
+"""Planted typos: change numbers of the sources one at a time, and see whether a verdict of the ledger changes.
 
     python -m boundpaper.claims.planted [COUNT [SEED]]
 
@@ -68,7 +68,7 @@ class Project:
         self._verdicts: dict[str, dict[str, str]] = {}
 
     def detected(self, name: str, frame: pd.DataFrame) -> str:
-        """The first verdict that turns (or step that refuses) when the artifact `name` is `frame`, else nothing.
+        """The first verdict that changes (or step that fails) when the artifact `name` is `frame`; else empty.
 
         Claims on the table itself are asked first, then those on what studies make of it, as far as that differs.
         """
@@ -137,7 +137,7 @@ def _same(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
 
 
 def typo(text: str, chance: random.Random) -> tuple[str, str]:
-    """A printed number with one typo, and its kind; the number that it stands for is another one.
+    """Plant one typo in a printed number, so that its value differs; return it with its kind.
 
     Raises
     ------
@@ -146,14 +146,14 @@ def typo(text: str, chance: random.Random) -> tuple[str, str]:
     """
     digits = [match.start() for match in re.finditer(r"\d", text)]
     if not digits:
-        raise DataError(f"{text!r} has no digit to mistype")
+        raise DataError(f"{text!r} has no digit in which to plant a typo")
     kinds = ["digit", "exchanged", "lost", "sign"]
     chance.shuffle(kinds)
     for kind in [*kinds, "digit"]:
         new = _mistyped(text, kind, digits, chance)
         if new is not None and _value(new) not in (None, _value(text)):
             return new, kind
-    raise DataError(f"{text!r} cannot be mistyped into another number")
+    raise DataError(f"{text!r} cannot be changed into another number by a typo")
 
 
 def _mistyped(text: str, kind: str, digits: list[int], chance: random.Random) -> str | None:
@@ -178,7 +178,7 @@ def _value(text: str) -> tuple[float, float] | None:
 
 
 def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
-    """The typos to plant: numbers drawn from all tables that print what a document says, as many a document.
+    """Typos to plant: numbers drawn from all tables of printed values, equally many per document.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
 
 
 def detection(project: Project, each: Typo) -> str:
-    """What detects a typo; empty when nothing does."""
+    """Name what detects a typo; empty if nothing does."""
     frame = store.read(project.root, each.table)
     texts = list(frame["printed"])
     if texts[each.row - 1] != each.before:

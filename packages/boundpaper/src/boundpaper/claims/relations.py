@@ -1,4 +1,4 @@
-"""Declared cell checks: which cells follow from which, said beside their tables, from which a claim follows.
+"""Declared cell checks: which cells follow from which; a claim is made of each declaration.
 
     growth_cells = Cells(
         "The growth of a lamp follows from the two columns beside it.",
@@ -39,16 +39,16 @@ class Part:
     """A part of a declaration: what it reads, and its verdicts."""
 
     def reads(self) -> Iterator[Artifact]:
-        """The artifacts, in the order in which they are named."""
+        """Artifacts in the order in which they are named."""
         raise NotImplementedError
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """One verdict for each cell."""
+        """Return one verdict for each cell."""
         raise NotImplementedError
 
 
 class Cells:
-    """A claim that is declared: its statement, the place where it stands, and relations of cells.
+    """A declared claim: its statement, its place, and relations of cells.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Cells:
 
 @dataclass(frozen=True, kw_only=True)
 class Relation(Part):
-    """A printed cell is what follows from other cells, once for each set of keys.
+    """A printed cell must equal what follows from other cells, for each set of keys.
 
     Attributes
     ----------
@@ -148,13 +148,13 @@ class Relation(Part):
     judged: Mapping[str, str] = field(default_factory=dict)
 
     def reads(self) -> Iterator[Artifact]:
-        """The artifact of the cell, those of the terms, and those that give keys."""
+        """Artifacts of the cell, of the terms, and of the keys."""
         yield self.cell.artifact
         yield from (cell.artifact for cell in self.follows.cells())
         yield from (rows.artifact for rows in _given(self.each))
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """One for each set of keys.
+        """Return one verdict for each set of keys.
 
         Parameters
         ----------

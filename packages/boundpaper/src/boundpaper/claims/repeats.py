@@ -1,4 +1,4 @@
-"""Repeats: a number that is printed again carries the verdict of the place where it is judged."""
+"""Repeats: a number that is printed again gets the verdict of its first place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TAKEN = ("failure", "recomputed", "n", "ci_low", "ci_high", "p_value", "p_adjus
 
 @dataclass(frozen=True, kw_only=True)
 class Repeat(Verdict):
-    """A verdict on a number that was printed before.
+    """A verdict on a number that was printed before, with the rows that judge it.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Repeat(Verdict):
 
 
 def repeating(verdict: Verdict, *origins: str) -> Verdict:
-    """`verdict` as a repeat of what `origins` judge; itself when there is none."""
+    """Mark `verdict` as a repeat of what `origins` judge; unchanged without origins."""
     if not origins:
         return verdict
     kept = {field.name: getattr(verdict, field.name) for field in fields(Verdict)}

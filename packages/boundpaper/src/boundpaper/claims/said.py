@@ -1,4 +1,4 @@
-"""Numbers that a source gives in words or inside other text: read from the printed text, not from a typed column."""
+"""Numbers that a source gives in words or within other text, read from the printed text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _SCALE = {"": 1.0, "K": 1e3, "M": 1e6}
 
 
 def spelled(text: str) -> float | None:
-    """The number that a text gives in digits (`~17GB`, `120K+`, `725:1`) or as a word (`All four`); None if none.
+    """The number that a text gives in digits (`~17GB`, `120K+`, `725:1`) or as a word (`All four`); None if it gives
+    none.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def spelled(text: str) -> float | None:
 
 
 def said(row: pd.Series) -> float:
-    """The number of a stated value: what its printed text spells, else what was typed beside a word such as `all`.
+    """The number of a stated value: what its printed text spells, else the number typed beside a word such as `all`.
 
     Parameters
     ----------
@@ -46,5 +47,5 @@ def said(row: pd.Series) -> float:
     """
     number, typed = spelled(str(row["printed"])), row.get("as_number")
     if number is None and pd.isna(typed):
-        raise DataError(f"{row['printed']!r} spells no number; fill as_number, or judge the word itself")
+        raise DataError(f"{row['printed']!r} is not the word of a number; fill as_number, or judge the word itself")
     return float(typed) if number is None else number  # type: ignore[arg-type]

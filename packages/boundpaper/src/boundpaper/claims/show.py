@@ -1,4 +1,4 @@
-"""Showing claims on a terminal: the ledger in short, and one claim with all that it rests on."""
+"""Show claims on a terminal: the ledger in short, or one claim with all its inputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def coloured(verdict: str) -> str:
 
 
 def report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Three lines a row, and the count of each verdict as the last line."""
+    """Three lines per row, and the count of each verdict as the last line."""
     lines = []
     counts: Counter[str] = Counter()
     for row in rows:
@@ -38,7 +38,7 @@ def report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def full(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
-    """All of one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
+    """Everything about one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
     where = f"{row['source']}, {row['section']}"
     if place.get("line"):
         where += f' (heading "{place["heading"]}", line {place["line"]}, statement {place["anchor"]})'

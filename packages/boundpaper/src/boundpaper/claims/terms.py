@@ -1,4 +1,4 @@
-"""Terms: the cells that a declared cell check names, and what follows from them.
+"""Terms: the cells that a declared check names, and formulas of them.
 
     HEIGHTS = Artifact("bean_heights", "the table of heights")
     sun = HEIGHTS(day="{day}", lamp="sun", metric="mean")
@@ -42,7 +42,7 @@ _FILLING = _Filling()
 
 
 def fill(text: Any, keys: Keys, *read: Any) -> Any:
-    """`text` with the keys in the places of its braces.
+    """Replace the braces of `text` by the keys that they name.
 
     `"{day}"` alone is the key itself, of whatever type; where that is a text with braces it is filled in as well.
 
@@ -67,7 +67,7 @@ def fill(text: Any, keys: Keys, *read: Any) -> Any:
 
 @dataclass(frozen=True)
 class Reading:
-    """A cell or a term as read: what is printed of it, its number, its range (None when exact), decimals and row."""
+    """Value of a cell or a term: its printed text, its number, its range (None if exact), its decimals and its row."""
 
     printed: str
     value: float | None
@@ -83,7 +83,7 @@ class Reading:
 
     @property
     def number(self) -> float:
-        """The number; a word or a range has none, which is an error."""
+        """The number; an error for a word or a range."""
         return Quoted(self.printed, self.value, self.decimals, self.interval or Interval(0, 0)).number
 
     def __format__(self, spec: str) -> str:
@@ -116,14 +116,14 @@ class Term:
 
 @dataclass(frozen=True)
 class Combined(Term):
-    """A number that follows from other terms, by one formula for numbers and one for ranges."""
+    """A number computed from other terms, by one formula for numbers and one for ranges."""
 
     of: tuple[Term, ...]
     number: Callable[..., float]
     interval: Callable[..., Interval]
 
     def read(self, frames: Frames, keys: Keys) -> Reading:
-        """The number, with its range unless every input is exact; decimals where there is one input."""
+        """The number, with its range unless all inputs are exact; with decimals if there is one input."""
         parts = [part.read(frames, keys) for part in self.of]
         value = self.number(*(part.number for part in parts))
         if all(part.interval is None for part in parts):
@@ -139,7 +139,8 @@ class Combined(Term):
 
 @dataclass(frozen=True)
 class Cell(Term):
-    """One row of an artifact: its printed cell, or the number in `column`, exact or with the range `ends`.
+    """One row of an artifact: its printed cell, or the number in `column`, exact or with the range in the columns
+    `ends`.
 
     Attributes
     ----------
@@ -162,15 +163,15 @@ class Cell(Term):
     judged: tuple[str, ...] = ()
 
     def by(self, *claims: str) -> Cell:
-        """The same cell, whose number the ledger rows `claims` judge."""
+        """The same cell, judged by the ledger rows `claims`."""
         return replace(self, judged=claims)
 
     def at(self, **where: object) -> Cell:
-        """The cell with further columns that pick it."""
+        """The cell, chosen by further columns."""
         return replace(self, where={**self.where, **where})
 
     def filled(self, keys: Keys) -> dict[str, Any]:
-        """What picks the row."""
+        """The columns and values that choose the row."""
         return {name: fill(value, keys) for name, value in self.where.items()}
 
     def read(self, frames: Frames, keys: Keys) -> Reading:
@@ -186,7 +187,7 @@ class Cell(Term):
         return Reading(f"{value:g}", value, within, row=row)
 
     def cells(self) -> Iterator[Cell]:
-        """Itself."""
+        """Return this cell."""
         yield self
 
 
@@ -198,7 +199,7 @@ def _in_words(row: pd.Series) -> Quoted:
 
 @dataclass(frozen=True)
 class Artifact:
-    """An artifact by name, how its exhibit is called in reasons, the rows of it that are meant, and added columns.
+    """An artifact by name: how reasons call its exhibit, which of its rows are meant, and added columns.
 
     The build reads the name from the source text: write it out, in the file of the claim.
 
@@ -231,7 +232,7 @@ class Artifact:
         return Cell(self, where)
 
     def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: object) -> Cell:
-        """The number in `column` of that row, with the columns of the ends of its range, if it has one.
+        """The number in `column` of that row, with the range that the columns `ends` give, if any.
 
         Parameters
         ----------
@@ -255,7 +256,7 @@ class Artifact:
         return replace(self, only=(*self.only, *columns.items()))
 
     def assign(self, **columns: str) -> Artifact:
-        """With further columns of text, in which what stands in braces is filled in with the row.
+        """Add columns of text, whose braces are filled in from each row.
 
         Parameters
         ----------
@@ -269,7 +270,7 @@ class Artifact:
         return replace(self, only=(*self.only, ("low", _PRINTED)))
 
     def rows(self, *columns: str) -> Rows:
-        """What a relation runs over: the different values of these columns, in their order; of all if none is named.
+        """Sets of keys for a relation: the different values of these columns in order; of all columns if none is named.
 
         Parameters
         ----------

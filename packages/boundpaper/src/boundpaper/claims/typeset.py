@@ -1,4 +1,4 @@
-"""Reasons and statements as a reader sees them: keys by name, signs and powers of ten as printed."""
+"""Reasons and statements for readers: keys replaced by names, signs and powers of ten as in print."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ZERO = re.compile(r"(?<![\w.])[+−](?=0(?:\.0+)?(?![\d.]*\d))")
 
 
 def typeset(text: str, replacements: Iterable[tuple[str, str]] = ()) -> str:
-    """Replace the keys of the data by names, and what a keyboard writes by signs: `rho = -0.4`, `1.9e-02`.
+    """Replace keys of the data by names, and typed signs by printed ones: `rho = -0.4`, `1.9e-02`.
 
     Ranges (`0-1`) stay. The text's first letter is left to the caller.
 

@@ -1,4 +1,4 @@
-"""The verdict on one claim: what each word means, and what a verdict may not be given for.
+"""The verdict on one claim: what each word means, and what it requires.
 
 The meanings stand here once (`MEANINGS`, `FAILURES`, `SEVERITIES`), and a `Verdict` that breaks one cannot be made.
 """
@@ -51,7 +51,7 @@ SEVERITIES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a claim's function found.
+    """Verdict of a claim's function, with reason and numbers.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Verdict:
             if value is not None and not 0 <= value <= 1:
                 raise ValueError(f"{name} is {value}, which is no probability")
         if (self.ci_low is None) != (self.ci_high is None):
-            raise ValueError("an interval has two ends; give both or none")
+            raise ValueError("an interval needs both ends or neither")
         if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high:
             raise ValueError(f"the interval {self.ci_low:g} to {self.ci_high:g} is upside down")
         if self.p_value is not None and self.p_adjusted is not None and self.p_adjusted < self.p_value - 1e-9:
@@ -153,7 +153,7 @@ class Verdict:
         if self.failure and self.failure not in FAILURES:
             raise ValueError(f"failure {self.failure!r} is none of {', '.join(FAILURES)}")
         if self.failure and self.verdict in GOOD:
-            raise ValueError(f"{self.verdict!r} is no failure, of {self.failure!r} or anything else")
+            raise ValueError(f"{self.verdict!r} is not a failure, of {self.failure!r} or anything else")
         if not self.failure:
             object.__setattr__(self, "failure", _FAILURE.get(self.verdict, ""))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def listed(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`; `none` for nothing."""
+    """Join names: `a`, `a and b`, `a, b and c`; `none` if there are none."""
     if not names:
         return "none"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
@@ -29,7 +29,7 @@ def of_trials(row: pd.Series) -> str:
 
 
 def as_text(value: float, decimals: int) -> str:
-    """A recomputed number with so many decimals, very large and very small ones with three digits; never -0."""
+    """A recomputed number with the given decimals; very large and small ones with three digits; never -0."""
     if value != 0 and (decimals > 6 or abs(value) >= 1e6):
         return f"{value:.3g}"
     text = f"{value:.{max(decimals, 0)}f}"

@@ -1,4 +1,4 @@
-"""The command line: each command is a few lines that call a room, and the files of this folder are found."""
+"""The command line: the commands are found in the files of this folder; each is a few lines that call a room."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_THE_PAPER = "analysis/commands.py"
 
 
 def commands(root: Path | None = None) -> Iterator[click.Command]:
-    """Every command that a module names in `COMMANDS`; a file of this folder without that holds none.
+    """All commands that modules list in `COMMANDS`; a file of this folder without the list has none.
 
     Parameters
     ----------

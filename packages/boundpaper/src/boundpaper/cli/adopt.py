@@ -1,4 +1,4 @@
-"""A LaTeX paper that exists: begun, its numbers bound and found, and given back as it was."""
+"""Commands for an existing LaTeX paper: adopt it, bind and find its numbers, and give it back as it was."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def adopted() -> Folder:
-    """The adopted paper in the working directory or above it; a DataError where there is none."""
+    """The adopted paper in the working directory or above it; DataError if there is none."""
     from boundpaper.adopt.folder import read
     from boundpaper.errors import DataError
     from boundpaper.places import ADOPTED, nearest_adopted
@@ -26,11 +26,13 @@ def adopted() -> Folder:
 
 
 @click.command()
-@click.option("--main", "mains", multiple=True, metavar="FILE", help="The main file; again for a supplement.")
-@click.option("--data", multiple=True, metavar="PATTERN", help="Files with numbers, as in results/*.csv.")
-@click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+@click.option(
+    "--main", "mains", multiple=True, metavar="FILE", help="Main LaTeX file; repeat the option for a supplement."
+)
+@click.option("--data", multiple=True, metavar="PATTERN", help="Data files, such as results/*.csv.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written, without writing it.")
 def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
-    """Begin in the folder of a LaTeX paper: boundpaper.toml, bound/, one line in the main file."""
+    """Adopt the LaTeX paper in this folder: write boundpaper.toml, bound/ and one line of the main file."""
     from boundpaper.adopt import begin
 
     planned = begin.plan(Path.cwd(), mains, data)
@@ -46,11 +48,11 @@ def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 when something would be written.")
-@click.option("--force", is_flag=True, help="Write over what was edited by hand.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing when all goes well.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if something is out of date.")
+@click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing on success.")
 def build(check: bool, force: bool, quiet: bool) -> None:
-    """Write bound/ from the data; what is unchanged stays untouched."""
+    """Write bound/ from the data; files that do not change are not written."""
     from boundpaper.adopt.generate import build as written
     from boundpaper.typeset.plural import counted
 
@@ -64,10 +66,12 @@ def build(check: bool, force: bool, quiet: bool) -> None:
 
 
 @click.command()
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="A new folder for the paper.")
-@click.option("--in-place", is_flag=True, help="Write over the author's files: this leaves boundpaper.")
+@click.option(
+    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="New folder to write the paper to."
+)
+@click.option("--in-place", is_flag=True, help="Overwrite the paper's own files and stop using boundpaper.")
 def flatten(output: Path | None, in_place: bool) -> None:
-    """Write every value out: the paper as plain LaTeX without bound/, in a new folder or in place."""
+    """Write the paper as plain LaTeX without bound/, into a new folder or in place."""
     from boundpaper.adopt.flatten import write
 
     if (output is None) is not in_place:
@@ -77,14 +81,14 @@ def flatten(output: Path | None, in_place: bool) -> None:
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Bind each number that only one cell has, three digits or more.")
-@click.option("-i", "--interactive", is_flag=True, help="Ask about each other number that has cells.")
+@click.option("--fix", is_flag=True, help="Bind each number of three or more digits that exactly one cell has.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask about each number that several cells have.")
 @click.option(
-    "--against", metavar="REV", help="Name numbers that cells had at a git revision [HEAD, where there is one]."
+    "--against", metavar="REV", help="List numbers that match the data of a git revision only [HEAD, if there is one]."
 )
-@click.option("--all", "every", is_flag=True, help="Name numbers that no cell has as well.")
+@click.option("--all", "every", is_flag=True, help="Also list numbers that no cell has.")
 def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None:
-    """Find typed numbers, with the cells that have their value; write nothing without --fix or -i.
+    """List typed numbers with the cells that have their value; change files only with --fix or -i.
 
     Exits with 1 when a number is stale, or only one cell has it.
     """
@@ -146,12 +150,14 @@ def _asked(finding: Finding) -> Candidate | None:
 
 
 @click.command("zip")
-@click.option("--arxiv", is_flag=True, help="What LaTeX reads, with the .bbl.")
-@click.option("--overleaf-upload", "upload", is_flag=True, help="Only bound/ and what changed since a revision.")
-@click.option("--since", metavar="REV", default="HEAD", show_default=True, help="Of --overleaf-upload.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file.")
+@click.option("--arxiv", is_flag=True, help="Pack what arXiv needs: the sources and the .bbl.")
+@click.option(
+    "--overleaf-upload", "upload", is_flag=True, help="Pack only bound/ and the files that changed since a revision."
+)
+@click.option("--since", metavar="REV", default="HEAD", show_default=True, help="Revision for --overleaf-upload.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
 def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
-    """Pack the paper, as it is, for arXiv or for an editor online."""
+    """Pack the paper for arXiv or for an online editor."""
     from boundpaper.adopt import export, generate
     from boundpaper.store import files
 
@@ -169,7 +175,7 @@ def _converting(form: str, words: str) -> click.Command:
     """The command that hands the paper on in a form."""
 
     @click.command(form, help=words)
-    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file.")
+    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
     def convert(output: Path | None) -> None:
         from boundpaper.adopt import export
         from boundpaper.store import files
@@ -194,9 +200,9 @@ html = _converting("html", "Write the paper as a page, through LaTeXML or pandoc
 
 @click.command("diff")
 @click.argument("revision")
-@click.option("--pdf", is_flag=True, help="Mark what moved in the print: NAME-changes.pdf.")
+@click.option("--pdf", is_flag=True, help="Also write NAME-changes.pdf, with changed numbers marked.")
 def diff(revision: str, pdf: bool) -> None:
-    """Name the bound numbers whose print differs from a git REVISION's, and where they stand."""
+    """List the bound numbers that print differently at a git REVISION, with their places."""
     from boundpaper.adopt import export, generate
     from boundpaper.adopt import revision as git
     from boundpaper.store import files
@@ -217,7 +223,7 @@ def diff(revision: str, pdf: bool) -> None:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("what")
 def trace(what: str) -> None:
-    """Follow WHAT to the data: FILE.tex:LINE, an address, or a printed number."""
+    """Trace WHAT to the data: FILE.tex:LINE, an address, or a printed number."""
     from boundpaper.adopt import generate
 
     for line in generate.traced(generate.Paper.read(adopted()), what):
@@ -227,7 +233,7 @@ def trace(what: str) -> None:
 @click.command("claims")
 @click.option("--check", is_flag=True, help="Exit with 1 when a claim is contradicted or not supported.")
 def claims(check: bool) -> None:
-    """Judge the claims of claims.py by the data as they are."""
+    """Judge the claims in claims.py by the current data."""
     from boundpaper.adopt import cells, judged
 
     folder = adopted()
@@ -240,7 +246,7 @@ def claims(check: bool) -> None:
 
 @click.command("watch")
 def watch() -> None:
-    """Build again whenever data or text are saved; `latexmk -pvc` beside it shows the change."""
+    """Build again whenever data or text are saved; run `latexmk -pvc` beside it to see the result."""
     from boundpaper.adopt.cells import SUFFIXES
     from boundpaper.paper.watch import watch as watched
 

@@ -1,4 +1,4 @@
-"""Any document, read for contradictions with itself."""
+"""The command that audits documents."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import click
 
 @click.command()
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...")
-@click.option("--joint", is_flag=True, help="Hold sentences of each against the tables of all.")
-@click.option("--only", multiple=True, metavar="KIND", help="Look for this kind; again for more.")
+@click.option("--joint", is_flag=True, help="Compare the sentences of each document with the tables of all.")
+@click.option("--only", multiple=True, metavar="KIND", help="Kind of finding to look for; repeat the option for more.")
 @click.option("--level", type=click.Choice(["error", "warning", "note"]), default="warning", show_default=True)
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "sarif", "html"]), default="text", show_default=True
 )
-@click.option("--baseline", metavar="FILE", help="Findings that may stand, each with its reason (YAML).")
+@click.option("--baseline", metavar="FILE", help="YAML file of accepted findings, each with a reason.")
 @click.option(
-    "--promote", metavar="ID", help="Write a finding's relation as a check of a ledger, to -o FILE.py and FILE.csv."
+    "--promote", metavar="ID", help="Turn the finding ID into a claim of a paper, as -o FILE.py and FILE.csv."
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write into a file.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write instead of printing."
+)
 def audit(
     documents: tuple[str, ...],
     joint: bool,

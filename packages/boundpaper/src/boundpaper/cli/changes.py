@@ -1,4 +1,4 @@
-"""Where a number comes from, and what moved since a revision."""
+"""Commands that trace a number to its source, and compare results with a revision."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from boundpaper.cli.project import Tolerance, root, session
 
 @click.command(context_settings={"ignore_unknown_options": True})  # a negative number is no option
 @click.argument("what")
-@click.option("--all", "every", is_flag=True, help="Every place of a number, however many.")
+@click.option("--all", "every", is_flag=True, help="Show every place where the number is printed.")
 def trace(what: str, every: bool) -> None:
-    """Follow WHAT down to its source: a printed number, or an address.
+    """Trace WHAT to its source: a printed number, or an address.
 
     WHAT is 0.935, table:NAME/ROW/COLUMN, result:NAME/ROW/COLUMN, claim:NAME, or the name of any step. A number is
     looked for in chapters, tables, the ledger, results, measurements and sources, as printed and rounded.
@@ -31,11 +31,11 @@ def trace(what: str, every: bool) -> None:
 
 @click.command()
 @click.argument("revision")
-@click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative, for numbers.")
-@click.option("--all", "every", is_flag=True, help="Name every cell, however many.")
+@click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative tolerance for numbers.")
+@click.option("--all", "every", is_flag=True, help="List every cell that differs.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
 def diff(revision: str, tolerance: float, every: bool, strict: bool) -> None:
-    """Compare results with a git REVISION's: a page of what matters most, or every cell.
+    """Compare results with a git REVISION: the most important changes, or every cell.
 
     Cell by cell; numbers count when they differ by more than the tolerance. The results are computed below `out/`:
     those in artifacts/results stay as they are.

@@ -1,4 +1,4 @@
-"""The ledger: listed, shown, and compared with a revision's."""
+"""The command that lists and shows the ledger, and compares it with a revision."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from boundpaper.cli.project import complete, root, session, show, steps_named
 @click.option("--verdict", help="Only claims with this verdict.")
 @click.option("--severity", help="Only claims of this severity (headline, supporting, detail).")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when the ledger differs from the committed one.")
-@click.option("--against", metavar="REV", help="With --check, the git revision to compare with [HEAD].")
+@click.option("--against", metavar="REV", help="Git revision that --check compares with [HEAD].")
 def claims(
     names: tuple[str, ...],
     source: str | None,
@@ -25,7 +25,7 @@ def claims(
     strict: bool,
     against: str | None,
 ) -> None:
-    """Print the ledger, or all about the claims called NAMES.
+    """Print the ledger, or everything about the claims NAMES.
 
     With --check, compare what the claims say now with the ledger of a revision, and name the verdicts that changed.
     """

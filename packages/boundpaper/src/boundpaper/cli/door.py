@@ -59,7 +59,7 @@ class Commands(click.Group):
 
 
 def _words(error: Exception) -> str | None:
-    """An error in the project's words, such as a file that cannot be used; None of a fault in the program."""
+    """An error in the project's words, such as a file that cannot be used; None for a fault in the program."""
     from boundpaper.errors import MissingDependency, ThesisError
 
     if isinstance(error, ThesisError):
@@ -93,7 +93,9 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
             ctx.exit()
 
     @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-    @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version, help="Show it.")
+    @click.option(
+        "--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version, help="Show the version."
+    )
     @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
     @click.pass_context
     def main(ctx: click.Context, debug: bool) -> None:

@@ -21,7 +21,9 @@ from boundpaper.cli.project import complete, fresh, jobs_option, root, session, 
     type=click.Choice(["latex", "markdown", "html", "csv", "json", "text"]),
     help="Without it, text on a terminal, and latex into a file or a pipe.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write instead of printing."
+)
 def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None:
     """Build tables and print them."""
     form = form or ("text" if sys.stdout.isatty() and not output else "latex")

@@ -1,4 +1,4 @@
-"""The project itself: another one begun, this one cleaned, what is installed."""
+"""Commands for the project itself: begin another one, clean this one, say what is installed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from boundpaper.typeset.plural import counted
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--title", default="A New Paper", show_default=True, help="Of the title page.")
-@click.option("--vendor", "wheels", is_flag=True, help="Lay the engine's wheel beside it, as `vendor` does.")
+@click.option("--title", default="A New Paper", show_default=True, help="Title of the paper.")
+@click.option(
+    "--vendor", "wheels", is_flag=True, help="Also write the engine's wheel into the paper's folder, as `vendor` does."
+)
 def new(folder: Path, title: str, wheels: bool) -> None:
-    """Write the empty frame of a paper into FOLDER, in which `paper` and `check` run at once."""
+    """Write the frame of a new paper into FOLDER; its `paper` and `check` run at once."""
     import datetime
 
     from boundpaper.build.new_paper import new_paper
@@ -33,9 +35,9 @@ def new(folder: Path, title: str, wheels: bool) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
-@click.option("--also", multiple=True, help="Another installed package that the paper uses.")
+@click.option("--also", multiple=True, help="Another installed package to write as a wheel.")
 def vendor(folder: Path, also: tuple[str, ...]) -> None:
-    """Lay the wheel of the engine that runs here into FOLDER/vendor, from where `make paper` installs it."""
+    """Write the wheel of this engine into FOLDER/vendor, from where `make paper` installs it."""
     from boundpaper.build.vendor import vendor as lay_wheels
 
     for path in lay_wheels(folder, ("boundpaper", *also)):
@@ -44,7 +46,7 @@ def vendor(folder: Path, also: tuple[str, ...]) -> None:
 
 @click.command()
 def clean() -> None:
-    """Remove out/; all of it can be built again. A build that runs is waited for."""
+    """Remove out/, which can be built again; wait for a build that is running."""
     from boundpaper.build.session import clean_out
 
     if not clean_out(root()):
@@ -52,7 +54,7 @@ def clean() -> None:
 
 
 @click.command()
-@click.option("--install", is_flag=True, help="Install missing TeX packages from the system's, where permitted.")
+@click.option("--install", is_flag=True, help="Install missing TeX packages of the system, if permitted.")
 def doctor(install: bool) -> None:
     """Say what is installed, and how to install the rest."""
     from boundpaper.build.doctor import install_tex, report

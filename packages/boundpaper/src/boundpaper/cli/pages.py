@@ -1,4 +1,4 @@
-"""Pages for a browser: the site, and copies of the judged documents in the colours of their verdicts."""
+"""Commands that write pages for a browser: the site, and annotated copies of the judged documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def site(jobs: int | None) -> None:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def annotate(folder: Path) -> None:
-    """Colour your copies of the judged documents, in FOLDER, by verdict: out/annotated.
+    """Colour your copies of the judged documents in FOLDER by verdict: out/annotated.
 
     FOLDER holds them as Markdown. A file is recognised by its sentences, or by a name that begins with its key.
     """

@@ -1,4 +1,4 @@
-"""The words of adopted papers in a project that is built from chapters: each does there what fits."""
+"""Commands of adopted papers for a project built from chapters, where each does the corresponding thing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def build(ctx: click.Context, jobs: int | None) -> None:
 
 @click.command()
 def lint() -> None:
-    """Find numbers typed into chapters, citations and references that lead nowhere, without building."""
+    """Find typed numbers, and citations and references that lead nowhere, without building."""
     from boundpaper.paper import bibliography, metadata
     from boundpaper.paper import lint as rules
 
@@ -33,7 +33,9 @@ def lint() -> None:
 
 
 @click.command()
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), required=True, help="A new folder.")
+@click.option(
+    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), required=True, help="New folder to write to."
+)
 @jobs_option
 @click.pass_context
 def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
@@ -47,12 +49,12 @@ def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
 
 
 @click.command("zip")
-@click.option("--arxiv", is_flag=True, help="As `bundle`.")
-@click.option("--overleaf-upload", "upload", is_flag=True, help="As `bundle --overleaf`.")
+@click.option("--arxiv", is_flag=True, help="Pack for arXiv, as `bundle` does.")
+@click.option("--overleaf-upload", "upload", is_flag=True, help="Pack for an editor, as `bundle --overleaf` does.")
 @jobs_option
 @click.pass_context
 def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> None:
-    """Pack the thesis for arXiv or for an editor online, tried out first."""
+    """Pack the thesis for arXiv or for an online editor, after compiling the package."""
     if arxiv is upload:
         raise click.UsageError("give --arxiv or --overleaf-upload")
     ctx.invoke(bundle, jobs=jobs, overleaf=upload, site="")
@@ -60,7 +62,7 @@ def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> N
 
 def _converting(form: str, words: str) -> click.Command:
     @click.command(form, help=words)
-    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file.")
+    @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
     @jobs_option
     @click.pass_context
     def convert(ctx: click.Context, output: Path | None, jobs: int | None) -> None:

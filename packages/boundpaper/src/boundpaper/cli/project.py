@@ -25,16 +25,16 @@ def _context() -> dict[str, Any]:
 
 
 def root() -> Path:
-    """The project's folder; a DataError that says where to go when a command runs outside of one."""
+    """The project's folder; outside of one, a DataError that says where to go."""
     said = _context()
     return (said["root"] or nearest_project()) if "root" in said else opened_project()
 
 
 def jobs_option(command: Any) -> Any:
     """`--jobs`: how many LaTeX processes may run at a time."""
-    return click.option("-j", "--jobs", type=click.IntRange(1), help="LaTeX processes at a time [number of cores].")(
-        command
-    )
+    return click.option(
+        "-j", "--jobs", type=click.IntRange(1), help="Number of LaTeX processes to run at once [number of cores]."
+    )(command)
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def session(jobs: int | None = None) -> Iterator[Session]:
 
 
 def fresh(keys: Iterable[str]) -> bool:
-    """Whether the steps `keys` need nothing, told in a few milliseconds; what cannot be told so needs a session."""
+    """Whether the steps `keys` are known to be fresh, decided within milliseconds; if not, a session is needed."""
     from boundpaper.build.unchanged import unchanged
 
     return unchanged(root(), keys)
@@ -66,7 +66,7 @@ def show(text: str) -> None:
 
 
 class Tolerance(click.FloatRange):
-    """A number from 0 on, which NaN is not."""
+    """A number of at least 0; NaN is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read the number."""

@@ -1,4 +1,4 @@
-"""Steps: studies run, artifacts checked, and what would be built and why."""
+"""Commands for steps: run studies, check artifacts, say what would be built and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 20  # faults of one table that `check` prints
 @click.command()
 @click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "places", "inventory"))
 def analyze(names: tuple[str, ...]) -> None:
-    """Run studies (or all) and print their results' paths."""
+    """Run the studies NAMES, or all, and print the paths of their results."""
     from boundpaper.build.aside import steps_of_results
 
     kinds = ("result", "ledger", "places", "inventory")

@@ -1,4 +1,4 @@
-"""The thesis: built, watched, and packed to hand on."""
+"""Commands for the document: build it, watch it, and pack it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from boundpaper.typeset.plural import counted
     "--site",
     metavar="URL",
     default="",
-    help="Numbers, verdicts and exhibits of the PDF lead to this site; `site` is the folder beside it.",
+    help="Site that links of the PDF lead to: an address, or `site` for the folder beside the PDF.",
 )
-@click.option("--keep-going", is_flag=True, help="After a failure, set what there is: out/thesis-draft.pdf.")
+@click.option(
+    "--keep-going", is_flag=True, help="After a failure, still write out/thesis-draft.pdf from the parts that work."
+)
 def paper(jobs: int | None, site: str, keep_going: bool) -> None:
-    """Build the whole thesis: out/thesis.pdf. After a failure the last good one stays."""
+    """Build the whole thesis: out/thesis.pdf. After a failure, the last good PDF stays."""
     from boundpaper.errors import SpecError, ThesisError
     from boundpaper.paper import edition
 
@@ -67,11 +69,19 @@ def chapter(name: str, jobs: int | None) -> None:
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[COMMAND...]")
 @click.option(
-    "--serve", is_flag=True, help="Show the PDF and the site in a browser of this machine, anew after a build."
+    "--serve",
+    is_flag=True,
+    help="Serve the PDF and the site to a browser on this machine; pages reload after each build.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Of --serve; 0 for any.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port of --serve; 0 takes any free one.",
+)
 def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
-    """Build again what a saved file touches: the thesis, or another COMMAND such as `table heights`."""
+    """Build what depends on each file that is saved: the thesis, or another COMMAND such as `table heights`."""
     from boundpaper.paper.serve import Server
     from boundpaper.paper.watch import watch as watched
 
@@ -92,11 +102,11 @@ def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
 
 @click.command()
 @jobs_option
-@click.option("--overleaf", is_flag=True, help="Sources as they are, with the bibliography, for an editor.")
-@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.option("--overleaf", is_flag=True, help="Pack the sources and the bibliography for an online editor.")
+@click.option("--site", metavar="URL", default="", help="Site that links of the PDF lead to, as for `paper`.")
 @click.pass_context
 def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
-    """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an editor (.zip).
+    """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an online editor (.zip).
 
     It is unpacked in an empty folder and compiled by plain pdflatex first; what does not give the same pages is not
     offered.
@@ -114,10 +124,10 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
 
 @click.command()
 @jobs_option
-@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.option("--site", metavar="URL", default="", help="Site that links of the PDF lead to, as for `paper`.")
 @click.pass_context
 def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
-    """Lay data, results, ledger, PDF and site out as an RO-Crate: out/crate, ready for an archive such as Zenodo.
+    """Write data, results, ledger, PDF and site as an RO-Crate: out/crate, ready for an archive such as Zenodo.
 
     Where no --site and no `site:` of the metadata names another, the PDF leads to the site that lies beside it.
     """

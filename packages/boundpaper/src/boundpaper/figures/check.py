@@ -1,4 +1,4 @@
-"""What a figure must keep to before it is drawn; every fault names the figure, the panel and the series."""
+"""Checks of a figure before it is drawn; every fault names the figure, the panel and the series."""
 
 from __future__ import annotations
 

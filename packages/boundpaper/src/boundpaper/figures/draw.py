@@ -1,4 +1,4 @@
-"""From a ready panel to what the templates print: coordinates as text, labels at their places.
+"""Turn a prepared panel into what the templates print: coordinates as text, and labels with their places.
 
 Each function returns plots, dictionaries with a `kind` (the template's name) and that template's fields.
 Numbers are texts of six significant digits, so that the files are the same on every machine.
@@ -27,7 +27,7 @@ MARK_MM = 0.63
 
 @dataclass
 class Canvas:
-    """A panel while it is drawn: its scales, and the words that go onto it."""
+    """A panel while it is drawn: its scales, and the texts placed on it."""
 
     ready: Ready
     x: Scale
@@ -135,7 +135,7 @@ def bar_texts(s: Bars | Stacked) -> list[str]:
 
 
 def lengthless(axis: Axis) -> bool:
-    """Whether a bar's length means nothing on an axis: marks then stand in place of bars.
+    """Whether bars have no meaningful length on this axis, so that marks are drawn instead.
 
     A logarithmic axis has no zero to stand on; from 1 on a length is a logarithm (of a ratio).
     """
@@ -143,7 +143,7 @@ def lengthless(axis: Axis) -> bool:
 
 
 def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
-    """Bars beside their neighbours, with their values and the values reported elsewhere."""
+    """Bars side by side, with their values and the values reported elsewhere."""
     s = item.series
     assert isinstance(s, Bars)
     flat = s.horizontal
@@ -195,7 +195,7 @@ def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
 
 
 def stacked(canvas: Canvas, items: Sequence[Drawn]) -> list[Plot]:
-    """All layers of a panel's stacks, from the ground up."""
+    """All layers of a panel's stacks, from the bottom up."""
     height: dict[float, float] = {}
     plots = []
     for item in items:

@@ -45,7 +45,7 @@ def lines(
         if name not in frame.columns:
             raise DataError(f"no column {name!r} to draw{or_known(name, frame.columns)}")
     if by is not None and frame[by].isna().any():
-        raise DataError(f"column {by!r} is empty in {int(frame[by].isna().sum())} rows; name the line of each")
+        raise DataError(f"column {by!r} is empty in {int(frame[by].isna().sum())} rows; name the group of each row")
     groups = [("", frame)] if by is None else [(str(key), rows) for key, rows in frame.groupby(by, sort=False)]
     return [
         Line(x=rows[x], y=rows[y], low=rows[low] if low else None, high=rows[high] if high else None, label=label)

@@ -1,4 +1,4 @@
-"""Where names go so that none covers another: along an edge, and among points.
+"""Place names so that none covers another: along an edge, and among points.
 
 Both are small deterministic searches in millimetres; LaTeX only prints what they decide.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 def spread(wanted: Sequence[float], heights: Sequence[float], low: float, high: float) -> list[float]:
-    """Move centres along a line as little as possible (in squares) until no two boxes overlap.
+    """Move the centres of boxes along a line as little as possible (least squares) until no two boxes overlap.
 
     Neighbours that would touch are pooled into a block around their mean wish, as in isotonic regression.
 
@@ -74,7 +74,7 @@ class Placed:
         return max(wide, 0.0) * max(tall, 0.0)
 
     def holds(self, x: float, y: float, room: float) -> bool:
-        """Whether a point lies in the box, or nearer to it than `room`."""
+        """Whether a point is in the box, or closer to it than `room`."""
         return self.left - room < x < self.right + room and self.low - room < y < self.high + room
 
 

@@ -1,4 +1,4 @@
-"""The page of a figure: how large every panel is and where it stands, in mm, before anything is drawn.
+"""The page of a figure: size and position of every panel in mm, before anything is drawn.
 
 Axes line up in rows and columns: a column's axes start at one place, whatever their tick labels need.
 """
@@ -45,7 +45,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A figure, laid out; `legend_at` is the middle of the legend's upper edge."""
+    """A figure with its layout; `legend_at` is the middle of the legend's upper edge."""
 
     width: float
     height: float

@@ -1,4 +1,4 @@
-"""The legend: one line of marks and names above the panels, or a few lines when one is too short."""
+"""The legend: marks and names in one row above the panels, or in several if one is too short."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Entry:
 
     @property
     def seen(self) -> tuple[object, ...]:
-        """What tells its picture from others; two names with one picture cannot be told apart."""
+        """What identifies its picture: names with equal pictures cannot be told apart."""
         shown = self.look
         if self.image == "reported":
             return ("reported",)
@@ -59,7 +59,7 @@ class Legend:
 
 
 def rows_of(figure: Figure, name: str) -> Legend:
-    """Gather what needs a name, once each, and break it into as few rows as fit; a lone entry is left out.
+    """Collect the names that need explaining, without repeats, and break them into few rows; a lone entry is left out.
 
     Raises
     ------

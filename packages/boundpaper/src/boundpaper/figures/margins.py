@@ -23,7 +23,7 @@ SMALL = LINE_MM["scriptsize"] + 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Ticks:
-    """How the labels of an x axis are set: in lines, in which size, and turned by how many degrees."""
+    """How the labels of an x axis are set: their lines, size and rotation in degrees."""
 
     texts: tuple[str, ...]
     size: Size = "footnotesize"
@@ -56,7 +56,7 @@ def label_lines(label: str, room: float) -> int:
 
 
 def right_of(panel: Ready, x: Scale, y: Scale) -> float:
-    """What stands right of the axes: names, a colour bar, a forest's texts, half of the last tick's label."""
+    """Width right of the axes: names, a colour bar, the texts of a forest, half of the last tick label."""
     needs = [1.5]
     last = [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks] if not panel.names["x"] else []
     needs += last
@@ -72,7 +72,7 @@ def right_of(panel: Ready, x: Scale, y: Scale) -> float:
 
 
 def limits(s: Heatmap) -> tuple[float, float]:
-    """What the ends of a heat map's colours mean."""
+    """Limits of a heat map's colours."""
     values = [v for row in s.values for v in row if v is not None]
     low = min(values) if s.low is None else s.low
     high = max(values) if s.high is None else s.high
@@ -89,7 +89,7 @@ def bar_scale(s: Heatmap, length: float) -> Scale:
 
 
 def named_above(panel: Ready) -> bool:
-    """Whether names of ranges or rules stand above the axes."""
+    """Whether ranges or rules are named above the axes."""
     p = panel.panel
     return any(s.label and s.axis == "x" for s in p.shades) or any(r.label and r.axis == "x" for r in p.rules)
 
@@ -103,7 +103,7 @@ def below(panel: Ready, ticks: Ticks, outer: bool, wide: float) -> float:
 
 
 def x_ticks(panel: Ready, x: Scale) -> Ticks:
-    """Set the labels under an axis: in one line, else broken, else smaller, else turned."""
+    """Set the labels below an axis in one line; if they do not fit, broken, else smaller, else rotated."""
     names = [str(n) for n in panel.names["x"]]
     texts = tuple(t for _, t in x.ticks)
     if not texts:

@@ -1,4 +1,4 @@
-r"""How wide text will be, in mm: Python has to know before LaTeX runs, to place labels so that none covers another.
+r"""Estimate the width of text in mm, before LaTeX runs, so that labels can be placed without overlap.
 
 Widths are those of Palatino (Adobe's font metrics of Palatino Roman, the face that mathpazo and TeX Gyre Pagella draw);
 mathematics is estimated from its letters. Exact for plain text, within a few per cent for mathematics.

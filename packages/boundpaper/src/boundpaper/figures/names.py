@@ -1,4 +1,4 @@
-"""Names on a panel: at points, where they cover nothing, and at the right edge, apart from each other."""
+"""Names on a panel: placed at points without covering anything, and at the right edge without overlap."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ EDGE_ROOM = 24.0
 
 @dataclass(frozen=True, kw_only=True)
 class Edge:
-    """A name at the right edge: of a line, or of what crosses the panel."""
+    """A name at the right edge, of a line or of a rule across the panel."""
 
     lines: tuple[str, ...]
     color: str
@@ -96,7 +96,7 @@ class Edge:
 
 
 def edge_names(ready: Ready) -> list[Edge]:
-    """What stands at the right edge: names of lines, horizontal rules and horizontal ranges."""
+    """What is named at the right edge: lines, horizontal rules and horizontal ranges."""
     edges: list[Edge] = []
     for item in ready.drawn:
         s = item.series

@@ -1,4 +1,4 @@
-"""A panel made ready to draw: categories become positions, entities become looks, all that it spans is known."""
+"""A panel prepared for drawing: categories as positions, entities as looks, and the range of its values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boundpaper.figures.style import Look, Style, look, style
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """One series with numbers only, and its look; `looks` has one per point where points differ.
+    """One series in numbers, with its look; `looks` has one for each point if points differ.
 
     `shift` and `thick` are a bar's place beside its neighbours and its thickness, in the unit of the category axis;
     `slots` are a forest's rows.
@@ -30,7 +30,7 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class Ready:
-    """A panel, ready.
+    """A panel prepared for drawing.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Ready:
 
 
 def ready(panel: Panel, where: str, own: Mapping[str, Style | str], names: Mapping[str, tuple[str, ...]]) -> Ready:
-    """Make one panel ready; `names` are the categories along each axis, as `categories` gives them."""
+    """Prepare one panel for drawing; `names` are the categories along each axis, from `categories`."""
     slots, heads, rows = _rows(panel)
     names = {**names, "y": rows} if rows else names
     plain = Ready(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
@@ -161,7 +161,7 @@ def _step(at: Sequence[float]) -> float:
 
 
 def span(item: Drawn, axis: str) -> list[float]:
-    """Everything that a series draws along an axis."""
+    """All values that a series draws along an axis."""
     s = item.series
     if isinstance(s, Heatmap):
         return []

@@ -80,7 +80,7 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
 
 
 def assets(figure: Figure, name: str) -> dict[str, bytes]:
-    """Draw the pictures that the document includes: dense heat maps, and what the figure brings itself."""
+    """Draw the pictures that the document includes: dense heat maps, and pictures that the figure supplies."""
     from boundpaper.figures.margins import limits
     from boundpaper.figures.png import heat_png
     from boundpaper.figures.view import oriented, rasters

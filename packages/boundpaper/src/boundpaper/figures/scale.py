@@ -1,4 +1,4 @@
-"""From values to millimetres: limits with a margin, and the way along an axis."""
+"""Scale of an axis: its limits, and the position of a value in mm."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def number(value: float) -> str:
-    """Six significant digits, the same on every machine, never minus zero."""
+    """Write a number with six significant digits, the same on every machine, and never as minus zero."""
     text = f"{value:.6g}"
     return "0" if text == "-0" else text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """One axis, settled.
+    """One axis with its limits and length.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Scale:
 
     @property
     def origin(self) -> float:
-        """What coordinates are counted from, where values lie close together far from zero; else 0.
+        """Origin of the coordinates, if values are close together far from zero; else 0.
 
         Coordinates have six significant digits, and TeX reads no more: times of today, a minute apart, would be one. It
         is the limit next to zero, from which bars then rise as they would from zero.
@@ -93,7 +93,7 @@ class Scale:
 
     @property
     def geometric(self) -> bool:
-        """Whether a heat map's borders grow by factors rather than by steps, so that a log axis reads them straight."""
+        """Whether the borders of a heat map are evenly spaced on a log axis."""
         if len(self.edges) < 3 or self.edges[0] <= 0:
             return False
         factors = [b / a for a, b in pairwise(self.edges)]

@@ -35,7 +35,7 @@ class Column(tuple[Any, ...]):
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """What all kinds share.
+    """Attributes that all kinds of series share.
 
     Attributes
     ----------
@@ -72,12 +72,12 @@ class Series:
 
     @property
     def title(self) -> str:
-        """How errors call this series."""
+        """Name of this series in error messages."""
         return f"{type(self).__name__} '{self.label or self.entity or 'without label'}'"
 
 
 def as_tuple(value: Any, where: str) -> tuple[Any, ...]:
-    """Make a tuple of any column; rows of a matrix become tuples too."""
+    """Make a tuple of any column; the rows of a matrix become tuples as well."""
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
     if hasattr(value, "tolist"):
@@ -189,7 +189,7 @@ class Fit(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Series):
-    """Bars; several series in one panel stand side by side.
+    """Bars; several series in one panel are side by side.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ class Stacked(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Heatmap(Series):
-    """A matrix as colours; a panel holds one, and nothing else but rules and annotations.
+    """A matrix as colours; its panel can hold only rules and annotations besides.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a figure is: panels with axes, series and marks on them, a caption; frozen, and silent about how it is drawn."""
+"""Specification of a figure as frozen dataclasses: panels with axes, series and marks, and a caption."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Shade:
-    """A shaded range behind the data, from `low` to `high` of an axis, named at its end.
+    """A shaded range behind the data, from `low` to `high` of an axis, with its name at the end.
 
     It is drawn to these ends and no further; an end that is None lies at the axis' limit.
 
@@ -206,7 +206,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure of the thesis.
+    """A figure: panels, a caption and a note.
 
     Attributes
     ----------
@@ -272,7 +272,7 @@ class Figure:
         object.__setattr__(self, "panels", tuple(self.panels))
 
     def save(self, path: str | Path) -> Path:
-        """Write the figure by itself, without its caption, and return the file.
+        """Write the figure to a file, without its caption, and return the path.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The look that every figure shares: one palette whose colours mean the same thing from the first page to the last.
+"""Looks shared by all figures: one palette in which each colour always means the same thing.
 
 Colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), which stay apart for every common colour vision. A
 colour never stands alone: an entity also has its mark, its dash and its hatch, so that a grey print still tells them
@@ -92,7 +92,7 @@ _STEPS = ("!60!white", "", "!75!black", "!55!black", "!38!black")
 
 
 def of_family(family: Family, known: Mapping[str, Style]) -> dict[str, Style]:
-    """Looks of a family and its members: one hue and one mark; its members get darker and change dash and hatch.
+    """Looks of a family and its members: one hue and one mark; later members are darker and change dash and hatch.
 
     The first of several members has the family's own hue, or a lighter one where there are more members than darker
     steps; a member by itself has the family's dash.
@@ -162,7 +162,7 @@ OWN: Mapping[str, Style] = {
 
 
 def styles() -> Mapping[str, Style]:
-    """The look of every entity: of `OWN`, of the open paper's vocabulary, and of its families and their members."""
+    """Looks of all entities: those of `OWN`, of the paper's vocabulary, and of its families and their members."""
     return _known()[0]
 
 
@@ -225,7 +225,7 @@ def _plain(name: str) -> str:
 
 
 def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
-    """Look an entity up, first among the figure's own, then in the palette.
+    """Look up an entity, first in the figure's own styles, then in the palette.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where ticks stand and what they say."""
+"""Positions and labels of ticks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -> Scale:
-    """Add ticks: the axis' own, or round numbers about `every` mm apart; of years, whole ones without comma."""
+    """Add ticks: those of the axis, or round numbers about `every` mm apart; years are whole and have no comma."""
     sign = r"\%" if axis.percent else ""
     if isinstance(axis.ticks, Mapping):
         return replace(scale, ticks=tuple((float(v), latex(t)) for v, t in axis.ticks.items()))
@@ -98,7 +98,7 @@ def apart(scale: Scale, at: Sequence[float], room: float) -> list[float]:
 
 
 def texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
-    """Write numbers for an axis, equally many decimals where asked; the largest and smallest with a power of ten."""
+    """Write the numbers of an axis, with equal decimals if asked; very large and small ones with a power of ten."""
     largest = max((abs(v) for v in at), default=0.0)
     step = min((b - a for a, b in pairwise(sorted(at)) if b > a), default=largest)
     if largest > 1e5 * step:  # they differ behind the digits that a number of an axis has

@@ -1,4 +1,4 @@
-"""Units: columns that share an axis, and the axis' label, against the units that the data package declares."""
+"""Check units: columns on one axis and its label must agree with the units in the data package."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Shown(NamedTuple):
 def contradicted(
     root: Path, artifacts: Mapping[str, str], frames: Callable[[], Mapping[str, pd.DataFrame]], figure: Figure
 ) -> str:
-    """What is wrong with the first axis that contradicts the data package; empty when none does.
+    """The first contradiction between an axis and the data package, in words; empty if there is none.
 
     A column counts as that of an artifact where its name and all its values stand there; one that the figure converts
     has other values, and no unit that is known.

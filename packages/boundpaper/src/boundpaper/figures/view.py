@@ -1,4 +1,4 @@
-"""What the templates see of a laid-out figure: nested dictionaries of texts and numbers."""
+"""What templates receive of a laid-out figure: nested dictionaries of texts and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper: the chapters, the LaTeX side, and the checks that keep the thesis honest.
+"""Paper: chapters, LaTeX, and the checks of the text.
 
 This module stays light; builders import what they need when they run.
 """

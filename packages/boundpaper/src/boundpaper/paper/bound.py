@@ -1,4 +1,4 @@
-r"""Bound values: numbers and words that know the cells they were read from, also after arithmetic, and their links.
+r"""Bound values: numbers and texts that remember the cells they were read from, even after arithmetic, and their links.
 
 `n(...)` of a chapter returns one; what is printed of it becomes `\numberof{ARTIFACT}{...}`, a verdict
 `\verdictof{CLAIM}{...}`. The preamble says where these lead.
@@ -31,7 +31,7 @@ class Origin:
 
     @property
     def claim(self) -> str:
-        """The ledger row that is meant; empty for other artifacts."""
+        """The ledger row of this origin; empty for other artifacts."""
         return dict(self.where).get("claim", "") if self.artifact == "claims" else ""
 
     def record(self) -> dict[str, Any]:
@@ -52,13 +52,13 @@ class Fraction(float):
 
 
 class Word(str):
-    """A text out of an artifact, or what is printed of any bound value."""
+    """A text from an artifact, or the printed form of any bound value."""
 
     origins: tuple[Origin, ...] = ()
 
 
 def bound(value: Any, origins: Iterable[Origin]) -> Any:
-    """`value` with its origins; what is neither number nor text stays as it is."""
+    """Attach origins to `value`; what is neither number nor text stays unchanged."""
     kinds: tuple[tuple[type, type], ...] = ((int, Whole), (float, Fraction), (str, Word))
     kept = tuple(dict.fromkeys(origins))
     if isinstance(value, bool) or not kept:
@@ -77,14 +77,14 @@ def origin(artifact: str, column: str, where: Mapping[str, object]) -> Origin:
 
 
 def origins_of(value: object) -> tuple[Origin, ...]:
-    """Where a value, or each of a pair such as an interval, was read; nothing for a value of unknown origin."""
+    """Cells that a value, or each value of a pair such as an interval, was read from; empty if unknown."""
     if isinstance(value, (tuple, list)):
         return tuple(dict.fromkeys(each for part in value for each in origins_of(part)))
     return tuple(getattr(value, "origins", ()))
 
 
 def linked(text: str, origins: tuple[Origin, ...]) -> str:
-    r"""LaTeX for a printed value that leads to its entry, that of the first origin."""
+    r"""LaTeX for a printed value that links to the entry of its first origin."""
     if not origins or not text:
         return text
     first = origins[0]

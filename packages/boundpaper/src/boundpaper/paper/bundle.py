@@ -1,4 +1,4 @@
-"""The bundle: what pdflatex read of ours, with the `.bbl`, in an archive that is the same every time.
+"""The bundle: the project's files that pdflatex read, with the `.bbl`, in an archive that is always the same.
 
 arXiv gets one `thesis.tex` with all chapters and tables in it, and the figures beside it, as `.tar.gz`; an editor such
 as Overleaf, which takes `.zip` alone, gets the files as they are, with the bibliography.
@@ -62,7 +62,7 @@ def make(out: Path, *, flat: bool = True) -> bytes:
     members["thesis.bbl"] = (out / STATE / "thesis.bbl").read_bytes()
     for name, content in members.items():
         if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
-            raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must not")
+            raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must name no folder here")
     return _tarred(members) if flat else zipped(members)
 
 
@@ -103,7 +103,7 @@ def unpack(bundle: bytes, folder: Path) -> None:
 
 
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
-    r"""One `thesis.tex` with every `\input` in its place, and the pictures beside it under names without folders.
+    r"""One `thesis.tex` with every `\input` filled in, and the pictures beside it without folders.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def _inlined(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
     if name in above:
-        raise SpecError(f"{name}: takes itself in, through {' and '.join(above)}")
+        raise SpecError(f"{name}: inputs itself, through {' and '.join(above)}")
 
     def put(match: re.Match[str]) -> str:
         file = match["name"] if match["name"] in texts else f"{match['name']}.tex"
@@ -146,7 +146,7 @@ _SIGN = re.compile(r"\\@namedef\{sign@(\w+)\}\{([^{}]*)\}")
 
 
 def converters_text(text: str) -> str:
-    """A flattened thesis for converters, which know no command of ours: numbers without links, verdicts as signs."""
+    """Flatten the thesis for converters, which do not know our commands: numbers without links, verdicts as signs."""
     head, begin, body = text.partition("\\begin{document}")
     signs = dict(_SIGN.findall(head))
 
@@ -178,7 +178,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
         It does not compile, or something is undefined.
     """
     if any(folder.iterdir()):
-        raise SpecError(f"{folder}: not empty; the dry run must see nothing but the bundle")
+        raise SpecError(f"{folder}: not empty; the test compilation needs an empty folder")
     unpack(bundle, folder)
     for _ in range(MAX_PASSES):
         done = latex.pdflatex("thesis.tex", cwd=folder, output=".", job="thesis", timeout=latex.PASS_TIMEOUT)
@@ -193,7 +193,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
 
 
 def try_out(bundle: bytes, thesis: bytes) -> None:
-    """Compile a bundle in an empty folder, and see that it gives the thesis's pages.
+    """Compile a bundle in an empty folder, and check that it gives the pages of the thesis.
 
     Raises
     ------
@@ -205,4 +205,4 @@ def try_out(bundle: bytes, thesis: bytes) -> None:
     if made == thesis:
         return
     if (pdf.pages(made), pdf.text(made)) != (pdf.pages(thesis), pdf.text(thesis)):
-        raise LatexError("the bundle compiles to other pages than out/thesis.pdf; it is not offered")
+        raise LatexError("the bundle gives other pages than out/thesis.pdf, so it is not written")

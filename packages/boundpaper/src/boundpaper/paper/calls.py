@@ -1,4 +1,4 @@
-"""Calls in chapter templates: what a chapter depends on, read from its text (standard library only)."""
+"""Calls in chapter templates: what a chapter depends on, read from its text with the standard library only."""
 
 import re
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ def expressions(text: str, file: str = "") -> Iterator[tuple[int, str]]:
 
 
 def tags(text: str, file: str = "") -> Iterator[tuple[str, int, int]]:
-    """Yield each tag of a template: its opening sign, and the offsets at which what stands in it begins and ends.
+    """Yield each tag of a template: its opening sign, and the offsets of the start and end of its content.
 
     The text is read once from its beginning to its end, so that the time grows with the length alone.
 

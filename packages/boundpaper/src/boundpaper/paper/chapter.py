@@ -131,7 +131,7 @@ def render(
     except RecursionError as error:
         raise SpecError(f"{file}:{_line(error, file)}: a macro calls itself without end") from error
     except MemoryError as error:
-        raise SpecError(f"{file}:{_line(error, file)}: it would fill the memory") from error
+        raise SpecError(f"{file}:{_line(error, file)}: this would fill the memory") from error
     except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:
         raise SpecError(f"{file}:{_line(error, file)}: {type(error).__name__}: {error}") from error
     silent = [name for name in cited if name not in shown]

@@ -1,4 +1,4 @@
-"""The crate: data package, results, ledger, PDF and site as an RO-Crate, a folder that an archive takes as it is.
+"""The crate: data package, results, ledger, PDF and site as an RO-Crate, a folder that an archive accepts as is.
 
 Of the artifacts it holds the tables that the data package describes and the manifests beside them, and nothing else
 that lies there. Every table is CSV, which the standard's own reader reads as it is meant: from Parquet it makes
@@ -88,7 +88,7 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 
 @dataclass(frozen=True)
 class Part:
-    """A file of the crate: where it comes from or what it holds, where it lies there, and what it is."""
+    """A file of the crate: its origin or content, its place in the crate, and its description."""
 
     source: Path | bytes
     name: str
@@ -96,7 +96,7 @@ class Part:
 
     @property
     def content(self) -> bytes:
-        """What it holds; of a table in Parquet, its CSV."""
+        """The content; for a table in Parquet, its CSV."""
         if isinstance(self.source, bytes):
             return self.source
         return words(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
@@ -147,12 +147,12 @@ def _tables(root: Path) -> Iterator[Part]:
 
 def _no_link(root: Path, path: Path) -> Path:
     if path.resolve() != root.resolve() / path.relative_to(root):
-        raise SpecError(f"{path.relative_to(root)}: is a link, or lies behind one; put the file itself there")
+        raise SpecError(f"{path.relative_to(root)}: is a link, or inside a linked folder; put the file itself there")
     return path
 
 
 def left_out(root: Path) -> list[str]:
-    """Files beside the tables that no crate takes, since neither the data package nor a manifest knows them, sorted."""
+    """Files beside the tables that neither the data package nor a manifest knows and that are left out, sorted."""
     known = {file for entry in package(root)["resources"] for file in files(root, entry["name"])}
     known |= {Path(file).with_suffix(".json").as_posix() for file in known if "/measurements/" in file}
     there = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
@@ -247,7 +247,7 @@ def citation(root: Path) -> dict[str, Any]:
 
 
 def cited_authors(root: Path) -> str:
-    """The names of the authors in `CITATION.cff`, with commas; empty where it names nobody."""
+    """Names of the authors in `CITATION.cff`, separated by commas; empty if it names nobody."""
     named = citation(root).get("authors")
     people = [_cited(each) for each in named if isinstance(each, dict)] if isinstance(named, list) else []
     return ", ".join(each.name for each in people if each.name)
@@ -280,7 +280,7 @@ def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, 
     told = described.authors or tuple(_cited(each) for each in citation(root).get("authors", []))
     named = tuple(each for each in told if each.name and each.name != NOBODY)
     if not named:
-        raise SpecError(f"{metadata.FILE}: `author` names nobody; say who wrote the paper before it is published")
+        raise SpecError(f"{metadata.FILE}: `author` names nobody; name the author before publishing")
     return named
 
 

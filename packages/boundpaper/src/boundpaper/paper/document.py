@@ -214,7 +214,7 @@ def _further(out: Path, found: log.Log) -> log.Log:
 
 
 def draft(root: Path) -> list[str]:
-    """Set the thesis from what is built, past every error and with a note where an exhibit or chapter is missing.
+    """Typeset the thesis from what is built, in spite of errors, with a note for each missing exhibit or chapter.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The edition: what sets one printing of the same chapters apart, the commit of its artifacts and the site it leads to.
+"""The edition: what distinguishes one printing of the chapters, namely the commit of its artifacts and its site.
 
 The file `out/edition.json` is an input of the thesis, so that a new commit of artifacts or another site sets it again.
 """
@@ -26,7 +26,7 @@ _FULL = re.compile(r"[0-9a-f]{40,64}")
 
 @dataclass(frozen=True)
 class Edition:
-    """What an edition names.
+    """Commit and site of an edition.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Edition:
 
 
 def read(root: Path) -> Edition:
-    """The edition that was settled last; one that names nothing where none was, or where its file cannot be read."""
+    """Read the last edition; an empty one if there is none or its file cannot be read."""
     try:
         kept = json.loads((root / FILE).read_text(encoding="utf-8"))
         return Edition(**{name: type(value)(kept[name]) for name, value in asdict(Edition()).items()})
@@ -65,18 +65,18 @@ def read(root: Path) -> Edition:
 
 
 def settle(root: Path, edition: Edition) -> None:
-    """Keep the edition for the thesis to read; an equal one is left untouched."""
+    """Write the edition for the thesis to read; an equal one is not rewritten."""
     write(root / FILE, json.dumps(asdict(edition), indent=1).encode() + b"\n")
 
 
 def ensure(root: Path) -> None:
-    """See to it that there is an edition, before the graph looks for it."""
+    """Ensure that there is an edition before the graph looks for it."""
     if not (root / FILE).is_file():
         settle(root, Edition())
 
 
 def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
-    """Ask git for the commit of the artifacts, beside what else is done; the function returned waits for the answer."""
+    """Ask git for the commit of the artifacts in the background; the returned function waits for the answer."""
     commands = (
         ("log", "-1", "--format=%H %ct", "--", *WATCHED),
         ("status", "--porcelain", "--untracked-files=normal", "--", *WATCHED),
@@ -102,7 +102,7 @@ def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
 
 
 def address(text: str) -> str:
-    """The address of a site, as it is put before `/ledger.html`.
+    """Normalise the address of a site, which precedes `/ledger.html`.
 
     Raises
     ------
@@ -110,5 +110,5 @@ def address(text: str) -> str:
         It has characters that need an escape.
     """
     if not _ADDRESS.fullmatch(text) or (":" in text and fault_of_address(text)):
-        raise SpecError(f"{text!r} is no address of a site; write it as https://example.org/thesis")
+        raise SpecError(f"{text!r} is not the address of a site; write it as https://example.org/thesis")
     return text.rstrip("/")

@@ -1,4 +1,4 @@
-"""Limits to the time and the memory that code of Python may take, where it could go on without end."""
+"""Limits of time and memory for Python code that might run for ever."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATUS = Path("/proc/self/statm")  # in pages; a system without it has no limit
 
 @contextmanager
 def limited(seconds: float, memory: int) -> Iterator[None]:
-    """End the block after so many seconds of the processor, or when it takes so many bytes more than before.
+    """End the block after so many seconds of processor time, or when it takes so many bytes more than before.
 
     It holds in the main thread only, since none other hears of signals.
 

@@ -79,7 +79,7 @@ def check(
 
 
 def percents(text: str, file: str) -> list[Finding]:
-    r"""Find percent signs that stand apart from their number: the house writes `27.0\%`, as the formats do."""
+    r"""Find percent signs that are separated from their number: the house style is `27.0\%`, as formats print it."""
     return [
         Finding(file, line_of(text, match.start()), "a space before \\%: the percent sign follows its number at once")
         for match in _APART.finditer(_COMMENT.sub(_gone, text))
@@ -255,7 +255,7 @@ def _code(text: str) -> str:
 
 
 def words_of(text: str) -> str:
-    """What a reader sees as words, every character where it was: headings, labels, mathematics and calls are blank."""
+    """Text that a reader sees as words, with headings, labels, mathematics and calls blanked so that offsets stay."""
     text = _VERBATIM.sub(_gone, _without_tags(text))
     text = _MATH.sub(_gone, _COMMENT.sub(_gone, text))
     text = CITE.sub(_gone, text)  # notes too: `Table 2` names a part of the work cited

@@ -1,4 +1,4 @@
-"""How a paper looks: the preamble and the template of its document, with what a paper adds or replaces."""
+"""Look of a paper: the preamble and template of its document, with what the paper adds or replaces."""
 
 from __future__ import annotations
 

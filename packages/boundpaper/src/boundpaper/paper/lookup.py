@@ -1,4 +1,4 @@
-"""Single numbers out of artifacts: the row that some keys name, and errors that say which name was meant."""
+"""Look up single numbers in artifacts by keys of their row; errors suggest the name that was meant."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
 
 
 def equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
-    """Where a column has this value: numbers match numbers, everything else as text."""
+    """Mask of the rows in which a column has this value: numbers match numbers, everything else matches as text."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if is_numeric_dtype(column) and not is_bool_dtype(column):

@@ -1,4 +1,4 @@
-"""The paper's metadata: title page, order of chapters, and the names that are no numbers (`paper/metadata.yaml`)."""
+"""The paper's metadata (`paper/metadata.yaml`): title page, order of chapters, and names that look like numbers."""
 
 import re
 from collections.abc import Sequence

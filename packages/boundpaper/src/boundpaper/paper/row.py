@@ -1,4 +1,4 @@
-r"""Rows of artifacts in chapters: an estimate with interval and p in one convention, and short handles on artifacts.
+r"""Rows of artifacts in chapters: an estimate with interval and p in one notation, and short names for artifacts.
 
 `r('height_tests', 'light', 'pearson')` is the row in which these words stand, whatever their columns. Printed, it
 is its estimate: `-0.67 [-0.95, 0.16], p = 0.067, Holm p = 0.49`; a format applies to the value and both ends
@@ -131,7 +131,7 @@ class Row:
 
 
 def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[str, Any]) -> Row:
-    """The one row in which `words` stand, and whose named columns have the values of `where`.
+    """The one row that contains `words`, and whose columns have the values of `where`.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
 
 
 def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:
-    """A function that gives rows of one artifact, some of whose columns are fixed.
+    """Make a function that returns rows of one artifact, with some columns fixed.
 
     Raises
     ------

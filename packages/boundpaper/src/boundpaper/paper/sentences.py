@@ -1,4 +1,4 @@
-r"""Lines of chapters: each sentence stands on a line of its own, so that a change of one is a change of one line.
+r"""Lines of chapters: each sentence is on its own line, so that changing it changes one line.
 
 Prose is what stands outside of environments, headings and statements. TeX takes the end of a line for a space, so that
 breaking or joining lines within a paragraph changes nothing in print.
@@ -25,7 +25,7 @@ _STOP = re.compile(r"(?<![\w.])(?P<word>[\w.]*)[.?!][)\]}']*+\0*(?P<gap> ++)(?=[
 
 @dataclass(frozen=True)
 class Passage:
-    """Lines of prose that follow each other: the first one's number, from 1, and the lines without their indent."""
+    """Consecutive lines of prose: the number of the first, from 1, and the lines without indentation."""
 
     first: int
     lines: tuple[str, ...]
@@ -71,7 +71,7 @@ def split(line: str) -> tuple[str, ...]:
 
 
 def broken(text: str, file: str) -> list[Finding]:
-    """Find lines of prose that hold more than one sentence, and sentences that run over the end of their line.
+    """Find lines that hold more than one sentence, and sentences that continue on the next line.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def broken(text: str, file: str) -> list[Finding]:
 
 
 def reflowed(text: str) -> str:
-    """The template with each sentence of its prose on a line of its own; all else, and each paragraph, as it was."""
+    """Put each sentence of a template's prose on its own line, and leave everything else unchanged."""
     lines = text.splitlines()
     for passage in reversed(list(passages(text))):
         start = passage.first - 1

@@ -1,4 +1,4 @@
-"""Serving what is built to a browser on this machine: the PDF and the site, shown anew after every build."""
+"""Serve the PDF and the site to a browser on this machine, reloaded after every build."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Where a browser finds it."""
+        """The address for a browser."""
         return f"http://{HOST}:{self.server_address[1]}/"
 
     def built(self) -> None:
-        """Tell open pages to show what is there now."""
+        """Make open pages reload."""
         self.version += 1
 
     def begin(self) -> None:
@@ -94,16 +94,16 @@ class Handler(SimpleHTTPRequestHandler):
             self.send_error(404)
 
     def do_HEAD(self) -> None:
-        """Heads of pages are not told apart."""
+        """Answer HEAD requests as GET requests."""
         self.send_error(405)
 
     def end_headers(self) -> None:
-        """Nothing is kept by the browser: it would show what was built before."""
+        """Tell the browser to cache nothing, since it would show old builds."""
         self.send_header("Cache-Control", "no-store")
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the terminal is for builds."""
+        """Log nothing: the terminal is for builds."""
 
     def _file(self, path: str, within: str) -> Path | None:
         """The file that a path asks for, links followed; None where that is a folder or not within that place."""

@@ -32,11 +32,11 @@ PROSE = frozenset({"statement", "reason"})  # columns of the ledger that are wri
 
 
 class Latex(Word):
-    """Text that is LaTeX already, and may know its cells; all other text is escaped when it is shown."""
+    """Text that is LaTeX already and may know its cells; all other text is escaped when printed."""
 
     @classmethod
     def of(cls, text: str, origins: tuple[Origin, ...]) -> Latex:
-        """The text with its origins."""
+        """Return the text with its origins."""
         made = cls(text)
         made.origins = origins
         return made
@@ -71,7 +71,7 @@ class Claim:
 
     @property
     def mark(self) -> Latex:
-        """The verdict as a mark that leads to its row: in print where that is there, else in the supplement."""
+        """The verdict as a mark that links to its row, in print if it is printed, else in the supplement."""
         self.shown.add(self.name)
         verdict = str(self.row["verdict"])
         if verdict not in MARKS:
@@ -88,7 +88,7 @@ class Claim:
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """The ledger's cell that the verdict is."""
+        """Origin of the verdict: its cell of the ledger."""
         return (Origin("claims", "verdict", (("claim", self.name),)),)
 
     def __getattr__(self, column: str) -> Any:

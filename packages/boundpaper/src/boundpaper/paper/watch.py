@@ -1,4 +1,4 @@
-"""Watching: what a saved file touches is built again, and an open page shows it.
+"""Watch files: build what depends on a saved file, and reload open pages.
 
 Each build is a process of its own, so that it sees the code as it is now; which steps it takes, the engine decides.
 """
@@ -20,7 +20,7 @@ QUIET = 200  # milliseconds without another change, after which a build begins
 
 
 def is_source(root: Path, path: str) -> bool:
-    """Whether a change of this file is one to build for: a source of the project, no draft of an editor.
+    """Whether a change of this file calls for a build: a source of the project, but no draft of an editor.
 
     Editors that save by way of a temporary file name it as they like; what a room holds has an ending of its own.
     """

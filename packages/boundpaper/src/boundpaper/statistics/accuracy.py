@@ -1,4 +1,4 @@
-"""Accuracy: what a disruption takes of it above chance."""
+"""Accuracy above chance, and how much of it a disruption removes."""
 
 from functools import partial as bind
 

@@ -1,4 +1,4 @@
-"""Which numbers of answers a stored share allows, where answers that could not be read left the denominator."""
+"""Counts of answers that a stored share allows, if unreadable answers were left out of the denominator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Unread = Literal["no", "possible", "certain"]
 
 @dataclass(frozen=True)
 class Answered:
-    """What one arm of a task may have been.
+    """Possible counts of one arm of a task.
 
     Attributes
     ----------
@@ -30,12 +30,12 @@ class Answered:
 
     @property
     def known(self) -> Pair | None:
-        """Right answers and answers read, where the share allows one pair only and an answer was read."""
+        """Right answers and answers read, if the share allows exactly one such pair."""
         return self.pairs[0] if len(self.pairs) == 1 and self.pairs[0][1] else None
 
     @property
     def unread(self) -> bool:
-        """Whether it may be that no answer could be read, so that there is no share."""
+        """Whether possibly no answer could be read, so that there is no share."""
         return any(answered == 0 for _, answered in self.pairs)
 
     @property

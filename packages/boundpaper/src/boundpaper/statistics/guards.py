@@ -1,4 +1,4 @@
-"""Guards: conditions under which a number does not carry what it seems to say.
+"""Guards: conditions under which a number means less than it seems to.
 
 A guard is a function that returns the notes it raises, none when all is well. A raised note reads
 `guard NAME: what was seen`, so a table can mark the row by looking for the name (`fired`).
@@ -64,7 +64,7 @@ def fired(note: str) -> tuple[str, ...]:
 
 
 def independent_share(note: str) -> float | None:
-    """Of the units of a row with `dependent_units`, the share that is independent, 0 where the note counts none.
+    """Share of independent units in a row with `dependent_units`; 0 if the note gives no count.
 
     None for a row without that guard.
     """
@@ -137,7 +137,8 @@ def few_distinct(arms: Mapping[str, npt.ArrayLike], minimum: int = 3) -> Notes:
 
 
 def few_units(n: int, unit: str, at_most: int = 10) -> Notes:
-    """Fire for an interval of a mean over 2 to `at_most` units: it rests on their being normal, which they cannot show.
+    """Fire for an interval of a mean over 2 to `at_most` units: it assumes a normal distribution that so few cannot
+    show.
 
     Parameters
     ----------
@@ -238,7 +239,7 @@ def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], wha
 
 
 def same_data(selected_on: Collection[str], evaluated_on: Collection[str]) -> Notes:
-    """Fire when what chose a layer, head or threshold also judges it; gives the items in both."""
+    """Fire when the same items chose a layer, head or threshold and judge it; give the shared items."""
     common = sorted(set(selected_on) & set(evaluated_on))
     if not common:
         return ()

@@ -107,7 +107,7 @@ def disruption_contrast(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Give by how many nats a disruption hurts the first model more than the second, over the same texts.
+    """Give how many nats more a disruption costs the first model than the second, over the same texts.
 
     Parameters
     ----------

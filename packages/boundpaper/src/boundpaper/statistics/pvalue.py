@@ -1,4 +1,4 @@
-"""Printed p: text that never claims more than the number."""
+"""Printed p-values: text that never claims more than the number."""
 
 import math
 from decimal import Decimal

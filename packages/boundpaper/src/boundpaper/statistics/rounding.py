@@ -1,4 +1,4 @@
-"""Printed precision: what a printed number can stand for, and what follows from it.
+"""Precision of printed numbers: the range of values that a printed number stands for, and arithmetic on such ranges.
 
 A number printed with d decimals stands for the interval of half a unit of its last place on either side. Results of
 rounded inputs are intervals too; each function below gives the exact range, given that its inputs vary independently.
@@ -74,7 +74,7 @@ class Interval:
 
 
 def exact(value: "Interval | float") -> Interval:
-    """Give a number as the range of itself; a range stays what it is."""
+    """Give a number as a range of length 0; a range stays unchanged."""
     return value if isinstance(value, Interval) else Interval(float(value), float(value))
 
 
@@ -104,7 +104,7 @@ def printed_interval(value: float, decimals: int) -> Interval:
 
 
 def shared_decimals(values: Iterable[float], decimals: int) -> int:
-    """Give the fewest decimals, up to `decimals`, that all values need: zeros at the end of all of them tell nothing.
+    """Give the fewest decimals, up to `decimals`, that show all values without trailing zeros common to all.
 
     A column of 3.00, 6.00 and 14.00 was rounded to units and printed with two zeros. With fewer than `FEWEST` values
     zeros may be chance, and the printed decimals stand.
@@ -135,7 +135,7 @@ def mean(values: Iterable[Interval]) -> Interval:
     """
     listed = list(values)
     if not listed:
-        raise ValueError("mean of no intervals; give at least one")
+        raise ValueError("mean of 0 intervals; give at least one")
     return Interval(sum(one.low for one in listed) / len(listed), sum(one.high for one in listed) / len(listed))
 
 

@@ -1,4 +1,4 @@
-"""Samples: what every test checks before it counts."""
+"""Samples: checks that every test makes before it computes."""
 
 import math
 from collections.abc import Sequence

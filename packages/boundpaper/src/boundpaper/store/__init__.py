@@ -1,1 +1,1 @@
-"""The store: artifacts read, checked, written and compared, and what is known of documents and families."""
+"""The store: reads, checks, writes and compares artifacts, and knows documents and families."""

@@ -1,4 +1,4 @@
-"""Canonical numbers: what is written, compared and hashed is the same on every processor.
+"""Canonical numbers: written, compared and hashed alike on every processor.
 
 Kernels of linear algebra sum in different orders, so the last digits of a result, and every digit of what should be
 zero, differ from one processor to the next. A column is therefore rounded to `DIGITS` significant digits, and what is
@@ -62,7 +62,7 @@ def canonical(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
 
 
 def same(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
-    """Which numbers of two columns are the same one: within `tolerance` of the larger, or both within its noise.
+    """Mask of equal numbers in two columns: within `tolerance` of the larger, or both within its noise.
 
     The noise is ten times `FLOOR` of the scale of both columns, and none for probabilities. Two missing numbers are the
     same, a missing one and a number are not.
@@ -74,7 +74,7 @@ def same(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE)
 
 
 def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
-    """Which cells of two columns of text are equal, or numbers that are the `same`; lengths must agree."""
+    """Mask of cells in two columns of text that are equal or are the `same` number; lengths must agree."""
     equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
     if equal.all():
         return equal
@@ -95,7 +95,7 @@ def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
 
 
 def content_hash(content: bytes) -> str:
-    """Hash of what a CSV says, 32 hexadecimal digits: its cells, numbers with a fraction to `HASHED_DIGITS` digits.
+    """Hash of the content of a CSV, 32 hexadecimal digits: its cells, with fractions to `HASHED_DIGITS` digits.
 
     Equal for two processors' versions of one result, for other line ends and for other quoting.
     """

@@ -1,4 +1,4 @@
-"""Covering: what a table must hold of each row of another one, so that a study finds what it needs."""
+"""Coverage: what a table must contain for each row of another table, so that a study finds what it needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from boundpaper.store.table_file import rows
 
 
 def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
-    """What a table lacks of what its `covers` asks, a line each row of the other table.
+    """Rows that `covers` asks for and that are missing, one line for each row of the other table.
 
     Rows of documents that the thesis does not examine ask for nothing: no study reads them.
 

@@ -1,4 +1,4 @@
-"""The descriptor: `datapackage.yaml` read, with what it leaves unsaid written out.
+"""The descriptor: `datapackage.yaml` with its abbreviations written out.
 
 A resource is a Data Package's, or says only what differs; the head of the file has the notation. `package` gives every
 resource in full; `standard` gives the package as others read it.
@@ -96,7 +96,7 @@ def files(root: Path, name: str) -> list[str]:
 
 
 def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
-    """The fields of a table's file: that of a measurement may leave `model` to its name."""
+    """Fields of a table's file; the file of a measurement may omit `model`, which its name gives."""
     fields: list[dict[str, Any]] = described["schema"]["fields"]
     if path.startswith("artifacts/measurements/") and "model" not in header:
         return [field for field in fields if field["name"] != "model"]
@@ -104,7 +104,7 @@ def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[d
 
 
 def standard(root: Path) -> dict[str, Any]:
-    """The package as any reader of Data Packages takes it, relative to `artifacts/`.
+    """The package in the form that any reader of Data Packages accepts, relative to `artifacts/`.
 
     Every resource has a schema in full, and every path is that of a CSV, as which `publish` lays out every table. The
     measurements of an experiment are one resource a file, since a resource of several files is one table, and theirs
@@ -260,7 +260,7 @@ def _foreign(column: str, other: str) -> dict[str, Any]:
 
 
 class Column(NamedTuple):
-    """A field in full, its mark, and the table whose cells its own must be."""
+    """A field in full, its mark, and the table that its cells refer to."""
 
     field: dict[str, Any]
     mark: str = ""
@@ -290,7 +290,7 @@ def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
         raise DataError(f"{where}: field {place} has no `name`")
     if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
-        raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are no mapping")
+        raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are not a mapping")
     require(item, vocabulary.field, f"{where}, {item['name']}")
     if item["type"] in ("integer", "number"):
         require(item.get("constraints", {}), vocabulary.LIMITS, f"{where}, {item['name']}")

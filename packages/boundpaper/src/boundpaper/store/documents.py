@@ -1,4 +1,4 @@
-"""Documents: the table of those whose statements are judged, and which rows of the sources belong to which.
+"""Documents: the table of judged documents, and which rows of the sources belong to which.
 
 Documents of one group report one work and are judged on the same rows. The row `thesis` says which group this thesis
 examines: studies, its own claims, and a claim of any document of that group are given the rows of that group. A claim
@@ -80,13 +80,13 @@ def sources(root: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Readers:
-    """Whose rows a step is given: `own` documents, among all that are `known`."""
+    """Documents whose rows a step receives: its `own`, among all that are `known`."""
 
     own: frozenset[str]
     known: frozenset[str]
 
     def foreign(self, source: object) -> bool:
-        """Whether a `source` cell such as `005 T1` names another document; a place in `data/` names none.
+        """Whether a `source` cell such as `005 T1` names another document; a path in `data/` names none.
 
         A number of three digits that no row of the table describes is another document's too.
         """
@@ -100,7 +100,7 @@ class Readers:
         return frozenset(frame.loc[frame["source"].map(self.foreign).astype(bool), key])
 
     def examined(self, frame: pd.DataFrame, others: Mapping[str, Collection[str]]) -> pd.DataFrame:
-        """The rows of a source that a step is given: none of another document, and none about what only that one has.
+        """Rows of a source that a step receives: none from other documents, and none about what only those have.
 
         A row or a document that is added to the sources is so shown by exhibits that read the sources, and moves
         neither a result nor a verdict about the documents that never saw it.
@@ -122,7 +122,7 @@ class Readers:
 
 
 def readers(root: Path, document: str = THESIS) -> Readers:
-    """Whose rows a step about `document` is given.
+    """Select the documents whose rows a step about `document` receives.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Families: how things that belong together look in figures, and in which order they stand.
+"""Families: looks and order of things that belong together in figures.
 
 A paper's vocabulary names the tables: one has a row for each family, one the members, one, where there is any, the
 members' names on figures and which entities they look like.
@@ -71,7 +71,7 @@ class Family:
 
 
 def families(root: Path) -> tuple[Family, ...]:
-    """The families of a project, in their order; none in one whose vocabulary names no table of them.
+    """Families of a project, in order; empty if its vocabulary names no table of families.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def families(root: Path) -> tuple[Family, ...]:
 
 
 def stamps(root: Path) -> tuple[Stamp, ...]:
-    """Sizes and times of the tables that the vocabulary names: what was read of them holds while these stay."""
+    """Sizes and times of the tables that the vocabulary names; cached content is valid while they stay."""
     made = []
     for path in read(root).tables():
         try:

@@ -1,4 +1,4 @@
-"""File kind: what a file is by how it begins, whatever its name ends with, where it is none of what is read here."""
+"""Recognise files that cannot be read here by how they begin, whatever their name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PAGES = ("<!doctype html", "<html")
 
 
 def foreign(content: bytes) -> str:
-    """What a file's bytes are and how to mend it; empty where they may be text in UTF-8."""
+    """Name the kind of a file's bytes, and the mend; empty if they may be UTF-8 text."""
     for beginning, kind, mend in _BEGINNINGS:
         if content.startswith(beginning):
             return f"{kind}; {mend}"
@@ -38,5 +38,5 @@ def foreign(content: bytes) -> str:
 
 
 def is_page(text: str) -> bool:
-    """Whether a text is an HTML page, which a download gives in place of a file that is not there."""
+    """Whether a text is an HTML page, such as a server sends for a missing file."""
     return text.lstrip()[:20].lower().startswith(_PAGES)

@@ -60,7 +60,7 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
     """
     try:
         if path.exists() and not path.is_file():
-            raise ThesisError(f"{path}: is no file; nothing is written there")
+            raise ThesisError(f"{path}: is not a file; nothing is written there")
         if path.is_file() and path.read_bytes() == content:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,13 +84,13 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
 
 
 def draft(path: Path) -> Path:
-    """Where what becomes `path` is written first, by a library of its own; `sweep` removes it after a kill."""
+    """Path of a draft that a library writes before it becomes `path`; `sweep` removes it after a kill."""
     return path.with_name(f".{os.getpid()}-{_HOST}-{path.name}{PART}")
 
 
 @contextmanager
 def temporary(place: Path | None = None) -> Iterator[Path]:
-    """Give an empty folder in `place`, or among the system's temporary ones, for the length of a block.
+    """Make an empty folder in `place`, or among the system's temporary ones, for the length of a block.
 
     Those that killed processes left there are removed first: the system's own never are.
     """
@@ -108,14 +108,14 @@ def temporary(place: Path | None = None) -> Iterator[Path]:
 
 @cache
 def passing() -> Path:
-    """A temporary folder that goes with this process, the same one at every call."""
+    """A temporary folder that is removed with this process; the same one at every call."""
     at_end = ExitStack()
     atexit.register(at_end.close)
     return at_end.enter_context(temporary())
 
 
 def sweep(folder: Path) -> list[Path]:
-    """Remove what killed processes were writing below `folder`; return it.
+    """Remove drafts of killed processes below `folder`; return `folder`.
 
     On a file system that machines share, what another one writes is left alone until it is a day old.
     """
@@ -129,7 +129,7 @@ def sweep(folder: Path) -> list[Path]:
 
 
 def abandoned(path: Path) -> bool:
-    """Whether this is a draft, a file's or a folder's, whose writer is gone."""
+    """Whether this is a draft of a file or folder whose writer no longer runs."""
     match = _DRAFT.fullmatch(path.name)
     if not match:
         return False
@@ -152,7 +152,7 @@ def _runs(process: int) -> bool:
 
 
 def unwritable(path: Path, error: OSError) -> str:
-    """What to say of a file that cannot be written."""
+    """Message for a file that cannot be written."""
     if error.errno == errno.EFBIG:
         return f"{path}: larger than files may become here (ulimit -f); raise the limit (nothing was half-written)"
     if error.errno in FULL:
@@ -161,6 +161,6 @@ def unwritable(path: Path, error: OSError) -> str:
 
 
 def without_room(error: OSError) -> str:
-    """What to say of a full disk that a library met; of a cache, a temporary file or the output it names no file."""
+    """Message for a full disk that a library met; it names no file for a cache, a temporary file or the output."""
     place = str(error.filename or "the output, or a cache or temporary file below out/")
     return f"{place}: the disk is full; free some space and run the command again (nothing was half-written)"

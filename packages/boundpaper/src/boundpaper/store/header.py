@@ -1,4 +1,4 @@
-"""Header: the first line of a table against the columns that its schema describes."""
+"""Header: compare the first line of a table with the columns that its schema describes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = 300  # characters of a message
 
 
 def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
-    """The column that a header has wrong, and what is wrong; two empty texts where it names the columns in order.
+    """The first wrong column of a header, and what is wrong; two empty texts if the header is right.
 
     Parameters
     ----------
@@ -37,6 +37,6 @@ def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
     if len(absent) == 1 and len(extra) == 1 and close_to(extra[0], absent):
         parts = [f"no column {absent[0]}; unknown column {extra[0]}, which may be it"]
     if twice is not None:
-        parts.append(f"the column {twice} stands twice")
+        parts.append(f"the column {twice} appears twice")
     message = "; ".join(parts) or f"the columns stand in another order than {', '.join(wanted)}"
     return (absent or extra or [""])[0], message if len(message) < LONGEST else f"{message[:LONGEST]}..."

@@ -1,4 +1,4 @@
-"""JSON lines: one value a line, whoever wrote them; every fault names the file and the line."""
+"""Read JSON lines: one value per line; every fault names the file and the line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GZIP = b"\x1f\x8b"
 
 
 def binary(path: Path) -> IO[bytes]:
-    """A file's bytes, unpacked where it was packed by gzip, whatever its name."""
+    """The bytes of a file, unpacked if they are gzip, whatever its name."""
     stream = path.open("rb")
     packed = stream.read(len(GZIP)) == GZIP
     stream.seek(0)
@@ -26,7 +26,7 @@ def binary(path: Path) -> IO[bytes]:
 
 
 def values(path: Path) -> Iterator[tuple[str, Any]]:
-    """Each value of a file with its place, `FILE:LINE`; blank lines are passed over, and gzip is unpacked.
+    """Each value of a file with its place, `FILE:LINE`; blank lines are skipped, and gzip is unpacked.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def values(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def value(line: bytes, where: str) -> Any:
-    """What one line holds; `where` is its place in messages.
+    """The value of one line; `where` is its place in messages.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def value(line: bytes, where: str) -> Any:
     except UnicodeEncodeError as error:
         half = str(error.object)[error.start]
         raise DataError(
-            f"{where}: holds half of a character ({half!a}); the program that wrote it cut a text in two"
+            f"{where}: contains half of a character ({half!a}); the program that wrote it cut a text in two"
         ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None

@@ -1,4 +1,4 @@
-"""JSON as it is written: an object that has a key twice says two things, and Python's own reader keeps the last."""
+"""Read JSON strictly: a key that an object has twice is an error, while Python's reader keeps the last."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class DoubledKeyError(ValueError):
 
 
 def parsed(text: str | bytes, decimal: Callable[[str], Any] | None = None) -> Any:
-    """What a JSON text holds; numbers with a point or exponent through `decimal` where it is given.
+    """The value of a JSON text; numbers with a point or exponent go through `decimal` if given.
 
     Raises
     ------

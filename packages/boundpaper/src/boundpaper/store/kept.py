@@ -1,4 +1,4 @@
-"""What one run keeps for a later one, with a hash: a file that was changed in between is noticed, whatever it says.
+"""Files that one run keeps for a later one, with a hash, so that any change in between is noticed.
 
 A value lies in a file of its own as JSON, `{"hash": ..., "value": ...}`; a record that people read too, or that lies
 among others, holds the hash of its other keys under the key `SEAL`.
@@ -20,7 +20,7 @@ _HEXADECIMAL = 32  # digits of a hash
 
 
 def packed(value: Any) -> bytes:
-    """The content of a file that keeps a value of JSON.
+    """Content of a file that keeps a JSON value.
 
     Raises
     ------
@@ -72,13 +72,13 @@ def hashed(content: bytes) -> bytes:
 
 
 def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record with the hash of what it says."""
+    """Add to a record the hash of its content."""
     plain = {key: value for key, value in record.items() if key != SEAL}
     return {**plain, SEAL: hashed(json.dumps(plain, sort_keys=True).encode()).decode()}
 
 
 def broken(record: Mapping[str, Any]) -> str:
-    """What is wrong with a record that `sealed` made and JSON kept; empty when it is as it was."""
+    """Fault of a record that `sealed` made and JSON stored; empty if it is unchanged."""
     if SEAL not in record:
         return f"has no hash `{SEAL}` of itself, as what is kept here has"
     return "" if sealed(record)[SEAL] == record[SEAL] else "was changed since it was written, by its own hash"

@@ -1,4 +1,4 @@
-"""What a look in figures may be made of, as rules for a paper's vocabulary and its table of families."""
+"""Rules for looks in figures, in a paper's vocabulary and its table of families."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manifest beside a measurement: what made it, and the seal that tells a whole table from a cut one.
+"""The manifest beside a measurement: how it was made, and a seal that shows whether the table is whole.
 
 The seal has a hash of the table and one of the manifest's other facts, so that neither is changed unseen.
 """
@@ -59,14 +59,16 @@ def _facts(content: dict[str, Any]) -> str:
 
 
 def sealed(content: dict[str, Any], path: Path) -> bytes:
-    """A manifest's text, with the number of rows, the hash of what its table at `path` says, and that of its facts."""
+    """Text of a manifest with the number of rows, the content hash of its table at `path`, and the hash of its
+    facts.
+    """
     plain = json.loads(json.dumps(content))
     seal = {"blake2": identity(path), FACTS: _facts(plain), "rows": sum(1 for _ in rows(path))}
     return spelt({**plain, SEAL: seal})
 
 
 def spelt(content: dict[str, Any]) -> bytes:
-    """A manifest's text: keys in order, one a line at the top, and below it what fits into a line in one."""
+    """Text of a manifest: keys in order, one per line at the top level, deeper values on one line if they fit."""
     entries = [_spelt(content[key], 1, f" {json.dumps(key)}: ") for key in sorted(content)]
     return ("{\n" + ",\n".join(entries) + "\n}\n").encode()
 
@@ -92,7 +94,7 @@ def _spelt(value: Any, depth: int, start: str) -> str:
 
 
 def broken(root: Path, table: str) -> str:
-    """What the manifest says against its table; empty when they agree, or there is no manifest."""
+    """Contradiction between a manifest and its table; empty if they agree or there is no manifest."""
     file = Path(table).with_suffix(".json").as_posix()
     content = manifest(root, table)
     if not content and not (root / file).is_file():

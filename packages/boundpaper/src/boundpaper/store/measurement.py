@@ -1,4 +1,4 @@
-"""The file of a measurement: a CSV that one can read while it is small, Parquet when it is large.
+"""The file of a measurement: a readable CSV while it is small, Parquet when it is large.
 
 `python -m boundpaper.store.measurement` puts every table below `artifacts/measurements` into the form that its size
 asks for, so that tables written by another version, or by hand, may lie there as CSV first.
@@ -23,13 +23,13 @@ FOLDER = "artifacts/measurements"
 
 
 def path_of(root: Path, name: str, model: str) -> Path:
-    """The file of a model's measurement: the one that stands, else the CSV that a small one would be."""
+    """The file of a model's measurement: the existing one, else the CSV of a small one."""
     forms = [root / FOLDER / name / f"{model}{suffix}" for suffix in SUFFIXES]
     return next((path for path in forms if path.is_file()), forms[0])
 
 
 def put(root: Path, name: str, model: str, text: str) -> Path:
-    """Write a measurement in the form that its size asks for, on the disk before it takes its place; return the file.
+    """Write a measurement as CSV or Parquet by its size, atomically; return the file.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ def _types(root: Path, name: str) -> dict[str, str]:
 
 
 def settle(root: Path) -> list[Path]:
-    """Put all measurements and their manifests into their form; return the files that did not have it.
+    """Convert all measurements and their manifests to the form that their size asks for; return the changed files.
 
-    Where a CSV and a Parquet of one name stand side by side, the one that the manifest seals is kept.
+    Where a CSV and a Parquet of one name are side by side, the one that the manifest seals is kept.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A paper's vocabulary: what the keys of its data are called in print, and how things look in its figures.
+"""A paper's vocabulary: printed names of the keys of its data, and looks in its figures.
 
 `paper/vocabulary.yaml` is optional, as is every part of it; the engine itself knows no metric, model or look of one
 paper. A step that reads the file depends on it.
@@ -66,7 +66,7 @@ RULE: Rule = mapping(
 
 @dataclass(frozen=True)
 class Named:
-    """A table of sources whose rows have a name in print.
+    """A table of sources whose rows have printed names.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ EMPTY = Vocabulary()
 
 
 def read(root: Path) -> Vocabulary:
-    """The vocabulary of a project; an empty one where the file is absent.
+    """The vocabulary of a project; empty if the file is absent.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def tables_named(content: str) -> list[tuple[str, str, int]]:
 
 
 def vocabulary() -> Vocabulary:
-    """The vocabulary of the open project; an empty one where no project is open."""
+    """The vocabulary of the open project; empty if no project is open."""
     try:
         root = project()
     except DataError:
@@ -208,7 +208,7 @@ def words(kind: str) -> Mapping[str, str]:
 
 
 def word(kind: str, key: str) -> str:
-    """What a reader sees for a key, such as `word("metric", "weight")`.
+    """The printed name of a key, such as `word("metric", "weight")`.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def word(kind: str, key: str) -> str:
 
 
 def in_text(named: Vocabulary) -> dict[str, str]:
-    """Words of metrics by key, of those that can stand in a text: the key is no common word, the words no formula."""
+    """Printed names of metrics by key, without those whose key is a common word or whose name is a formula."""
     return {key: shown for key, shown in named.words.get(METRIC, {}).items() if "_" in key and "$" not in shown}
 
 

@@ -1,4 +1,4 @@
-"""A table as Parquet: the same cells as its CSV, typed, sealed page by page, and a small part of its size.
+"""A table as Parquet: the same cells as its CSV, typed, sealed page by page, and much smaller.
 
 What a table says is its CSV text, whatever file holds it: checks, seals and hashes go by that text, so that they depend
 neither on the library that wrote the file nor on its version. The library is loaded when a file is read or written.
@@ -41,14 +41,14 @@ def packed(text: str, types: Mapping[str, str]) -> bytes:
     Raises
     ------
     DataError
-        When a column stands twice, or a row has more or fewer cells than the header.
+        When a column appears twice, or a row has more or fewer cells than the header.
     """
     import pyarrow as pa
     from pyarrow import parquet
 
     header, *rows = csv.reader(io.StringIO(text, newline=""))
     if len(set(header)) != len(header):
-        raise DataError(f"a column stands twice in {', '.join(header)}; a table has each once")
+        raise DataError(f"a column appears twice in {', '.join(header)}; a table has each once")
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise DataError(f"row {number}: {counted(len(row), 'cell')} for {counted(len(header), 'column')}")
@@ -115,7 +115,7 @@ def _unpacked(path: Path, stamp: tuple[int, int]) -> str:
 
 def _damaged(path: Path, error: Exception) -> DataError:
     said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
-    return DataError(f"{path.name}: no Parquet that can be read ({said}); restore it from version control")
+    return DataError(f"{path.name}: not valid Parquet ({said}); restore it from version control")
 
 
 def _column(cells: list[str], kind: str) -> pa.Array:

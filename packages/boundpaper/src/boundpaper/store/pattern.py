@@ -1,4 +1,4 @@
-"""Regular expressions of names: those that could take for ever on a long word are refused before they are used."""
+"""Regular expressions: those that could take for ever on a long text are refused before use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNBOUNDED = 4  # of these without an end: each may add a factor of the word's le
 
 
 def fault(pattern: str) -> str:
-    """Say why a pattern may not be used; empty where it may.
+    """Reason why a pattern may not be used; empty if it may.
 
     A repeat without end whose inside can itself be read in several lengths, or in two ways that begin alike, takes a
     time that doubles with every letter: `(a+)+`, `(a|ab)*`.

@@ -1,4 +1,4 @@
-"""`pyproject.toml` of a paper: what the engine reads of it, which is its requirements and `[tool.boundpaper]`."""
+"""The parts of a paper's `pyproject.toml` that the engine reads: its requirements and `[tool.boundpaper]`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RULE = mapping({"project": _PROJECT, "tool": _TOOL}, ("project",), others=True)
 
 
 def described_project(root: Path) -> dict[str, Any]:
-    """What the file says; tables of other tools are theirs.
+    """Content of the file, except the tables of other tools.
 
     Raises
     ------

@@ -24,7 +24,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
     if frame.empty:
         raise DataError(f"result {name}: no rows; a study must say something of its inputs")
     if frame.columns.duplicated().any():
-        raise DataError(f"result {name}: column {frame.columns[frame.columns.duplicated()][0]!r} stands twice")
+        raise DataError(f"result {name}: column {frame.columns[frame.columns.duplicated()][0]!r} appears twice")
     explained = pd.Series(False, index=frame.index)
     for column in (column for column in _REASONS if column in frame.columns):
         explained |= frame[column].fillna("").astype(str).str.len() > 0
@@ -41,7 +41,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
 
 
 def bytes_to_keep(path: Path, new: bytes) -> bytes:
-    """The bytes to keep at `path`: the old ones when they `agree` with the new."""
+    """The bytes to write at `path`: the old ones if they `agree` with the new."""
     if not path.is_file():
         return new
     old = path.read_bytes()

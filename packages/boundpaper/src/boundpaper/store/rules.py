@@ -1,4 +1,4 @@
-"""Rules: what a mapping that somebody writes in YAML or JSON may hold, key by key, and what is wrong with one.
+"""Rules for mappings that somebody writes in YAML or JSON, key by key; each finds what is wrong.
 
 A rule is a function of a value. It returns None where the value may stand, else the path from the value to the fault
 (`.fields[height].format`) and what is wrong there. `mapping` makes one rule of many, and refuses a key that it does not
@@ -51,33 +51,33 @@ def require(content: Any, rule: Rule, where: str, error: type[ThesisError] = Dat
 
 
 def shown(value: object) -> str:
-    """A value as a message quotes it, cut to `LONGEST` characters."""
+    """A value quoted for a message, cut to `LONGEST` characters."""
     words = repr(value)
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
 
 
 def anything(value: Any) -> Wrong | None:
-    """Find nothing wrong with any value."""
+    """Rule: any value is allowed."""
     return None
 
 
 def text(value: Any) -> Wrong | None:
-    """Find a value wrong that is no text."""
+    """Rule: the value is text."""
     return None if isinstance(value, str) else Wrong("", f"{shown(value)} is no text; put it in quotes")
 
 
 def flag(value: Any) -> Wrong | None:
-    """Find a value wrong that is neither true nor false."""
+    """Rule: the value is true or false."""
     return None if isinstance(value, bool) else Wrong("", f"{shown(value)} is neither true nor false")
 
 
 def whole(value: Any) -> Wrong | None:
-    """Find a value wrong that is no whole number from 0."""
+    """Rule: the value is a whole number of at least 0."""
     return at_least(0)(value)
 
 
 def at_least(least: int) -> Rule:
-    """Make a rule that takes whole numbers from `least` on."""
+    """Make a rule for whole numbers of at least `least`."""
 
     def rule(value: Any) -> Wrong | None:
         good = isinstance(value, int) and not isinstance(value, bool) and value >= least
@@ -87,30 +87,30 @@ def at_least(least: int) -> Rule:
 
 
 def number(value: Any) -> Wrong | None:
-    """Find a value wrong that is no finite number."""
+    """Rule: the value is a finite number."""
     if wrong := number_or_infinite(value):
         return wrong
     return None if math.isfinite(value) else Wrong("", f"{shown(value)} is no finite number")
 
 
 def number_or_infinite(value: Any) -> Wrong | None:
-    """Find a value wrong that is no number; infinities, which stand for an end that is open, may be."""
+    """Rule: the value is a number; infinities, which mean an open end, are allowed."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
     return None if good else Wrong("", f"{shown(value)} is no number")
 
 
 def not_negative(value: Any) -> Wrong | None:
-    """Find a value wrong that is no finite number from 0."""
+    """Rule: the value is a finite number of at least 0."""
     return number(value) or (None if value >= 0 else Wrong("", f"{shown(value)} is below 0"))
 
 
 def positive(value: Any) -> Wrong | None:
-    """Find a value wrong that is no finite number above 0."""
+    """Rule: the value is a finite number above 0."""
     return number(value) or (None if value > 0 else Wrong("", f"{shown(value)} is not above 0"))
 
 
 def one_of(*values: Any, mend: str = "") -> Rule:
-    """Make a rule that takes some values only; `mend` says what to do about others."""
+    """Make a rule for a choice of values; `mend` says what to do about others."""
     said = mend or f"it is one of {', '.join(map(str, values))}"
 
     def rule(value: Any) -> Wrong | None:
@@ -121,7 +121,7 @@ def one_of(*values: Any, mend: str = "") -> Rule:
 
 
 def matching(pattern: str, words: str) -> Rule:
-    """Make a rule that takes texts of a regular expression only; `words` say what others lack."""
+    """Make a rule for texts that match a regular expression; `words` say what others lack."""
     compiled = re.compile(pattern)
 
     def rule(value: Any) -> Wrong | None:
@@ -132,12 +132,12 @@ def matching(pattern: str, words: str) -> Rule:
 
 
 def refused(mend: str) -> Rule:
-    """Make a rule that takes no value: the word is one of the standard, and nothing here heeds it."""
+    """Make a rule that allows no value: the standard has this word, but nothing here follows it."""
     return lambda value: Wrong("", f"a word of the standard that is not heeded here; {mend}")
 
 
 def listed(item: Rule) -> Rule:
-    """Make a rule that takes lists of what `item` takes; a path names an item by its `name` where it has one."""
+    """Make a rule for lists whose items satisfy `item`; a path names an item by its `name` if it has one."""
 
     def rule(value: Any) -> Wrong | None:
         if not isinstance(value, list):
@@ -152,7 +152,7 @@ def listed(item: Rule) -> Rule:
 
 
 def either(*rules: Rule) -> Rule:
-    """Make a rule that takes what one of several takes; the fault of the last is told."""
+    """Make a rule for values that satisfy one of several rules; the fault of the last is reported."""
 
     def rule(value: Any) -> Wrong | None:
         wrong = None
@@ -166,7 +166,7 @@ def either(*rules: Rule) -> Rule:
 
 
 def by_name(item: Rule) -> Rule:
-    """Make a rule that takes mappings from any text to what `item` takes."""
+    """Make a rule for mappings from any text to values that satisfy `item`."""
 
     def rule(value: Any) -> Wrong | None:
         if not isinstance(value, dict):
@@ -182,7 +182,7 @@ def by_name(item: Rule) -> Rule:
 def mapping(
     keys: Mapping[str, Rule], needed: Sequence[str] = (), *, foreign: bool = False, others: bool = False
 ) -> Rule:
-    """Make a rule that takes mappings with known keys.
+    """Make a rule for mappings with known keys.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The schema: tables checked against their descriptions.
+"""The schema: check tables against their descriptions.
 
 Beside what Table Schema asks (fields, types, constraints, keys), a table here may hold no NaN or infinity, an empty
 cell needs a reason, a printed number must parse, and a metric must lie in its range.
@@ -184,7 +184,7 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
 
 
 def beyond(described: dict[str, Any], metric: str, value: float) -> str:
-    """What is wrong with a number that a table's description excludes for its metric; empty when it may stand."""
+    """Fault of a number that a table's description excludes for its metric; empty if it is allowed."""
     low, high = described.get("range", {}).get(metric, (-math.inf, math.inf))
     return "" if low <= value <= high else f"lies outside {low} to {high}"
 

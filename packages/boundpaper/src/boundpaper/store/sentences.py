@@ -1,4 +1,4 @@
-"""Sentences of a document: how it is cut into them, how each is known without its words, and how one is found again.
+"""Sentences of a document: how it is split, how each is identified without its words, and how it is found again.
 
 A sentence is known by a hash of its letters and digits, so that what is recorded of a document holds none of its words.
 """
@@ -55,7 +55,7 @@ class Sentence:
 
 
 def normalised(text: str) -> str:
-    """A sentence's letters and digits in lower case, with single spaces: marks and line ends change nothing."""
+    """Letters and digits of a sentence in lower case with single spaces, which marks and line ends do not affect."""
     return " ".join(re.findall(r"[^\W_]+", text.lower()))
 
 
@@ -79,7 +79,7 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def printed(reported: str, document: str) -> str:
-    """The hash of what a claim reports, if its document prints it, as a whole or piece by piece; empty if not.
+    """Hash of what a claim reports, if its document prints it as a whole or in pieces; else empty.
 
     Pieces are what a claim puts together from several places: with a comma, `and`, `against` or `to` between them.
     """
@@ -107,7 +107,7 @@ def _stands(piece: str, text: str) -> bool:
 
 
 def under(section: str, document: Sequence[Sentence]) -> str:
-    """The heading that a section of the ledger means; empty when none shares a word with it.
+    """The heading that best matches a section named in the ledger; empty if they share no word.
 
     A number at its head decides (`4.4 Key Findings`), else the words that a heading and those above it share with it;
     a figure without a section stands where the document first names it.
@@ -184,7 +184,7 @@ def anchored(row: Mapping[str, str], document: Sequence[Sentence], text: str = "
 
 
 def tabled(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | None:
-    """The row of a table that prints what a check of a cell reports; None where no row does, or which is open.
+    """The row of a table that prints what a cell check reports; None if no row or several do.
 
     Of rows that print it, the one whose first cell and whose columns' heads the check names most is its own; two that
     it names alike leave it open, and so does a row of which it names nothing.
@@ -216,7 +216,7 @@ def tabled(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | Non
 
 
 def alone(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | None:
-    """The only sentence that prints what a check reports; None where there are several, or none."""
+    """The only sentence that prints what a check reports; None if there are several, or none."""
     reported = _typed(row["reported"])
     printing = [each for each in inside if reported and _prints(_typed(each.text), reported)]
     return printing[0] if len(printing) == 1 else None
@@ -238,7 +238,7 @@ def _names(text: str) -> set[str]:
 
 
 def best(statement: str, inside: Iterable[Sentence], document: Sequence[Sentence], least: float) -> Sentence | None:
-    """The sentence that shares most of the statement's weight: rare words and numbers weigh most."""
+    """The sentence that shares most of a statement's weight, in which rare words and numbers count most."""
     seen = Counter(term for sentence in document for term in _terms(sentence.text))
     weights = {term: math.log(1 + len(document) / (1 + seen[term])) for term in _terms(statement)}
     total = sum(weight for term, weight in weights.items() if seen[term]) or 1.0
@@ -253,7 +253,7 @@ def best(statement: str, inside: Iterable[Sentence], document: Sequence[Sentence
 
 
 def shared(statement: str, sentence: str) -> float:
-    """The share of a statement's words and numbers that a sentence has as well."""
+    """Share of a statement's words and numbers that a sentence contains."""
     terms = _terms(statement)
     return len(terms & _terms(sentence)) / len(terms) if terms else 0.0
 

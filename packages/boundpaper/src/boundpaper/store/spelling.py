@@ -1,4 +1,4 @@
-"""Spelling: one word that stands in two spellings which look alike, or nearly so.
+"""Spelling: find two spellings of one word that look alike.
 
 A blank at the end, a no-break blank, a letter with its accent as one character or as two: the eye sees one word, and
 every comparison sees two, so that groups and keys part without a word.
@@ -14,14 +14,14 @@ _LIKE = frozenset(["<compat>", "<noBreak>", "<wide>", "<narrow>", "<initial>", "
 
 
 def clean(text: str) -> str:
-    """A text in Unicode's form NFC, with single blanks in it, none at its ends, and no mark that is not seen."""
+    """A text in Unicode form NFC with single blanks inside, none at its ends, and no invisible marks."""
     if text.isascii():
         return " ".join(text.split())
     return " ".join(unicodedata.normalize("NFC", text).translate(_DROPPED).split())
 
 
 def looks(text: str) -> str:
-    """What two texts that look alike have in common: `clean`, with ligatures and wide letters as plain ones.
+    """Reduce a text to its looks: `clean`, with ligatures and wide letters replaced by plain ones.
 
     Raised and lowered letters, fractions and circled numbers stay: they look different.
     """
@@ -36,7 +36,7 @@ def _plain(character: str) -> str:
 
 
 def spelt(text: str) -> str:
-    """A text in quotes, with every mark that the eye does not see, or sees as part of a letter, written out."""
+    """Quote a text, with every mark written out that is invisible or looks like part of a letter."""
     seen = repr(text)
     return "".join(f"\\u{ord(each):04x}" if unicodedata.combining(each) else each for each in seen)
 

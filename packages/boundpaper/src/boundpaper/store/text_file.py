@@ -59,7 +59,7 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
 
 
 def json_of(root: Path, file: str) -> dict[str, Any]:
-    """The object that a JSON file holds; DataError when it holds none, or what `held_in` refuses."""
+    """The object in a JSON file; DataError if it has none, or something that `held_in` refuses."""
     content = held_in(text_of(root, file), file)
     if not isinstance(content, dict):
         raise DataError(f"{file}: holds no JSON object; restore the file")
@@ -67,7 +67,7 @@ def json_of(root: Path, file: str) -> dict[str, Any]:
 
 
 def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
-    """What a text of JSON, TOML or YAML holds, by the ending of its file's name: YAML where that is another.
+    """Content of a JSON, TOML or YAML text, by the ending of its file's name; other endings are read as YAML.
 
     Raises
     ------
@@ -88,13 +88,13 @@ def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     except tomllib.TOMLDecodeError as caught:
         raise error(f"{file}: no TOML: {caught}; mend it there") from None
     except (ValueError, RecursionError):
-        raise error(f"{file}: no {kind} that can be read (a number of too many digits, or lists too deep)") from None
+        raise error(f"{file}: not valid {kind} (a number of too many digits, or lists too deep)") from None
     _plain(content, file, error)
     return content
 
 
 def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
-    """What a YAML file holds: `yaml_in` of its text.
+    """Content of a YAML file, by `yaml_in`.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
 
 
 def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
-    """What the text of a YAML file holds, by the safe loader.
+    """Content of a YAML text, read by the safe loader.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def _loader() -> Any:
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         def flatten_mapping(self, node: Any) -> None:
-            """Check the keys as they are written, before those of merged mappings come among them."""
+            """Check the keys as written, before those of merged mappings are added."""
             if not hasattr(node, "checked"):
                 node.checked = True
                 firsts: dict[tuple[str, str], Any] = {}

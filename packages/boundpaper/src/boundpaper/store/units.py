@@ -51,7 +51,9 @@ def declared(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def plain(unit: str) -> str:
-    """A unit as it is compared, without markup, plurals and abbreviations: `nats per token` and `nat/token` are one."""
+    """Normalise a unit for comparison, without markup, plurals and abbreviations: `nats per token` equals
+    `nat/token`.
+    """
     parts = _PER.split(unit.replace("\\", "").strip("$ ").lower())
     return "/".join(_SAME.get(part, part.removesuffix("s")) for part in parts)
 
@@ -62,6 +64,6 @@ def is_one(unit: str) -> bool:
 
 
 def looks_like_one(text: str) -> bool:
-    """Whether a text that stands in brackets can be a unit: a word or symbol, or one per another; no number."""
+    """Whether a text in brackets can be a unit: a word or symbol, or one per another, but no number."""
     parts = _PER.split(text.strip())
     return all(" " not in part and not any(sign.isdigit() for sign in part) for part in parts)

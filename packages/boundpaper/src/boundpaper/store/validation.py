@@ -116,7 +116,7 @@ LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
 
 
 class Column:
-    """A field as cells are held against it.
+    """A field with its checks of cells.
 
     Parameters
     ----------
@@ -149,7 +149,9 @@ class Column:
             raise DataError(f"{self.name}: a constraint that cannot be read ({error})") from None
 
     def read(self, cell: str) -> tuple[Any, str]:
-        """What a cell means, and what is wrong with it; a missing value is None. Most cells stand many times."""
+        """Value of a cell and its fault; None if it is missing. Results are cached, since most cells occur many
+        times.
+        """
         value = self._known.get(cell)
         if value is None:
             value = self._known[cell] = self._read(cell)
@@ -167,7 +169,7 @@ class Column:
         return value, next((words for limit in self.limits if (words := limit(value, cell))), "")
 
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
-        """What is wrong with the spelling of a text that stands for the first time; empty when nothing is.
+        """Fault in the spelling of a text that occurs for the first time; empty if there is none.
 
         Parameters
         ----------
@@ -195,19 +197,19 @@ class Column:
 
 
 def short(cell: object) -> str:
-    """A cell as a message quotes it."""
+    """A cell quoted for a message."""
     return short_words(repr(cell))
 
 
 def short_words(words: str) -> str:
-    """Words cut to what one line bears."""
+    """Cut a text to one line."""
     return words if len(words) < 100 else f"{words[:100]}..."
 
 
 def faults(
     path: Path, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], foreign: Mapping[tuple[str, ...], Any]
 ) -> Iterator[tuple[int, str, str]]:
-    """What is wrong with the cells of a table, as (row, field, words); the header is row 1.
+    """Faults of a table's cells as (row, field, words); the header is row 1.
 
     Parameters
     ----------
@@ -255,7 +257,7 @@ def faults(
             if any(value is not None for value in cell_values):
                 if cell_values in known:
                     said = ", ".join(cells[place] for place in which)
-                    yield number, name, f"{'the value' if name else 'the key'} stands twice ({short_words(said)})"
+                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({short_words(said)})"
                 known.add(cell_values)
         for which, names, other, there in references:
             asked = tuple("" if values[place] is None else cells[place] for place in which)

@@ -1,4 +1,4 @@
-"""Vocabulary: every word of the Data Package standard, and whether it is heeded, handed on, or refused.
+"""Every word of the Data Package standard, and whether it is followed, passed on, or refused.
 
 The words are those of Data Package, Data Resource, Table Dialect (once CSV Dialect) and Table Schema, of versions 1 and
 2 (https://datapackage.org/standard/). A word that would change what a table says, and that nothing here heeds, is

@@ -1,4 +1,4 @@
-r"""Lining numbers up: a cell's number is cut into pieces, and each piece is padded to the widest of its column.
+r"""Alignment of numbers: each number is cut into pieces, and each piece is padded to the widest of its column.
 
 Columns are right-aligned and digits have one width, so it is enough that everything to the right of the decimal point
 is equally wide in every row. Pads are `\phantom{...}` in LaTeX and spaces of a digit's width in Markdown and HTML.
@@ -40,7 +40,7 @@ _ORDER = (*"<>≤≥=~≈± [-.0,;", "e", "^-", "^0", "%", "×", "*", "]")
 
 
 def number_pieces(parts: Parts) -> Pieces:
-    """Cut a number before its decimal point; a suffix stays with its digits, the pad comes after it."""
+    """Cut a number at its decimal point; a suffix stays with its digits, and padding comes after it."""
     lead = Piece(parts.lead, "none")
     if not parts.whole:
         return (lead, Piece((), "right", overhang=parts.power))
@@ -55,7 +55,7 @@ def spread_pieces(ends: Sequence[Parts]) -> Pieces:
 
 
 def estimate_pieces(ends: Sequence[Parts]) -> Pieces:
-    """Make one piece of an interval: its brackets hug its numbers, and it follows its value without a hole."""
+    """Make one piece of an interval: brackets without space inside, directly after its value."""
     if not ends:
         return (Piece((), "right"),)
     return (Piece((" ", *interval_tokens(ends[0], ends[1])), "right"),)

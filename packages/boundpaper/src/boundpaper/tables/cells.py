@@ -1,4 +1,4 @@
-"""What a table's cells hold once they are read, checked, rounded and judged; no format knows more than this."""
+"""Cells of a table after they are read, checked, rounded and judged, independent of the output format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boundpaper.typeset.numbers import Words
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell, in no format yet.
+    """A cell, independent of the output format.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Tables as data: CSV and JSON hold the numbers themselves, unrounded, with what goes with them."""
+"""Tables as data: CSV and JSON with the unrounded numbers and everything that belongs to them."""
 
 from __future__ import annotations
 

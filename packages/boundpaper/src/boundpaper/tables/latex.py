@@ -34,7 +34,7 @@ _ABBREVIATIONS = ("vs", "e.g", "i.e", "cf", "al", "fig", "figs", "tab", "sec", "
 
 @dataclass(frozen=True)
 class Line:
-    """A row with what stands before it."""
+    """A row with the heading, rule or space before it."""
 
     cells: tuple[str, ...]
     before: frozenset[Separator]
@@ -190,7 +190,7 @@ def _entries(grid: Grid, row: int) -> str:
     names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split()
     wrong = [name for name in names if not _ENTRY.fullmatch(name)]
     if wrong:
-        raise SpecError(f"table {grid.name}: {wrong[0]!r} is no entry; write claim:NAME or artifact:NAME")
+        raise SpecError(f"table {grid.name}: {wrong[0]!r} is not an entry; write claim:NAME or artifact:NAME")
     return "".join(f"\\pressentry{{{name}}}" for name in names)
 
 

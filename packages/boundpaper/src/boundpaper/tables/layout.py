@@ -1,4 +1,4 @@
-"""What the three typeset formats share: a grid's cells as text of the format, its headings in lines, its rules."""
+"""Layout shared by the three typeset formats: cells as text, headings in lines, and rules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Spanner:
 
 
 def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> list[list[str]]:
-    """Return the cells' text, row by row, numbers lined up, without marks and stars but for `hung`.
+    """Return the text of cells row by row, with numbers aligned, and without marks and stars except `hung`.
 
     `hung` gives for LaTeX each cell's marks, row by row; only numbers take them up.
     """
@@ -117,12 +117,12 @@ def note_text(note: Note, format: Markup) -> str:
 
 
 def label_text(note: Note) -> str:
-    """Return a note's letter; the dash stands in the text."""
+    """Return the letter of a note; the dash is part of the text."""
     return "" if note.label == DASH else note.label
 
 
 def airy(grid: Grid) -> bool:
-    """Whether a little space stands between any two rows: where they are paragraphs, or the table asks for it."""
+    """Whether there is a small space between rows: if they are paragraphs, or the table asks for it."""
     paragraphs = any(column.width is not None for column in grid.columns)
     return grid.table.space == 1 or (grid.table.space is None and paragraphs)
 
@@ -131,7 +131,7 @@ Separator = Literal["group", "rule", "space"]
 
 
 def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
-    """Yield for each row what stands before it: a group's heading, a rule, a little space where a block ends."""
+    """Yield what precedes each row: the heading of a group, a rule, or a small space after a block."""
     every, blocks = airy(grid), grid.blocks
     for row in range(len(grid.rows)):
         before: set[Separator] = set()

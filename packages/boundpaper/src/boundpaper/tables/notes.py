@@ -1,4 +1,4 @@
-"""What stands below a table: general notes, lettered footnotes and why cells are empty."""
+"""Notes below a table: general notes, lettered footnotes, and reasons for empty cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Notes:
     letters: dict[tuple[str, str], str]
 
     def of_cell(self, cell: Cell) -> tuple[str, ...]:
-        """Letters that a cell carries."""
+        """Letters of the footnotes of a cell."""
         if cell.hidden:
             return ()
         keys = [("reason", cell.reason)] if cell.reason else []
@@ -35,7 +35,7 @@ class Notes:
         return tuple(self.letters[key] for key in keys if key in self.letters)
 
     def of_title(self, column: Column) -> tuple[str, ...]:
-        """Letters that a heading carries."""
+        """Letters of the footnotes of a heading."""
         return tuple(self.letters[("mark", mark)] for mark in mark_names(column.title_mark or ""))
 
 

@@ -1,4 +1,4 @@
-"""From a specification to cells: every value is read and checked once, for all renderers."""
+"""Read cells from a specification: every value is read and checked once for all renderers."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class _Reader:
                 )
             return Cell(value=value, p=p, digits=digits, marks=marks, reason=reason)
         if low is not None and high is not None and low > high:
-            raise DataError(f"{where} has the interval [{low}, {high}], whose high end comes first")
+            raise DataError(f"{where} has the interval [{low}, {high}], with its high end first")
         if uncertainty is not None and uncertainty < 0:
             raise DataError(f"{where} has the negative uncertainty {uncertainty}")
         return Cell(value=value, uncertainty=uncertainty, low=low, high=high, p=p, digits=digits, marks=marks)

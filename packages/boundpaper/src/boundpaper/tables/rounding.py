@@ -1,4 +1,4 @@
-"""Rounding a column of cells by one rule, and telling which of them is the best."""
+"""Round the cells of a column by one rule, and find the best of them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _rounded(column: Column, cell: Cell, levels: tuple[float, ...], place: int) 
     elif isinstance(show, (PValue, Scientific)):
         parts, ends = show.parts(cell.value), []
     else:
-        raise SpecError(f"{show!r} is no format for a table's numbers")
+        raise SpecError(f"{show!r} is not a format for a table's numbers")
     pieces: Pieces = number_pieces(parts)
     if column.ci:
         pieces += estimate_pieces(ends)
@@ -125,7 +125,7 @@ def with_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[
 def _span(cell: Cell, sign: int) -> tuple[float, float, float]:
     """Return a cell's value and interval, mirrored where the smallest is the best."""
     if not isinstance(cell.value, (int, float)):
-        raise SpecError(f"{cell.value!r} is no number, so best cannot judge it")
+        raise SpecError(f"{cell.value!r} is not a number, so best cannot judge it")
     low, high = -math.inf, math.inf
     if cell.low is not None and cell.high is not None:
         low, high = cell.low, cell.high

@@ -1,4 +1,4 @@
-"""What a table is: two frozen dataclasses, and the checks that need no more than them."""
+"""Specification of a table: two frozen dataclasses, and the checks that need nothing else."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Column:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Every column of `rows` that it reads."""
+        """Names of all columns of `rows` that this column reads."""
         named = (self.field, self.digits, self.uncertainty, *(self.ci or ()), self.p, self.mark, self.reason)
         return tuple(name for name in named if name is not None)
 
@@ -236,7 +236,7 @@ def mark_names(marks: str) -> tuple[str, ...]:
 
 
 def with_text_names(table: Table) -> Table:
-    """The same table, where every name of a column is text: whole numbers, dates and pairs are names in a frame too."""
+    """The same table with all column names as text; numbers, dates and pairs are names in a frame too."""
     if all(isinstance(each, str) for each in (*table.rows.columns, *_named_fields(table))):
         return table
     rows = table.rows.copy(deep=False)

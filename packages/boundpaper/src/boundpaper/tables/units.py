@@ -1,4 +1,4 @@
-"""Units: what a table writes behind a column's title, against the unit that the data package gives the same column."""
+"""Check units: the unit after a column's title must agree with the data package's unit for that column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boundpaper.tables.spec import Table
 
 
 def contradicted(root: Path, artifacts: Iterable[str], table: Table) -> str:
-    """What is wrong with the first unit that contradicts the data package; empty when none does.
+    """The first contradiction between a unit and the data package, in words; empty if there is none.
 
     A column is compared with those of its name in the artifacts that the table reads. One that the table converts has
     a name of its own.

@@ -1,4 +1,4 @@
-"""Addresses: where each thing of the project has its page, for pages and the PDF to link to.
+"""Addresses of pages, for pages and the PDF to link to.
 
 They are stable: a row of the ledger keeps its address as long as its claim keeps its name.
 """
@@ -14,7 +14,7 @@ SCHEMES = ("http", "https")
 
 
 def claim(name: str) -> str:
-    """The row of the ledger of a verdict, such as `c002_t1_n.smollm3-3b`."""
+    """Address of a verdict's row in the ledger; verdicts are named like `c002_t1_n.smollm3-3b`."""
     return f"ledger.html#{quote(name)}"
 
 
@@ -44,7 +44,7 @@ def code(file: str, line: int = 0) -> str:
 
 
 def fault_of_address(address: str) -> str:
-    """What is wrong with an address of the web, as the end of a sentence; empty when a page may lead there."""
+    """Fault of a web address, as the end of a sentence; empty if a page may link to it."""
     if found := re.search(r"[\s<>\"`{}|\\^\x00-\x1f\x7f]", address):
         sign = "a blank" if found[0].isspace() else f"the sign {found[0]!r}"
         return f"holds {sign}, which no address may; write it as {quote(found[0])}, or give one address alone"
@@ -64,5 +64,5 @@ def doi(number: str) -> str:
 
 
 def web_link(address: str, shown: Markup) -> Markup:
-    """A link to an address of the web; the words alone where the address is none."""
+    """A link to a web address; only the words if the address is faulty."""
     return shown if fault_of_address(address) else Markup('<a href="{}">{}</a>').format(address, shown)

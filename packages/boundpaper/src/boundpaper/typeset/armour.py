@@ -1,4 +1,4 @@
-r"""Data text armoured: a cell that a step puts into a caption, note, label or chapter stays data there.
+r"""Armour for data text: a cell that a step puts into a caption, note, label or chapter stays data there.
 
 Captions and notes are f-strings, in which a cell and the author's markup look alike. So the text that exhibits read
 comes with its markup characters replaced by private ones that no parser knows; `boundpaper.typeset.text` puts them
@@ -32,7 +32,7 @@ _PRIMITIVES = re.compile(
 
 
 def armoured(text: str) -> str:
-    """Data text in which no character is markup.
+    """Armour data text, so that no character of it is markup.
 
     Raises
     ------
@@ -45,12 +45,12 @@ def armoured(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Data text as the data hold it."""
+    """Remove the armour from data text."""
     return text.translate(_OFF)
 
 
 def quoted(text: str) -> str:
-    r"""An author's text in which armoured characters stand behind a backslash: `prose` reads them as literal."""
+    r"""Put a backslash before each armoured character of an author's text; `prose` reads them as literal."""
     return text.translate(_QUOTED)
 
 
@@ -60,7 +60,7 @@ def worn(text: str) -> bool:
 
 
 def frame(data: pd.DataFrame) -> pd.DataFrame:
-    """A table of data with all its text armoured; `data` itself is left as it is."""
+    """A copy of a table of data with all of its text armoured."""
     import pandas as pd
 
     result = data
@@ -77,7 +77,7 @@ def frame(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def guarded(source: str, where: str) -> str:
-    r"""The LaTeX of an exhibit, unless its body could reach a file or holds data that nothing escaped.
+    r"""Return the LaTeX of an exhibit; refuse it if its body could read a file or holds unescaped data.
 
     What stands before `\begin{document}` is the project's own preamble and is not looked at.
 

@@ -26,7 +26,7 @@ P_LEVELS = (0.05, 0.01, 0.001)
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A fixed number of digits after the point, perhaps with a plus, a scale, a suffix, no thousands separators."""
+    """Format with a fixed number of decimals, and optionally a plus, a scale, a suffix, or no thousands separators."""
 
     digits: int
     sign: bool = False
@@ -44,7 +44,7 @@ class Fixed:
         return decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
 
     def bare(self) -> "Fixed":
-        """Return the format of an interval's end or an uncertainty beside such a number: no plus, no suffix."""
+        """Return the format for an interval's end or an uncertainty beside such a number: no plus, no suffix."""
         return replace(self, sign=False, suffix="")
 
     def show(self, value: object, format: Output = "latex") -> str:
@@ -130,7 +130,7 @@ class Interval:
     suffix: str = ""
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Write the pair in `format`; DataError when it is no pair or the wrong way round."""
+        """Write the pair in `format`; DataError when it is not a pair or the wrong way round."""
         low, high = pair(value, "interval")
         if format == "csv":
             return f"{raw(low)},{raw(high)}"
@@ -215,7 +215,7 @@ class AsPrinted:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Text: data, of which every character means itself, or with `markup` an author's prose.
+    """Format for text: data in which every character means itself, or with `markup` an author's prose.
 
     Prose is what `boundpaper.typeset.text.prose` reads. With `numbers` the numbers in data are set as those in prose
     are: for sentences; an identifier, a date or a version would be taken for a number.

@@ -1,4 +1,4 @@
-"""Printed numbers: what a document's cell says, and the interval that its rounding leaves open."""
+"""Printed numbers: the text in a document, and the interval of values that round to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUFFIX = {"K": 3, "M": 6}
 
 
 class Unreadable(DataError):
-    """A cell that is meant as a number and cannot be read as one."""
+    """A printed value that should be a number and cannot be read as one."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Templates of LaTeX: one set of signs for all rooms, since braces and percent signs belong to LaTeX."""
+"""LaTeX templates with one set of signs for all rooms, since braces and percent signs belong to LaTeX."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def environment(*folders: Path, **options: Any) -> Environment:
 
     class Loader(jinja2.FileSystemLoader):
         def get_source(self, environment: Environment, template: str) -> Any:
-            """A template's text; a NUL, which LaTeX passes over in silence, is an error."""
+            """The text of a template; a NUL, which LaTeX silently skips, is an error."""
             source, path, current = super().get_source(environment, template)
             if "\0" in source:
                 line = source.count("\n", 0, source.index("\0")) + 1
@@ -47,7 +47,7 @@ def environment(*folders: Path, **options: Any) -> Environment:
         intercepted_binops = frozenset({"*", "**", "%"})
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            """The outcome of an operator, but of one whose outcome would fill the memory."""
+            """The result of an operator, unless the result would fill the memory."""
             if fault := _excess(operator, left, right):
                 raise jinja2.exceptions.SecurityError(fault)
             return super().call_binop(context, operator, left, right)

@@ -1,4 +1,4 @@
-r"""The one escaper: plain text and light markup made safe for LaTeX, Markdown and HTML.
+r"""The only escaper: makes plain text and light markup safe for LaTeX, Markdown and HTML.
 
 `escape` takes data text, in which every character means itself. `prose` takes what authors write in captions,
 notes and titles: plain text plus `$math$`, `*emphasis*` and citations `[@key]`; a backslash before a punctuation mark
@@ -191,7 +191,7 @@ def _spans(text: str) -> list[_Span]:
             at = match.end()
         elif char == "@" and (bare := _BARE.match(text, at)):
             raise SpecError(
-                f"{bare[0]!r} in {_quoted(text, at)} is no citation: write [{bare[0]}], or \\@ for the sign"
+                f"{bare[0]!r} in {_quoted(text, at)} is not a citation: write [{bare[0]}], or \\@ for the sign"
             )
         else:
             plain.append(char)

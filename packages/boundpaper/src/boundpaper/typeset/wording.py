@@ -1,4 +1,4 @@
-"""Words that tables and figures share: short names, the ledger for readers, a test in one phrase, a list.
+"""Wording for tables and figures: short names, texts of the ledger, a test in one phrase, lists.
 
 All of it is prose (`boundpaper.typeset.text.prose`), for captions, notes, headings and labels.
 """
@@ -26,7 +26,7 @@ SYMBOLS: Mapping[str, str] = {
 
 
 def short_names(names: Iterable[str], most: int) -> dict[str, str]:
-    """A name of at most `most` characters for each name: a longer one without its middle (`smollm2-13…b179c952`).
+    """Shorten names to at most `most` characters by leaving out the middle (`smollm2-13…b179c952`).
 
     Where two would be alike, they keep more.
     """
@@ -80,7 +80,7 @@ def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Join names: `a`, `a and b`, `a, b and c`."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"

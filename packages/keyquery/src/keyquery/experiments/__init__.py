@@ -1,4 +1,4 @@
-"""Experiments: a model or a capture in, tidy measurements out; torch and the Hub are imported only when they run.
+"""Experiments: each turns a model or a capture into tidy measurements; torch and the Hub are imported only on use.
 
 The package can be called, `keyquery.experiments()`, since the name is both that of its folder and that of the list.
 """
@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 class Experiments(ModuleType):
-    """The folder of experiments, which lists them when it is called."""
+    """The module of experiments; calling it lists them."""
 
     def __call__(self) -> dict[str, str]:
         """Return what each experiment measures, by its name: those of this package, then those of the open paper.

@@ -1,4 +1,4 @@
-"""What the beginning token's MLP outputs and values do for the model: ablations in each layer, alone and combined."""
+"""What the model loses without the MLP output or the values of its beginning token: in each layer, and combined."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SWEPT_ITEMS = 40
 
 @dataclass(frozen=True)
 class Layers:
-    """Layers that a model's beginning token singles out, None where there is none, and why.
+    """Layers in which a model's beginning token stands out; None if there is none, with the reason.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Keys that are shown: is this the one, and which of four is it?"""
+"""Keys that are shown to the model: is this the right one, and which of four is it?"""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def batch_of(length: int) -> int:
 
 
 def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) -> list[list[Scores]]:
-    """Log-probabilities of answers to groups of prompts of about `length` tokens; kept for the next run.
+    """Log-probabilities of answers to groups of prompts of about `length` tokens; cached for the next run.
 
     Prompts of one group begin alike, and that is run once.
     """
@@ -100,14 +100,14 @@ def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) 
 
 
 def credit(values: Sequence[float], right: int) -> tuple[float, int]:
-    """What a ranking earns: 1/m when the right candidate is among the m that share the first place, else 0; and m."""
+    """Score of a ranking: 1/m if the right candidate is among the m that share the first place, else 0; and m."""
     best = max(values)
     first = [place for place, value in enumerate(values) if value >= best - TIE]
     return (1 / len(first) if right in first else 0.0), len(first)
 
 
 def higher(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """The share of pairs in which one of ours is above one of theirs, ties one half (Mann and Whitney 1947)."""
+    """Share of pairs in which one of ours is above one of theirs; ties count one half (Mann and Whitney 1947)."""
     wins = sum((one > other + TIE) + 0.5 * (abs(one - other) <= TIE) for one in ours for other in theirs)
     return wins / (len(ours) * len(theirs))
 

@@ -1,4 +1,4 @@
-"""Which dimensions of queries and keys are disrupted: massive ones, and the controls drawn to be compared with them."""
+"""Choose dimensions of queries and keys to disrupt: massive ones, and controls to compare with."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Mask:
 
     @property
     def count(self) -> int:
-        """Dimensions taken, over all layers, queries and keys together."""
+        """Number of masked dimensions over all layers, queries and keys together."""
         return sum(int(taken.sum()) for layers in self.sides.values() for taken in layers.values())
 
     def interventions(self, fill: Fill, where: Where) -> tuple[Intervention, ...]:
@@ -49,7 +49,7 @@ class Mask:
         return tuple(Intervention(side, fill, dims=self.sides[side], where=where) for side in SIDES)  # type: ignore[arg-type]
 
     def digest(self) -> int:
-        """A checksum that tells masks apart."""
+        """A checksum of a mask."""
         checksum = 0
         for side in SIDES:
             for layer, taken in sorted(self.sides[side].items()):
@@ -58,8 +58,8 @@ class Mask:
 
 
 def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Text]]:
-    """Texts to choose on and texts to evaluate on, no text in both; the latter are `subject.texts(options)` where the
-    book gives the texts.
+    """Texts for choosing and texts for evaluation, without common texts; the latter are `subject.texts(options)` if the
+    book supplies texts.
 
     Raises
     ------
@@ -89,12 +89,14 @@ def above(found: Dimensions, factor: float) -> Mask:
         When the factor is below 2, where more than half of the dimensions could be above and no control is left.
     """
     if factor < 2:
-        raise DataError(f"a threshold of {factor} times the mean leaves too few dimensions to compare with; give 2 up")
+        raise DataError(
+            f"a threshold of {factor} times the mean leaves too few dimensions to compare with; give 2 or more"
+        )
     return _mask(found, False, lambda norms: norms > factor * norms.mean())
 
 
 def top(found: Dimensions, count: int = 1) -> Mask:
-    """The `count` dimensions of the largest norm in each head.
+    """Mask of the `count` dimensions with the largest norm in each head.
 
     Raises
     ------
@@ -118,7 +120,7 @@ def _mask(found: Dimensions, by_head: bool, choose: Callable[[Floats], Bools]) -
 
 
 def smallest(mask: Mask, found: Dimensions) -> Mask:
-    """As many dimensions, those of the smallest norm."""
+    """Mask of as many dimensions, those with the smallest norm."""
     return _control(
         mask,
         lambda side, layer, group, taken: _rest(taken)[
@@ -128,13 +130,13 @@ def smallest(mask: Mask, found: Dimensions) -> Mask:
 
 
 def random(mask: Mask, seed: int) -> Mask:
-    """As many dimensions, drawn from those that are not in the mask."""
+    """Mask of as many dimensions, drawn from those that are not in the mask."""
     draw = np.random.default_rng([seed, 1])
     return _control(mask, lambda side, layer, group, taken: draw.permutation(_rest(taken))[: taken.sum()])
 
 
 def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
-    """Random dimensions that are not in the mask, as many as remove about the same norm.
+    """Mask of random dimensions outside the given mask that together remove about the same norm.
 
     Drawn one after the other until the squared norm removed is nearest to that of the mask; all that there are where
     together they fall short, and then the control is not matched: see `unmatched`. The number differs from the mask's,
@@ -153,7 +155,7 @@ def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
 
 
 def unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fill) -> str:
-    """Why norm-matched controls cannot stand beside a mask; empty when they can.
+    """Reason why norm-matched controls cannot be compared with a mask; empty if they can.
 
     They can when the mean of what they remove of the squared norm is within `MATCHED` of what the mask removes.
     """
@@ -171,7 +173,7 @@ def unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fil
 
 
 def removed_share(mask: Mask, found: Dimensions, fill: Fill) -> float | None:
-    """Squared norm that a fill removes over that of all queries and keys; None when these are zero."""
+    """Share of the squared norm of all queries and keys that a fill removes; None if that norm is zero."""
     removed = found.norms if fill == "zero" else found.spreads
     taken = whole = 0.0
     for side in SIDES:

@@ -50,7 +50,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def file_name(model: str, *, data: str = PLANTED, **_: Any) -> str:
-    """Name of a model's measurements on a data set: each data set has its file, planted statements the plain name."""
+    """Name of a model's measurements on a data set; for planted statements it is the plain name of the model."""
     return model if data == PLANTED else f"{model}-{data}"
 
 
@@ -109,13 +109,11 @@ def measure(
     for seed in options.seeds:
         if data == PLANTED:
             if data_file is not None:
-                raise DataError("planted statements are written here; --data-file goes with another --data")
+                raise DataError("planted statements are written here; --data-file needs another --data")
             split = plant_statements(subject, train, test, seed, known=known)
         else:
             if known:
-                raise DataError(
-                    "known = true goes with planted statements; answers of a model's own are right or wrong"
-                )
+                raise DataError("known = true needs planted statements; answers of a model's own are right or wrong")
             file = None if data_file is None else Path(data_file)
             split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
         one = _seed(subject, split, seed, read, tokens)
@@ -143,7 +141,7 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
     before = states(subject.model, asked, tokens=tokens, tell=tell(1))
 
     def without(passes: int, which: str) -> NDArray[np.float32]:
-        """States when the tokens of this name are cut; NaN where a sample has none."""
+        """States with the tokens of this name cut; NaN if a sample has none."""
         there = [place for place, sample in enumerate(asked) if getattr(sample, which)]
         after = np.full_like(before, np.nan)
         if there:

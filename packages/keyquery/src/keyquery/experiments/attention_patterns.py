@@ -36,7 +36,7 @@ PER_HEAD = ("first_attention", "local_attention", "entropy_share")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """When a head is called what, by its mean over texts.
+    """Thresholds by which a head is classified, from its mean over texts.
 
     A head is a sink when its attention to the first token (from later ones) is at least `sink` and not less than that
     to the 5 tokens before; local when the latter is at least `local`; else distributed when its entropy is at least
@@ -119,7 +119,7 @@ def _decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
 
 
 def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
-    """Attention as it comes out when queries and keys are multiplied without being rotated.
+    """Attention computed from queries and keys without rotation.
 
     The model runs as it is, so that every layer reads what it reads with its rotation; of each layer's queries and keys
     before the rotation scores and weights are computed anew, as some published analyses do. Metrics `first_attention`

@@ -59,6 +59,6 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options, *, swept_items: int = bos_interventions.SWEPT_ITEMS) -> list[Row]:
-    """Values of the first token over a subject's texts, and what is lost without them."""
+    """Measure values of the first token over a subject's texts, and the loss without them."""
     rows = survey_rows(surveyed(subject, options))
     return rows + bos_interventions.value_rows(subject, options, swept_items=swept_items)

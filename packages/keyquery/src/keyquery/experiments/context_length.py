@@ -41,7 +41,7 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Retrieval:
-    """What came out of one prompt: the item, its seed, the number said, and the class of its error."""
+    """Result of one prompt: the item, its seed, the number given, and the class of its error."""
 
     item: Item
     seed: int
@@ -78,7 +78,7 @@ def measure(
         When the book gives items of no length, or there is no such choice.
     """
     if not set(choices) <= set(CHOICES):
-        raise DataError(f"context_length: choices = {list(choices)} is not some of {', '.join(CHOICES)}")
+        raise DataError(f"context_length: choices = {list(choices)} is not among {', '.join(CHOICES)}")
     rows: list[Row] = []
     measured, last = 0, None
     positions = learned_positions(subject.model)
@@ -113,7 +113,7 @@ def measure(
 
 
 def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float) -> list[Retrieval]:
-    """What the model continues each prompt with, under an encoding by name ("own", "pi", "yarn").
+    """Continuations of each prompt under a named encoding ("own", "pi", "yarn").
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _retrieval_rows(
 
 
 def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition: str) -> list[Row]:
-    """How far each key stands from where it is asked for: tokens from its first digit to the end of the prompt.
+    """Distance of each key from its question: tokens from its first digit to the end of the prompt.
 
     A key that stands there twice is as far as the nearer one.
     """

@@ -1,4 +1,4 @@
-"""Experiment 2: what a model loses when massive dimensions of queries and keys are filled, or others in their place."""
+"""Experiment 2: what a model loses when massive dimensions of queries and keys, or others, are overwritten."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def measure(
         ("ranked", ranked, RANKED),
     ):
         if not given or not set(given) <= set(known):
-            raise DataError(f"disruption: {name} = {list(given)} is not some of {', '.join(known)}")
+            raise DataError(f"disruption: {name} = {list(given)} is not among {', '.join(known)}")
     chosen, texts = masks.split_texts(subject, options)
     before = _nats(subject, texts)
     rows: list[Row] = []

@@ -1,4 +1,4 @@
-"""Experiment 3: knowledge held in weights against knowledge in the prompt, when the largest dimensions are levelled."""
+"""Experiment 3: knowledge in weights against knowledge in the prompt, when the largest dimensions are overwritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Experiment 8: how much attention and MLP add to the residual stream, layer by layer, and whose the update is."""
+"""Experiment 8: how much attention and MLP add to the residual stream, layer by layer, and which of them dominates."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _explained(surveys: Sequence[TextSurvey]) -> NDArray[np.bool_]:
 
 
 def why_missing(surveys: Sequence[TextSurvey], metric: str, place: int) -> str:
-    """Why a metric of a layer (by its place) has no value."""
+    """Reason why a metric of a layer (by its index) has no value."""
     return NOTHING.get(metric, "undefined") if _explained(surveys)[:, place].any() else SCALED
 
 

@@ -27,7 +27,7 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     """
     kinds = tuple(subject.book.kinds())
     if options.place is not None or len(kinds) < 2:
-        raise DataError("text_kinds compares the kinds of text that are written here; leave --texts out")
+        raise DataError("text_kinds compares kinds of generated text; leave --texts out")
     rows: list[Row] = []
     for kind in kinds:
         heads = findings(subject, options, kind)

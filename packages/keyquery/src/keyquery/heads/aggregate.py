@@ -1,4 +1,4 @@
-"""Means over a model's heads, how heads differ, and what resampling of key heads says of the means."""
+"""Means over a model's heads, differences between heads, and intervals from resampled key heads."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

@@ -234,7 +234,8 @@ def listed_pairs(
 def counted_pairs(
     keys: Keys, later: IntArray, earlier: IntArray, queries: Binned, place: int
 ) -> tuple[Float64Array, BoolArray]:
-    """Count for listed pairs how often the bin's queries prefer a key; and tell pairs along which they do not vary.
+    """Count how often the bin's queries prefer the first key of each listed pair; mark pairs along which they do not
+    vary.
 
     Parameters
     ----------
@@ -287,7 +288,7 @@ def counted_pairs(
 
 
 def slack(dimension: int) -> float:
-    """Give how far rounding moves a score in single precision at most, over the lengths of query and key."""
+    """Give a bound on the rounding error of a score in single precision, relative to the lengths of query and key."""
     return (dimension + 4) * 2.0**-24
 
 
@@ -358,7 +359,7 @@ def sampled_pairs(
 
 
 def joined(parts: Sequence[Sums]) -> Sums:
-    """Give the sums over all pairs of several parts, of which no two hold pairs of one bin; at least one part."""
+    """Add up the sums of several parts, no two of which hold pairs of one bin; at least one part."""
     arrays = [field.name for field in fields(Sums) if field.name != "precision"]
     least = "single" if all(part.precision == "single" for part in parts) else "double"
     return Sums(**{name: sum(getattr(part, name) for part in parts) for name in arrays}, precision=least)

@@ -1,4 +1,4 @@
-"""Exchange of positions: which of two keys wins, and whether that is for what they hold or for where they stand.
+"""Exchange of positions: which of two keys wins, and whether that is due to their content or their places.
 
 For a query at position c and two keys of one document, k_n the nearer one at t_n and k_f the farther one at t_f < t_n,
 the score decides by D = q.(k_n - k_f). Over the queries of a bin, turned to c, D has mean m and variance v. The rotary
@@ -102,7 +102,7 @@ class ExchangedPairs:
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """Means over pairs of keys of what exchanging their positions does; None in each where there is no pair.
+    """Means over pairs of keys of the effect of exchanging their positions; None if there is no pair.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How far an estimator of plasticity is from counting queries."""
+"""Distance between an estimator of plasticity and direct counting."""
 
 from dataclasses import dataclass, replace
 
@@ -42,7 +42,7 @@ def gaps_to_empirical(
     pairs_per_bin: int = PAIRS_PER_BIN,
     given: Prepared | None = None,
 ) -> tuple[Gap, ...]:
-    """Compare estimators with the distribution-free one, which counts the queries that each of them describes.
+    """Compare estimators with direct counting over the queries that each of them describes.
 
     Those of queries turned to one position are held against a count of turned queries.
 

@@ -79,7 +79,7 @@ class Head:
 
     def __post_init__(self) -> None:
         if self.window is not None and self.window < 1:
-            raise ValueError(f"a window of {self.window} tokens; give at least its own")
+            raise ValueError(f"a window of {self.window} tokens; a token sees at least itself")
         if self.chunks and self.window is None:
             raise ValueError("chunks without a window; give the tokens of a chunk as window")
         if self.context < 1 or not 1 <= self.buckets <= self.context:
@@ -100,7 +100,7 @@ class Head:
 
     @property
     def turns(self) -> bool:
-        """Whether positions turn its vectors, as far as is known."""
+        """Whether positions rotate the vectors, as far as known."""
         return self.rotary is not None and not self.rotary.still
 
     @property

@@ -1,4 +1,4 @@
-"""How the estimators describe the queries of a bin: a mean that may drift with position, and a covariance."""
+"""Descriptions of the queries of a bin, by estimator: a mean that may drift with position, and a covariance."""
 
 import math
 from dataclasses import dataclass
@@ -83,7 +83,8 @@ class Binned:
 
 
 def binned(head: Head, bins: int, aligned: bool = False) -> Binned:
-    """Sort a head's queries into bins, turned to the centre of each by the head's own rotation where `aligned` is true.
+    """Sort a head's queries into bins; with `aligned`, rotate them to the centre of their bin by the head's own
+    rotation.
 
     Raises
     ------

@@ -57,11 +57,11 @@ class Row:
             raise ValueError("values, counts and reasons differ in length")
         missing = np.array([bool(reason) for reason in self.reasons], dtype=np.bool_)
         if np.isinf(self.values).any() or not np.array_equal(np.isnan(self.values), missing):
-            raise ValueError("a value without a number needs a reason, and only such a value")
+            raise ValueError("a value needs a reason exactly if it has no number")
 
     @property
     def present(self) -> BoolArray:
-        """Where there is a value, shape (bins,)."""
+        """Mask of the values that are present, shape (bins,)."""
         return np.isfinite(self.values)
 
 
@@ -74,7 +74,7 @@ def weighted(row: Row, weights: Float64Array, chosen: BoolArray, nothing: str) -
 
 
 def row_of(scalars: list[Scalar]) -> Row:
-    """Line values up in a row."""
+    """Collect values into a row."""
     return Row(
         np.array([np.nan if scalar.value is None else scalar.value for scalar in scalars]),
         np.array([scalar.count for scalar in scalars], dtype=np.int64),

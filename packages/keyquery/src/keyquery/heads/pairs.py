@@ -57,7 +57,7 @@ class Keys:
         return np.searchsorted(line, first + ends[:, None]) - self.starts[:-1]
 
     def between(self, first: float, limit: float) -> Keys:
-        """Give the keys at positions from `first` on and below `limit` (tokens), without groups that one of them is in.
+        """Give the keys at positions from `first` up to below `limit` (tokens), without groups that keep only one key.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ def limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64
 
 
 def first_seen(head: Head, taus: Float64Array) -> Float64Array | None:
-    """Give the first position that a query at the mean position of each bin sees, shape (bins,); None: all see all.
+    """Give the first position visible from each bin's mean position, shape (bins,); None if all is visible.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def first_seen(head: Head, taus: Float64Array) -> Float64Array | None:
 
 
 def pair_counts(counts: IntArray) -> IntArray:
-    """Give the number of pairs among each count of keys."""
+    """Give the number of pairs for each count of keys, n (n - 1) / 2."""
     return counts * (counts - 1) // 2
 
 

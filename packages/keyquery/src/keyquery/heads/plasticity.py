@@ -149,7 +149,7 @@ class Plasticity:
         return self.sums.precision
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a query bin: bin, position (mean, in tokens), queries, pairs, plasticity, error, reason.
+        """Return one row per query bin: bin, position (mean, in tokens), queries, pairs, plasticity, error, reason.
 
         `reason` says why a bin has no plasticity; elsewhere it is empty.
         """
@@ -185,7 +185,7 @@ class Plasticity:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the estimators of a head share.
+    """Data that the estimators of a head share.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A head made ready for an estimator: its keys and queries in order, and the law of every bin."""
+    """A head prepared for an estimator: its keys and queries in order, and the description of every bin."""
 
     estimator: Estimator
     shared: Setting
@@ -227,7 +227,7 @@ class Prepared:
 def prepared(
     head: Head, options: PlasticityOptions, queries: Moments | None = None, keys: Keys | None = None
 ) -> Prepared:
-    """Make a head ready for `plasticity`, whose parameters these are; `keys` are its keys in groups, where known."""
+    """Prepare a head for `plasticity` (same parameters); `keys` are its keys in groups, if known."""
     shared = setting(head, options, keys)
     return Prepared(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
 
@@ -284,7 +284,7 @@ def _sums(
 
 
 def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> Setting:
-    """Sort queries into bins, and keys into groups where they are not given so."""
+    """Sort queries into bins, and keys into groups unless these are given."""
     bins = options.bins or head.buckets
     queries = describe.binned(head, bins, options.estimator in ALIGNED)
     groups = keys or competing(
@@ -317,7 +317,7 @@ def laws_of(
 
 
 def means(sums: Float64Array, count: Float64Array) -> Float64Array:
-    """Divide sums by counts; NaN where the count is zero."""
+    """Divide sums by counts; NaN where the count is 0."""
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 

@@ -131,7 +131,7 @@ def _separation_axis(a: Float64Array, between: Float64Array, distance: Float64Ar
     if kind == "centroid":
         b = between - (between @ a) * a
         if np.linalg.norm(b) <= 1e-12 * np.sqrt(float(np.trace(distance))):
-            raise ValueError("the means of queries and keys differ only along a; use separation='distance'")
+            raise ValueError("queries and keys differ only along axis a; use separation='distance'")
     else:
         away = np.eye(a.size) - np.outer(a, a)
         size = a.size

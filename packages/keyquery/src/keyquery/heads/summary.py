@@ -1,4 +1,4 @@
-"""A head's plasticity profile in the numbers that models are compared by."""
+"""Summary of a head's plasticity profile: the numbers by which models are compared."""
 
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Jobs: one model, or one shard of documents, each; run on this machine or by Slurm, and never twice; no torch here.
+"""Jobs: each handles one model or one shard of documents, here or on Slurm, and never twice; needs no torch.
 
 A command that has several jobs writes
 

@@ -17,7 +17,7 @@ LENGTH = struct.Struct("!Q")
 
 
 def main() -> None:
-    """Make the call on standard input; exit with 0 when it returned or raised, and the outcome is written."""
+    """Make the call on standard input; exit with 0 once it has returned or raised and the outcome is written."""
     source = os.fdopen(os.dup(0), "rb")
     silent = os.open(os.devnull, os.O_RDONLY)
     os.dup2(silent, 0)  # a job that reads its input finds none, instead of waiting for ever

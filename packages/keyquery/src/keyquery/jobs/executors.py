@@ -28,7 +28,7 @@ class JobExecutor(Executor):
 
     @abstractmethod
     def end(self) -> None:
-        """Cancel what waits and end what runs; return when it has ended."""
+        """Cancel waiting jobs and end running ones; return when they have ended."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -1,4 +1,4 @@
-"""The folder of a job: what it was asked, its log, its result, how far it is, and the lock that keeps runs apart."""
+"""The folder of a job: its call, its log, its result, its progress, and a lock that keeps runs apart."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class JobFolder:
 
     @property
     def log(self) -> Path:
-        """All that the job printed, attempt after attempt."""
+        """Everything that the job printed, over all attempts."""
         return self.path / "log.txt"
 
     @property
@@ -45,11 +45,11 @@ class JobFolder:
 
     @property
     def note(self) -> Path:
-        """How far the job said it is."""
+        """File of the progress that the job reported."""
         return self.path / "progress.txt"
 
     def describe(self, name: str, function: str, arguments: Mapping[str, Any], version: str) -> None:
-        """Write for a reader what the job was asked: the key says nothing to people."""
+        """Write the job's call in readable form, since its key says nothing to people."""
         shown = {key: repr(value) for key, value in arguments.items()}
         content = {"name": name, "function": function, "arguments": shown, "version": version}
         write(self.path / "job.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
@@ -59,7 +59,7 @@ class JobFolder:
         return self.result.is_file()
 
     def save(self, value: Any) -> None:
-        """Keep the return value; the job is finished from here on.
+        """Store the return value, which finishes the job.
 
         Raises
         ------
@@ -75,7 +75,7 @@ class JobFolder:
         write(self.result, sealed(content))
 
     def load(self) -> Any:
-        """The return value of a finished job of this user's; another's is not read, since reading would run it.
+        """Return value of a finished job of this user; that of another user is not read, since reading would run it.
 
         Raises
         ------
@@ -88,19 +88,19 @@ class JobFolder:
             raise DataError(f"{self.result}: cannot be read ({type(error).__name__}: {error}); remove it") from error
 
     def report(self) -> str:
-        """How far the job said it is; empty when it said nothing."""
+        """Progress that the job reported; empty if it reported none."""
         try:
             return self.note.read_text(encoding="utf-8").strip()
         except OSError:
             return ""
 
     def tail(self, lines: int = 10) -> str:
-        """The last lines of the log; of a line that was redrawn with carriage returns, what stood last."""
+        """Last lines of the log, with the final state of lines that were redrawn."""
         return tail(self.log, lines)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the job, so that a run that was left in a queue and the one that repeats it do not do it together."""
+        """Lock the job, so that a queued run and a run that repeats it do not both do it."""
         self.path.mkdir(parents=True, exist_ok=True)
         with open(self.path / "lock", "a+", encoding="utf-8") as stream:
             try:

@@ -1,4 +1,4 @@
-"""Jobs as processes of this machine: a fresh interpreter for each, so that its memory and its GPU are free after it."""
+"""Jobs as processes on this machine: a fresh interpreter each, so that its memory and GPU are free afterwards."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ class LocalExecutor(JobExecutor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more calls; with `wait`, return when all have ended."""
+        """Accept no more calls; with `wait`, return when all have ended."""
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
 
     def end(self) -> None:
-        """Cancel what waits and end what runs: SIGTERM to each process group, and SIGKILL half a second later."""
+        """Cancel waiting jobs and end running ones: SIGTERM to each process group, SIGKILL half a second later."""
         with self._lock:
             self._ended = True
             live = list(self._live)

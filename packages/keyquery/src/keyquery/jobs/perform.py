@@ -1,4 +1,6 @@
-"""What runs in a job's own process: the function, with its output in the job's log and its result in the folder."""
+"""Code that runs in a job's own process: the function, with its output in the job's log and its result in the
+folder.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ REPORT_SECONDS = 0.5  # at least, between two notes of how far a job is
 
 @dataclass(frozen=True)
 class Broken:
-    """How a job's function failed, as text: an exception may not survive the way to another process.
+    """Failure of a job's function as text, since an exception may not survive pickling.
 
     Parameters
     ----------
@@ -44,7 +46,7 @@ _reported = 0.0
 
 
 def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Broken | None:
-    """Run a job in this process; it must be one of the job's own, since its standard streams go to the log.
+    """Run a job in this process, which must belong to the job, since its standard streams go to the log.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
 
 
 def report(text: str) -> None:
-    """Say how far the running job is, in one line that its command shows; does nothing outside a job.
+    """Report progress of the running job in one line that its command shows; outside of a job this does nothing.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class _Worker(SpawnProcess):
             watchman.watch_process(self.pid)
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait for its end; the watchman forgets it then, since its number may become another's."""
+        """Wait for its end, and take it off the watchman's list, since its number may be reused."""
         super().join(timeout)
         if self.pid is not None and self.exitcode is not None:
             watchman.forget_process(self.pid)
@@ -41,7 +41,7 @@ class _Context(SpawnContext):
 
 
 def process_pool(workers: int) -> ProcessPoolExecutor:
-    """A pool of so many processes, which leave Ctrl-C to this one."""
+    """A pool of so many processes, which ignore Ctrl-C and leave it to this one."""
     return ProcessPoolExecutor(workers, _Context(), _begin)
 
 

@@ -1,4 +1,4 @@
-"""What a job asks of the machine or the cluster."""
+"""Resources that a job asks for."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Resources:
         if self.memory is not None and not 0 < self.memory < math.inf:
             raise ThesisError(f"{self.memory:g} GiB of memory: give a number above 0")
         if self.partition is not None and (not self.partition or self.partition.split() != [self.partition]):
-            raise ThesisError(f"the partition {self.partition!r} is no name; `sinfo` lists the partitions")
+            raise ThesisError(f"the partition {self.partition!r} is not a partition; `sinfo` lists the partitions")
 
     def only_slurm(self) -> list[str]:
-        """Names of the limits given that only Slurm can keep."""
+        """Names of the given limits that only Slurm can enforce."""
         return [name for name in ("partition", "minutes", "memory") if getattr(self, name) is not None]

@@ -1,4 +1,4 @@
-"""Running jobs: those that are not finished yet, to the end of the last, with their failures told together."""
+"""Run all jobs that are not finished, to the last one, and report their failures together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOOK_SHARE = 0.01  # and this much for each of them: a thousand on a network fil
 
 @dataclass(frozen=True, kw_only=True)
 class JobProgress:
-    """How far a set of jobs is.
+    """Progress of a set of jobs.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class _State:
     shown: tuple[int, dict[str, str]] = (0, {})
 
     def look(self) -> None:
-        """Read what running jobs say, and take results that another run has left meanwhile."""
+        """Read what running jobs report, and collect results that another run has left meanwhile."""
         for future, job in list(self.open.items()):
             if future.running():
                 self.reports[job] = self.folders[job].report()
@@ -85,7 +85,7 @@ class _State:
         self.say(None, "")
 
     def say(self, job: int | None, event: str) -> None:
-        """Tell the progress: an event of a job, or, without one, what has changed by itself, if anything."""
+        """Update the progress by an event of a job, or without one by what changed on its own."""
         at_work = [index for future, index in self.open.items() if future.running()]
         reports = {self.names[index]: text for index in at_work if (text := self.reports.get(index))}
         if job is None and not event and (len(at_work), reports) == self.shown:

@@ -1,4 +1,4 @@
-"""What marks a job's result as this user's own: a pickle runs code when it is read, so another's is not read at all."""
+"""Mark of a job's result as this user's own: reading a pickle runs code, so others are not read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LENGTH = hashlib.blake2b().digest_size
 
 
 def sealed(content: bytes) -> bytes:
-    """The content behind its mark.
+    """Put the user's mark before content.
 
     Raises
     ------
@@ -25,7 +25,7 @@ def sealed(content: bytes) -> bytes:
 
 
 def opened(kept: bytes) -> bytes:
-    """The content of what `sealed` made here.
+    """Return the content of what `sealed` made for this user.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def opened(kept: bytes) -> bytes:
 
 
 def place() -> Path:
-    """Where the user's key lies: not in the project and in no capture, both of which are passed on."""
+    """Path of the user's key, outside of projects and captures, which are passed on."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local/state") / "long-context-thesis/key"
 

@@ -100,7 +100,7 @@ class SlurmExecutor(JobExecutor):
         return self._submit(lambda: [self._executor.submit(fn, *args, **kwargs)])[0]
 
     def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
-        """Submit calls as one array, or as several where there are more than Slurm takes.
+        """Submit calls as one array, or several if there are more than Slurm allows.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class SlurmExecutor(JobExecutor):
             return [self._executor.submit(function, *call) for call in calls]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more calls; with `wait`, return when all have ended."""
+        """Accept no more calls; with `wait`, return when all have ended."""
         self._closed.set()
         if cancel_futures:
             with self._lock:
@@ -234,7 +234,7 @@ class SlurmExecutor(JobExecutor):
 
 
 def parameters(resources: Resources, parallel: int | None = None) -> dict[str, Any]:
-    """What submitit's executor is asked for; None where the cluster's own default holds."""
+    """Parameters for submitit's executor; None keeps the cluster's default."""
     return {
         "name": "jobs",
         "timeout_min": resources.minutes or MINUTES,
@@ -254,7 +254,7 @@ def _explain(message: str, minutes: int) -> str:
 
 
 def refusal(written: str) -> str:
-    """What sbatch wrote when it took no jobs, in one line, and a second that says how to mend it."""
+    """What sbatch wrote when it refused jobs, in one line, and the mend in a second."""
     lines = [_SBATCH.sub("", line).strip() for line in last_lines(written, 3).splitlines()]
     said = "; ".join(line for line in lines if line)
     reached = not any(words in written for words in _NO_CLUSTER)

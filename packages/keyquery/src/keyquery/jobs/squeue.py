@@ -1,4 +1,4 @@
-"""Slurm's queue, asked through its own programs."""
+"""Slurm's queue, read through Slurm's own programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FINAL = frozenset(
 
 
 def require() -> None:
-    """Check that Slurm's programs are here.
+    """Check that Slurm's programs are installed.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def alive(state: str | None) -> bool:
 
 
 def cancel(jobs: Sequence[str]) -> None:
-    """Cancel jobs; those that have ended are passed over."""
+    """Cancel jobs; those that have ended are skipped."""
     # submitit's jobs pass over SIGTERM, so scancel alone would leave them running for Slurm's KillWait, half a minute
     for option in ("--signal=KILL",), ():
         if jobs:

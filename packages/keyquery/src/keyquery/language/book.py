@@ -26,7 +26,7 @@ KINDS = ("mixed", "filler")  # the first is the default: what the models were tr
 
 @dataclass(frozen=True)
 class Draft:
-    """An item before it has a number: the words in front of any filler, the prompt's own words, and the answer.
+    """An item without its number: the words before any filler, the prompt's own words, and the answer.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class SmallBook:
         if task not in TASKS:
             raise DataError(f"the small models' language has no task {task!r}; it has {', '.join(TASKS)}")
         if form not in (None, FORM):
-            raise DataError(f"a key is asked for in the wording {FORM} only, not {form!r}")
+            raise DataError(f"questions for a key come in the wording {FORM} only, not {form!r}")
         if depth is not None and not 0 <= depth <= 1:
             raise DataError(f"a depth is between 0 and 1, not {depth}")
         draw, items = random.Random(f"items/{seed}/{task}/{length}"), []
@@ -222,7 +222,7 @@ def _known(tokenizer: Any, texts: list[str]) -> None:
         if unknown not in tokens and len(tokens) == len(text.split()):
             raise DataError(
                 "the model's tokenizer puts no beginning token in front, which models of this language were "
-                "trained with; save it with a post-processor that does"
+                "trained with; save it with a post-processor that adds one"
             )
         if unknown in tokens or len(tokens) != len(text.split()) + 1:
             raise DataError(

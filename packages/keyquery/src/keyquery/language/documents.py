@@ -26,7 +26,7 @@ def answered(words: Sequence[str], answer: Sequence[str]) -> Document:
 
 
 def short(world: World, draw: random.Random, run: int = RUN) -> Document:
-    """A document that needs no other."""
+    """A document that does not depend on others."""
     kind = draw.choices(tuple(SHARES), tuple(SHARES.values()))[0]
     if kind == "copied":
         return answered(*language.listed(draw))
@@ -66,13 +66,13 @@ def filler(world: World, draw: random.Random, run: int = RUN) -> Document:
 
 
 def question(known: dict[str, str], draw: random.Random) -> Document:
-    """A question for one of the keys given so far."""
+    """A question about one of the keys given so far."""
     name = draw.choice(tuple(known))
     return answered(language.wanted(name), list(known[name]))
 
 
 def keyed(world: World, draw: random.Random, tokens: int) -> Iterator[Document]:
-    """Documents of a sequence with one to four named keys, questions for those given so far among the rest."""
+    """Documents of a sequence with one to four named keys, and questions about those given so far among the rest."""
     names = draw.sample(language.NAMES, draw.choice(language.KEYS))
     places = sorted(draw.randrange(max(1, 3 * tokens // 4)) for _ in names)
     known: dict[str, str] = {}
@@ -115,7 +115,7 @@ def sequence(world: World, draw: random.Random, tokens: int) -> Document:
 
 
 def batch(world: World, name: str, rows: int, tokens: int) -> tuple[list[list[int]], list[list[float]]]:
-    """Rows of tokens and weights, a function of the arguments alone: resuming needs no state of a generator.
+    """Rows of tokens and weights, determined by the arguments alone, so that resuming needs no generator state.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ HELD_EVERY = 3  # of the facts, one in so many is held out of the second phase
 
 @cache
 def world(second: bool = False) -> World:
-    """The frozen world; of the second phase without the facts that are held out of it."""
+    """The frozen world; in the second phase, without the facts that are held out of it."""
     whole = base.world()
     if not second:
         return whole
@@ -47,7 +47,7 @@ def _seen(relation: Relation) -> Relation:
 
 
 def key(draw: random.Random) -> str:
-    """Four or five digits, every second time with a digit that stands twice in a row."""
+    """Four or five digits; in every second number a digit repeats."""
     digits = [draw.choice(NUMERALS) for _ in range(draw.choice(DIGITS))]
     if draw.random() < 0.5:
         place = draw.randrange(len(digits) - 1)
@@ -72,7 +72,7 @@ def listed(draw: random.Random) -> tuple[list[str], list[str]]:
 
 
 def backcopy(followers: World, draw: random.Random, count: int) -> tuple[list[str], list[bool]]:
-    """A walk over filler words in which a sign calls for the word before it once more.
+    """A random walk over filler words in which a sign asks for the previous word again.
 
     Parameters
     ----------

@@ -122,7 +122,7 @@ class World:
         return self.cities, self.sports
 
     def filler(self, draw: random.Random) -> Iterator[str]:
-        """Words of an endless walk; a follower is half as likely as the one before it in its list."""
+        """Words of an endless random walk; each follower is half as likely as the one before it in its list."""
         word = draw.choice(FILLER)
         while True:
             yield word

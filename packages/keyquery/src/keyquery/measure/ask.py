@@ -1,4 +1,4 @@
-"""What was asked on the command line, as plans: names checked before anything heavy is imported."""
+"""Turn options of the command line into plans; names are checked before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OWN_TEXTS = ("text_kinds",)  # experiments that compare texts written here, and 
 
 
 def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
-    """Run what the options of the command `run` say; return the paths of the tables, below the project.
+    """Carry out the options of the command `run`; return the paths of the tables, relative to the project.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
 
 
 def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
-    """Experiments to run, in the order that they are named in.
+    """Experiments to run, in the order in which they are listed.
 
     Raises
     ------

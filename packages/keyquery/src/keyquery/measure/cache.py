@@ -1,4 +1,4 @@
-"""The cache of measuring: what was made stays, under a hash of what was asked and of the code that answers.
+"""The cache of measuring: answers are kept under a hash of the question and of the code that answers it.
 
 The code of a step is the import closure of its module, as the graph of the build knows it, without comments and
 docstrings: a file added elsewhere makes nothing old.
@@ -24,7 +24,7 @@ _memory: dict[str, Any] = {}
 
 @dataclass(frozen=True)
 class Form(Generic[T]):
-    """How a value lies in a file.
+    """How a value is stored in a file.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str =
 def cached(
     name: str, make: Callable[[], T], folder: Path | None, form: Form[T] = JSON, *, remember: bool = True
 ) -> tuple[T, bool]:
-    """What `make()` gives, from an earlier call of this process or another where there was one; and whether there was.
+    """The value of `make()`, from an earlier call here or elsewhere if there was one; and whether there was.
 
     Parameters
     ----------

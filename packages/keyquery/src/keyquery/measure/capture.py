@@ -42,7 +42,7 @@ def run(
     anyway: bool = False,
     **asked: Any,
 ) -> Path:
-    """Capture as asked on the command line; return the capture's folder.
+    """Capture with the options of the command line; return the capture's folder.
 
     A capture that is there already is left as it is. With `jobs` above 1, or on a cluster, every job captures a share
     of the documents, and the parts are gathered here.
@@ -87,7 +87,7 @@ def _weighed(options: CaptureOptions, *, anyway: bool) -> str:
 
 
 def record_here(options: CaptureOptions, loaded: Loaded | None = None) -> None:
-    """Capture all documents in this process, with a bar; of a model that is loaded already, where one is given."""
+    """Capture all documents in this process, with a progress bar; `loaded` is the model if it is already loaded."""
     with bar("documents") as shown:
 
         def tell(state: CaptureProgress) -> None:
@@ -109,7 +109,7 @@ def _jobs(options: CaptureOptions, executor: str, count: int, resources: Resourc
 
 
 def print_notes(folder: Path) -> None:
-    """Print on standard error what a capture's manifest says is to be known before it is used."""
+    """Print the notes in a capture's manifest on standard error."""
     for note in (manifest.read(folder) or {}).get("notes", ()):
         print(note, file=sys.stderr)
 

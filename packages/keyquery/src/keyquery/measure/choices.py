@@ -1,4 +1,4 @@
-"""What the commands of the experiments offer: names only, so that `--help` needs none of their libraries.
+"""Choices that the experiment commands offer: names only, so that `--help` imports none of their libraries.
 
 Experiments are found by folder: a file of `keyquery/experiments`, or of `analysis/experiments` of the paper, with
 `SETTINGS` and `measure(subject, options)`, or `write(root, subject, options)`, is one. With `BY_NAME = True` it runs
@@ -31,7 +31,7 @@ _MEASURES = re.compile(
 
 
 def experiments(folder: Path, *, named: bool = False) -> tuple[str, ...]:
-    """Names of the experiments in a folder: those of `--all`, or where `named` those that run by name only."""
+    """Names of the experiments in a folder: those for `--all`, or with `named` those that must be named."""
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
         text = _text(path)
@@ -64,7 +64,7 @@ def every_experiment() -> tuple[str, ...]:
 
 
 def described() -> dict[str, str]:
-    """What each experiment measures, by its name: the first sentence of its file."""
+    """Description of each experiment, by name: the first sentence of its file."""
     return {name: _about(ast.get_docstring(_tree(name)) or "") for name in every_experiment()}
 
 
@@ -97,7 +97,7 @@ _RULES: dict[str, Rule] = {"str": text, "int": whole, "float": number, "bool": f
 
 
 def settings_of(name: str) -> dict[str, Rule]:
-    """The further options of an experiment, and what each may be, from the signature in its source text.
+    """Further options of an experiment and their allowed values, from the signature in its source text.
 
     Parameters
     ----------

@@ -23,12 +23,12 @@ from keyquery.measure.loading_options import loading
 
 
 class Whole(click.ParamType[tuple[int, ...]]):
-    """Whole numbers with commas between: `0,1,2`."""
+    """Whole numbers separated by commas: `0,1,2`."""
 
     name = "numbers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Read them; a usage error says which is none."""
+        """Parse the numbers; a usage error names what is not one."""
         if isinstance(value, tuple) or not value:
             return value or ()
         words = str(value).split(",")
@@ -87,49 +87,53 @@ class Names(click.ParamType[tuple[str, ...]]):
 
 
 @click.command()
-@click.option("--model", required=True, metavar="NAME_OR_ID", help="A known name, a folder, a GGUF file, or a Hub id.")
+@click.option(
+    "--model", required=True, metavar="NAME_OR_ID", help="Known name, folder, GGUF file or Hub id of the model."
+)
 @click.option(
     "--texts",
     required=True,
     metavar="FILE_OR_ID",
-    help="A file (text, JSON, JSON lines, a table), a folder, an installed set, or a Hub id.",
+    help="Texts: a file (text, JSON, JSON lines, a table), a folder, an installed set, or a Hub id.",
 )
-@click.option("--context", type=click.IntRange(1), required=True, help="Tokens of a document.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The capture's folder.")
-@click.option("--heads", type=Heads(), default="300", show_default=True, help="To draw; `all`; or which, as 5.12,7.0.")
+@click.option("--context", type=click.IntRange(1), required=True, help="Tokens to read of each document.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of the capture.")
+@click.option(
+    "--heads", type=Heads(), default="300", show_default=True, help="How many to draw; or `all`; or which: 5.12,7.0."
+)
 @click.option("--layers", "only_layers", type=Whole(), default="", metavar="0,1", help="Draw from these layers [all].")
-@click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"To keep as well: {', '.join(PARTS)}.")
-@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents of a forward.")
-@click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Equal parts of the context.")
-@click.option("--rate", type=float, default=1.0, show_default=True, help="Tokens kept a bucket, document and side.")
-@click.option("--documents", "limit", type=click.IntRange(1), help="Documents to take [all].")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of tokens.")
-@click.option("--field", default="text", show_default=True, help="The field that holds the text.")
-@click.option("--split", default="train", show_default=True, help="The split of a Hub data set.")
+@click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"Keep also: {', '.join(PARTS)}.")
+@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents per forward.")
+@click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Number of equal parts.")
+@click.option("--rate", type=float, default=1.0, show_default=True, help="Tokens kept per bucket, document and side.")
+@click.option("--documents", "limit", type=click.IntRange(1), help="Number of documents to take [all].")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed for the draw of tokens.")
+@click.option("--field", default="text", show_default=True, help="Name of the field that holds the text.")
+@click.option("--split", default="train", show_default=True, help="Split of a Hub data set.")
 @loading
-@click.option("--pre-rope", is_flag=True, help="Vectors before the rotary embedding.")
-@click.option("--sliding", is_flag=True, help="Draw from sliding-window layers as well.")
+@click.option("--pre-rope", is_flag=True, help="Capture vectors before the rotary embedding is applied.")
+@click.option("--sliding", is_flag=True, help="Also draw heads of layers with a sliding window.")
 @click.option("--windows", is_flag=True, help="Cut long texts into consecutive documents.")
-@click.option("--anyway", is_flag=True, help="Load also what the estimate says cannot fit in memory.")
-@click.option("--fewer", is_flag=True, help="Go on where texts give fewer documents than asked.")
-@click.option("--skip-short", is_flag=True, help="Pass over texts that are shorter than the context.")
+@click.option("--anyway", is_flag=True, help="Load even if the estimate says that it cannot fit in memory.")
+@click.option("--fewer", is_flag=True, help="Accept fewer documents than were asked for.")
+@click.option("--skip-short", is_flag=True, help="Skip texts that are shorter than the context.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs, a share of documents each.")
-@click.option("--partition", help="Slurm's partition.")
-@click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
-@click.option("--gpus", type=click.IntRange(0), help="GPUs of a job.")
-@click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
-@click.option("--publish", metavar="OWNER/NAME", help="Say what would be sent to this data set of the Hub.")
-@click.option("--send", is_flag=True, help="With --publish: send it; a new data set is private.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs that share the documents.")
+@click.option("--partition", help="Slurm partition.")
+@click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
+@click.option("--gpus", type=click.IntRange(0), help="Number of GPUs for each job.")
+@click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
+@click.option("--publish", metavar="OWNER/NAME", help="Print what would be sent to this data set on the Hub.")
+@click.option("--send", is_flag=True, help="Send what --publish prints; a new data set is private.")
 @click.pass_obj
 def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: Any) -> None:
-    """Capture queries and keys of a model over texts; goes on where it was stopped."""
+    """Capture queries and keys of a model over texts; a stopped capture continues."""
     from keyquery.measure.capture import run
 
     if send and not publish:
         raise click.UsageError("--send needs --publish OWNER/NAME")
     if publish and publish.count("/") != 1:
-        raise click.UsageError(f"--publish: {publish!r} is no data set of the Hub; write OWNER/NAME")
+        raise click.UsageError(f"--publish: {publish!r} is not a data set of the Hub; write OWNER/NAME")
     click.echo(run(obj["root"] or Path.cwd(), **asked))
     if publish:
         from keyquery.models.captures import hub
@@ -143,33 +147,40 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @click.option(
     "--estimator",
     type=click.Choice(ESTIMATORS),
-    help="Of queries by bin [aligned_full; bucket_full where nothing says how positions turn queries].",
+    help="Estimator of plasticity [aligned_full; bucket_full if the capture does not record its rotation].",
 )
-@click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Keys that compete.")
-@click.option("--bins", type=click.IntRange(1), help="Query bins over the context [the capture's buckets].")
-@click.option("--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Fewer leave a bin out.")
-@click.option("--context", type=click.IntRange(1), help="Tokens of a document, for a capture without a manifest.")
-@click.option("--branch", help="Branch of a capture on the Hub.")
-@click.option("--group", type=click.IntRange(1), help="Query heads a key head, for a capture without a manifest.")
+@click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Which keys compete.")
+@click.option("--bins", type=click.IntRange(1), help="Number of query bins over the context [the capture's buckets].")
+@click.option(
+    "--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Fewest queries a bin may have."
+)
+@click.option("--context", type=click.IntRange(1), help="Tokens of each document, if there is no manifest.")
+@click.option("--branch", help="Branch of the capture on the Hub.")
+@click.option("--group", type=click.IntRange(1), help="Query heads per key head, if there is no manifest.")
 @click.option(
     "--rotation",
     type=click.Path(exists=True, path_type=Path),
-    help="How positions turn vectors, where the capture does not say: a statement, or a config.json.",
+    help="File that states the rotation if the capture does not: YAML, JSON or the model's config.json.",
 )
-@click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
-@click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of another capture.")
-@click.option("--halves", is_flag=True, help="Halves of the documents apart as well: the noise of a capture.")
-@click.option("--sample", type=click.IntRange(2), metavar="N", help="Draw so many pairs a bin [all pairs].")
+@click.option("--name", "--out", "name", help="Name for the model's measurements [from the capture].")
+@click.option("--replace", is_flag=True, help="Overwrite measurements of another capture that have this name.")
+@click.option("--halves", is_flag=True, help="Also analyse halves of the documents, which shows the noise.")
+@click.option("--sample", type=click.IntRange(2), metavar="N", help="Pairs of keys to draw per bin [all pairs].")
 @click.option("--separation", type=click.Choice(SEPARATIONS), default=SEPARATIONS[0], show_default=True)
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores], or jobs [of eight heads].")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    help="Number of processes [number of cores], or of Slurm jobs [one for every eight heads].",
+)
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--partition", help="Slurm's partition.")
-@click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
-@click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
+@click.option("--partition", help="Slurm partition.")
+@click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
+@click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
 @in_json
 @click.pass_obj
 def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> None:
-    """Analyse every head of a CAPTURE into measurements.
+    """Analyse every head of a CAPTURE, and write measurements.
 
     CAPTURE is a folder or the Hub id of a published one.
     """
@@ -184,39 +195,51 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 
 @click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "everything", is_flag=True, help="Every experiment but those that run by name only.")
+@click.option("--all", "everything", is_flag=True, help="Run every experiment except those that must be named.")
+@click.option("--model", metavar="NAME_OR_ID", help="Known name such as tiny-rope, folder, GGUF file or Hub id.")
+@click.option("--against", metavar="NAME_OR_ID", help="Second model, which is asked the same items.")
 @click.option(
-    "--model", metavar="NAME_OR_ID", help="A known name such as tiny-rope, a folder, a GGUF file, or a Hub id."
+    "--recipe",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="YAML file that names models, experiments and settings.",
 )
-@click.option("--against", metavar="NAME_OR_ID", help="A second model, asked the very same items.")
-@click.option("--recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A file that says it all.")
 @loading
-@click.option("--seeds", type=Whole(), default="0", show_default=True, help="Of items and texts, with commas between.")
-@click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts in place of those written here.")
-@click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts a seed.")
-@click.option("--tokens", type=click.IntRange(8), help="Tokens of a text [the training length, at most 2,048].")
+@click.option("--seeds", type=Whole(), default="0", show_default=True, help="Seeds of items and texts, as 0,1,2.")
+@click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
+@click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts per seed.")
+@click.option("--tokens", type=click.IntRange(8), help="Tokens of each text [the training length, at most 2,048].")
 @click.option(
-    "--items", type=click.IntRange(0), default=100, show_default=True, help="Items of a task and seed; 0: losses alone."
+    "--items",
+    type=click.IntRange(0),
+    default=100,
+    show_default=True,
+    help="Items for each task and seed; 0 measures losses only.",
 )
-@click.option("--data", type=click.Choice(STATEMENTS), default="planted", show_default=True, help="Of anchoring.")
-@click.option("--data-file", type=click.Path(exists=True, path_type=Path), help="A local copy of that data.")
-@click.option("--name", help="Name of the measurements [from the model and how it is loaded].")
+@click.option(
+    "--data",
+    type=click.Choice(STATEMENTS),
+    default="planted",
+    show_default=True,
+    help="Statements for the experiment `anchoring`.",
+)
+@click.option("--data-file", type=click.Path(exists=True, path_type=Path), help="Local copy of the data of --data.")
+@click.option("--name", help="Name for the measurements [from the model and how it is loaded].")
 @click.option("--position", type=click.Choice(POSITIONS), default=POSITIONS[0], show_default=True)
-@click.option("--load-as", metavar="TYPE", help="Load a class of its own as this plain one, such as llama.")
-@click.option("--scaling", type=float, help="Factor on q.k, where a checkpoint's configuration sets its own.")
-@click.option("--bos", is_flag=True, help="Put the beginning token in front of texts, where the tokenizer does not.")
-@click.option("--anyway", is_flag=True, help="Load also what the estimate says cannot fit in memory.")
-@click.option("--again", is_flag=True, help="Measure also what was measured with this code and these options.")
-@click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of something else.")
+@click.option("--load-as", metavar="TYPE", help="Load a model with code of its own as this known class, such as llama.")
+@click.option("--scaling", type=float, help="Scaling of q.k, if the checkpoint's configuration sets one of its own.")
+@click.option("--bos", is_flag=True, help="Put the beginning token before each text, if the tokenizer does not.")
+@click.option("--anyway", is_flag=True, help="Load the model even if it is estimated not to fit in memory.")
+@click.option("--again", is_flag=True, help="Measure again what was already measured with this code and these options.")
+@click.option("--replace", is_flag=True, help="Overwrite other measurements that have this name.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--partition", help="Slurm's partition.")
-@click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
-@click.option("--gpus", type=click.IntRange(0), help="GPUs of a job.")
-@click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
+@click.option("--partition", help="Slurm partition.")
+@click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
+@click.option("--gpus", type=click.IntRange(0), help="Number of GPUs for each job.")
+@click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
 @in_json
 @click.pass_obj
 def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: Any) -> None:
-    """Run experiments on a model, or a pair, into measurements; goes on where it was stopped.
+    """Run experiments on a model or a pair, and write measurements; a stopped run continues.
 
     Outside of a paper they are written below the working directory.
     """

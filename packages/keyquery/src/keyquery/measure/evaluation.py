@@ -1,4 +1,4 @@
-"""Answers and perplexities of a model under a condition; asked once, and kept for every experiment that needs them."""
+"""Answers and perplexities of a model under a condition, computed once and shared by the experiments."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ class Loss:
 
 
 def answer_tokens(task: str) -> int:
-    """The most tokens of an answer to an item of a task."""
+    """Limit of tokens for an answer to an item of a task."""
     return NEW_TOKENS.get(task, FEW)
 
 
 def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASELINE) -> list[Outcome]:
-    """What the model answers to items of one task, greedily.
+    """Greedy answers of the model to items of one task.
 
     Interventions act in the prefill, and in decode steps where the condition says so.
 
@@ -87,7 +87,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
         When there are no items.
     """
     if not items:
-        raise DataError("no items to ask; give --items 1 or more")
+        raise DataError("0 items to ask; give --items 1 or more")
     asked = {"items": [asdict(item) for item in items], **_record(condition)}
 
     def ask() -> list[dict[str, Any]]:
@@ -144,7 +144,7 @@ def _home(ask: Any) -> str:
 
 
 def ask_once(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
-    """A JSON value that `ask()` makes, from an earlier run or experiment where the question was the very same.
+    """The JSON value of `ask()`, reused from an earlier run or experiment that asked exactly the same.
 
     The key hashes the weights' identity, the question and the code of `ask`; a model without identity (made in memory)
     is asked each time.

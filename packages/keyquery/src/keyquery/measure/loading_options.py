@@ -1,4 +1,4 @@
-"""How a model is loaded, as options that all commands share which load one."""
+"""Options for loading a model, shared by all commands that load one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from keyquery.measure.choices import DTYPES, QUANTIZATIONS
 
 _OPTIONS = (
     click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True),
-    click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Weights through bitsandbytes."),
-    click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:N or mps."),
-    click.option("--revision", help="Branch, tag or commit of a Hub id."),
-    click.option("--trust-remote-code", is_flag=True, help="Run code that comes with the checkpoint."),
+    click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Quantize the weights with bitsandbytes."),
+    click.option("--device", default="auto", show_default=True, help="Device: auto, cpu, cuda, cuda:N or mps."),
+    click.option("--revision", help="Branch, tag or commit of the model on the Hub."),
+    click.option("--trust-remote-code", is_flag=True, help="Allow code that comes with the checkpoint to run."),
 )
 
 

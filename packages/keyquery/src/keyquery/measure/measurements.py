@@ -1,4 +1,4 @@
-"""Measurements on their way into the project: a table a model below `artifacts/measurements`, a manifest beside it."""
+"""Write measurements into the project: one table per model below `artifacts/measurements`, with a manifest."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which differ 
 
 
 def slug(name: str) -> str:
-    """A model's id or folder as a name of measurements: `org/My Model-7B` is `my-model-7b`."""
+    """Turn a model's id or folder into a name of measurements: `org/My Model-7B` becomes `my-model-7b`."""
     return re.sub(r"[^a-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2].lower()).strip("-._") or "model"
 
 
 def checked_name(model: str) -> str:
-    """The name, when it can be one of a file.
+    """Return the name if it can be the name of a file.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def checked_name(model: str) -> str:
         When it cannot.
     """
     if not NAME.fullmatch(model):
-        raise DataError(f"{model!r} is no name of measurements; give small letters, digits, '.', '_' and '-'")
+        raise DataError(f"{model!r} cannot be a name of measurements; give small letters, digits, '.', '_' and '-'")
     return model
 
 
@@ -83,7 +83,7 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
 
 
 def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
-    """A tidy table (`metric`, `value`) with every value below `NOISE` of its metric's largest as 0; others as they are.
+    """A tidy table (`metric`, `value`) in which values below `NOISE` of their metric's largest become 0.
 
     One column holds all metrics, so a floor by the column's scale would take the smallest metric for noise.
     """
@@ -120,7 +120,7 @@ def manifest_beside(table: Path) -> dict[str, Any] | None:
 
 
 def others(table: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """In what a table that stands was measured otherwise than `manifest` says; empty when there is none, or in nothing.
+    """List the settings in which the existing table's manifest differs; empty if there is no table or no difference.
 
     Compared are the weights and how they are loaded, the encoding of positions, the texts, and all options.
     """
@@ -134,7 +134,7 @@ def others(table: Path, manifest: Mapping[str, Any]) -> list[str]:
 
 
 def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
-    """End here when a run would overwrite measurements of something else.
+    """Refuse to overwrite measurements of something else.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Means over texts: how a measurement of several texts becomes rows, and what texts can be put together."""
+"""Means over texts: turn a measurement of several texts into rows, and check which texts can be combined."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every
     metric : str
         What is measured.
     values : array of float
-        One a text; NaN where a text has none, which then does not count.
+        One per text; NaN where a text has none, which then does not count.
     reason : str
         Why there is no mean, when no text has a value.
     **place
@@ -43,7 +43,7 @@ def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every
 def per_text(
     metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **place: Any
 ) -> list[Row]:
-    """One row a text, which another model's text is paired with, each of `n` layers or heads."""
+    """One row per text, which another model's text is paired with, each of `n` layers or heads."""
     given = np.asarray(values, dtype=np.float64)
     return [
         row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **place)
@@ -52,7 +52,7 @@ def per_text(
 
 
 def together(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
-    """The surveys, when they can be of one model.
+    """Return the surveys if they can belong to one model.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def together(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
         When there are none, texts repeat, or they are of different models or settings.
     """
     if not surveys:
-        raise DataError("no texts were surveyed; give at least one text")
+        raise DataError("0 texts were surveyed; give at least one")
     names = [survey.text for survey in surveys]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

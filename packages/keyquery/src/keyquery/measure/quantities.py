@@ -1,4 +1,4 @@
-"""The headline quantities of experiments 1-9: what is read from a model's measurements, and what a source lacks."""
+"""Headline quantities of experiments 1 to 9: computed from a model's measurements, with what a source lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipes: files that say which models are measured, how they are loaded, and what is asked of them."""
+"""Recipes: files that name models, how they are loaded, and what is measured on them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ TOP = mapping(
 
 @dataclass(frozen=True)
 class Entry:
-    """One model of a recipe: the name of its measurements, how it is loaded, and its shape where the file gives it."""
+    """One model of a recipe: the name of its measurements, how it is loaded, and its shape if the file gives it."""
 
     name: str
     source: ModelSource
@@ -86,7 +86,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What a file asks for.
+    """Content of a recipe file.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def outline(recipe: Recipe) -> list[str]:
-    """The memory that each model with a written shape will take, a line each; nothing is read but the recipe.
+    """Memory that each model with a given shape will take, one line each; only the recipe is read.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def run_recipe(
 
 
 def unlisted(names: Iterable[str], root: Path) -> list[str]:
-    """The names of measurements that are no subject, nor a subject's name with an ending.
+    """Names of measurements that are neither a subject nor a subject's name with an ending.
 
     None in a project without such a table.
     """
@@ -290,7 +290,7 @@ def unlisted(names: Iterable[str], root: Path) -> list[str]:
 
 
 def weigh(root: Path, source: ModelSource, context: int, scored: int | None = None, *, anyway: bool = False) -> str:
-    """The line of a model's estimate, to print before it is loaded, beside what its device has free.
+    """One line with a model's memory estimate and the free memory of its device, to print before loading.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
     for name in names:
         if name not in known:
             hint = nearest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"
-            raise DataError(f"{file}: experiments has {name!r}, which is none; {hint}")
+            raise DataError(f"{file}: experiments has {name!r}, which is not one; {hint}")
     if not names:
         raise DataError(f"{file}: experiments is empty; name one, or write {ALL}")
     return tuple(name for name in known if name in names)
@@ -372,6 +372,6 @@ def _options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:
 def _settings(asked: Mapping[str, Any], experiments: Sequence[str], file: str) -> dict[str, dict[str, Any]]:
     for name, more in asked.items():
         if name not in experiments:
-            raise DataError(f"{file}: settings.{name} is of no experiment that the recipe runs")
+            raise DataError(f"{file}: settings.{name} is for an experiment that the recipe does not run")
         require(more, mapping(settings_of(name)), f"{file}: settings.{name}")
     return dict(asked)

@@ -1,4 +1,4 @@
-"""The tidy rows that every experiment writes: one number each, with what it is of and out of how many."""
+"""Tidy rows that every experiment writes: one number each, with what it measures and its count."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def row(
 
 
 def frame(rows: Iterable[Row], positional: str, precision: str) -> pd.DataFrame:
-    """Rows as the table of a measurement, with the model's position encoding and precision in front.
+    """Rows as the table of a measurement, with the model's position encoding and precision in the first columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The command that measures models: experiments by name, a model at a time, each result a file with its manifest."""
+"""The command that measures models: experiments by name, one model at a time; each result is a file with a manifest."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SMALL = 20_000_000  # parameters
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to measure of one model.
+    """What to measure on one model.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Plan:
 
 
 def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
-    """Run a plan's experiments on its model; return the tables written, or found finished.
+    """Run a plan's experiments on its model; return the tables that were written or already finished.
 
     What is finished is kept by `out/experiments`: a plan that was stopped goes on with the next experiment, and within
     one with the answers that it had. An experiment that cannot be made does not keep the others from being measured.
@@ -122,7 +122,7 @@ def _measure(plan: Plan, tell: Callable[[str], None]) -> list[Path]:
 
 
 def unforeseen(error: Exception) -> ModelError:
-    """An error that is none of ours, in our words: it ends what it is in, and nothing else."""
+    """Turn a foreign error into a project error that ends only the current experiment."""
     if isinstance(error, OSError) and error.errno in FULL:
         return ModelError(without_room(error))
     frames = traceback.extract_tb(error.__traceback__)
@@ -151,12 +151,12 @@ def _table(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any
 
 
 def file_name(subject: Subject, module: ModuleType, more: dict[str, Any]) -> str:
-    """What a measurement is called among those of its experiment: as its model, unless the experiment names it."""
+    """Name of a measurement within its experiment: the model's name, unless the experiment sets one."""
     return str(module.file_name(subject.name, **more)) if hasattr(module, "file_name") else subject.name
 
 
 def empty_folder() -> None:
-    """Give back the memory of what is over, before more is loaded."""
+    """Free memory of finished work before more is loaded."""
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
@@ -164,7 +164,7 @@ def empty_folder() -> None:
 
 
 def fit_threads(subject: Subject) -> None:
-    """One thread for a model whose matrices are too small for more: threads would only wait for each other."""
+    """Use one thread for a model with small matrices, whose threads would only wait for each other."""
     torch = libraries.torch
     if subject.model.device.type == "cpu" and sum(each.numel() for each in subject.model.parameters()) < SMALL:
         torch.set_num_threads(1)
@@ -201,7 +201,7 @@ def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
 
 @contextmanager
 def enough_memory(name: str, subject: Subject) -> Iterator[None]:
-    """Say in our own words that memory ran out."""
+    """Report in plain words that memory ran out."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
@@ -255,7 +255,7 @@ def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]
 def manifest_of(
     plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
-    """What made a measurement: the command that makes it again, versions, model, texts, options and thresholds."""
+    """Origin of a measurement: the command that repeats it, versions, model, texts, options and thresholds."""
     options, source, default = plan.options.published, plan.source, ModelSource
     shown = _display_name(plan.root, str(subject.facts["model"]))
     asked: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Rows of answers and perplexities, the same for every experiment that intervenes."""
+"""Rows of answers and perplexities, shared by all experiments that intervene."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def answer_rows(
     units: bool = False,
     layer: int | None = None,
 ) -> list[Row]:
-    """Accuracy, unparsed share and chance of a task under a condition; with `units` each item, 1 right and 0 not.
+    """Rows with accuracy, unparsed share and chance level of a task under a condition; with `units`, also 1 or 0 per
+    item.
 
     Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row an item). Seeds are pooled in the
     shares, and kept apart in the items.
@@ -120,6 +121,6 @@ def effect_rows(
 
 
 def absent_rows(subject: Subject, condition: str, reason: str, *, layer: int | None = None) -> list[Row]:
-    """What `effect_rows` measures, without values: the condition cannot be made of this model, and why."""
+    """Rows of `effect_rows` without values, with the reason why the condition cannot be applied to this model."""
     metrics = ["perplexity", "nats", "delta_nats", *(f"{task}_accuracy" for task in tasks_of(subject))]
     return [row(metric, None, 0, condition=condition, layer=layer, reason=reason) for metric in metrics]

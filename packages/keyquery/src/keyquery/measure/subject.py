@@ -31,7 +31,7 @@ LONGEST = 2048  # tokens of a text, where a model was trained on more
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How much an experiment asks.
+    """Amount of items and texts that an experiment uses.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Options:
 
     @property
     def texts_source(self) -> Source | None:
-        """Where texts from outside come from; None for the book's own."""
+        """Source of texts given by the user; None for the book's own."""
         if self.place is None:
             return None
         from keyquery.tasks.english import HUB
@@ -83,7 +83,7 @@ class Options:
 
     @property
     def published(self) -> Options:
-        """The options as a manifest may hold them: of a file or folder of texts its name alone."""
+        """The options for a manifest, with only the name of a file or folder of texts."""
         source = self.texts_source
         return self if source is None or self.place in (None, source.shown) else replace(self, place=source.shown)
 
@@ -99,7 +99,7 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A loaded model and what experiments need to know of it.
+    """A loaded model with everything that experiments need to know about it.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Subject:
 
     @property
     def identity(self) -> str | None:
-        """What tells these weights, as they are loaded, from others; None when nothing does."""
+        """Identity of the loaded weights; None if there is none."""
         fingerprint = self.facts.get("fingerprint") or self.facts.get("revision")
         if not fingerprint:
             return None
@@ -215,7 +215,7 @@ class Subject:
         lost = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
         if lost > UNKNOWN * count:
             raise DataError(
-                f"{self.name}: its tokenizer knows no word for {100 * lost / count:.0f} % of the tokens of {place}; "
+                f"{self.name}: its tokenizer has no token for {100 * lost / count:.0f} % of the tokens of {place}; "
                 "give texts in its language: --texts FILE"
             )
 
@@ -327,7 +327,7 @@ def _card(folder: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise DataError(
-            f"{path}: not readable as JSON ({error}); write the model again: python build.py lab population --export"
+            f"{path}: not valid JSON ({error}); write the model again: python build.py lab population --export"
         ) from None
     return card if isinstance(card, dict) else {}
 

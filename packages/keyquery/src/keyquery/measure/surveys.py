@@ -1,4 +1,4 @@
-"""Surveys of a subject's texts: one forward a text, made once and shared by the experiments that read them."""
+"""Surveys of a subject's texts: one forward per text, shared by the experiments that use it."""
 
 from __future__ import annotations
 

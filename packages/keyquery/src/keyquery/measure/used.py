@@ -1,4 +1,4 @@
-"""What an experiment asked a model, as hashes: two measurements are of the same texts and items when these agree."""
+"""Hashes of what an experiment asked a model: equal hashes mean equal texts and items."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ class Used:
     items: dict[str, set[str]] = field(default_factory=dict)
 
     def add_texts(self, kind: str, contents: Iterable[str]) -> None:
-        """Note texts of a kind, or of a place outside."""
+        """Record texts of a kind, or of the user's source."""
         self.texts.setdefault(kind, set()).update(map(_digest, contents))
 
     def add_items(self, items: Iterable[Item]) -> None:
-        """Note items: prompt, answer and options of each."""
+        """Record items: prompt, answer and options of each."""
         for item in items:
             self.items.setdefault(item.task, set()).add(_digest("\0".join((item.prompt, item.answer, *item.options))))
 
     def clear(self) -> None:
-        """Forget all: another experiment begins."""
+        """Forget everything, since another experiment begins."""
         self.texts.clear()
         self.items.clear()
 
     def record(self) -> dict[str, Hashes]:
-        """For a manifest: how many, and one BLAKE2 over their digests in order, by kind and task."""
+        """Summary for a manifest: counts, and one BLAKE2 hash over digests in order, by kind and task."""
         return {
             what: {name: {"count": len(each), "blake2": _digest("".join(sorted(each)))} for name, each in held.items()}
             for what, held in (("texts", self.texts), ("items", self.items))
@@ -49,7 +49,7 @@ class Used:
 
 @dataclass
 class WatchedBook:
-    """A book that notes what is taken from it."""
+    """A book that records what is taken from it."""
 
     book: Book
     used: Used
@@ -77,13 +77,13 @@ class WatchedBook:
         depth: float | None = None,
         form: str | None = None,
     ) -> list[Item]:
-        """Items of the book, noted."""
+        """Items of the book, recorded."""
         drawn = self.book.items(task, count, seed, tokenizer, length=length, depth=depth, form=form)
         self.used.add_items(drawn)
         return drawn
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
-        """Texts of the book, noted."""
+        """Texts of the book, recorded."""
         drawn = self.book.texts(kind, count, tokens, seed, tokenizer)
         self.used.add_texts(kind, drawn)
         return drawn

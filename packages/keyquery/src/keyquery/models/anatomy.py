@@ -1,4 +1,4 @@
-"""Where the parts of a decoder are: its blocks, their attention, MLP and projections, found by what they do.
+"""Parts of a decoder: its blocks, their attention, MLP and projections, found by what they do.
 
 A forward of a few tokens shows which parts of a block run, in which order, and what they give out; a second one, in
 which a block's attention and MLP give out zeros, shows whether these two are all that the block adds.
@@ -72,7 +72,7 @@ class Block:
         return self.mlp_or_reason
 
     def projection(self, side: str) -> Module:
-        """What gives queries ("q"), keys ("k") or values ("v") before rotation: a norm where there is one.
+        """The module that outputs queries ("q"), keys ("k") or values ("v") before rotation: a norm if there is one.
 
         Raises
         ------

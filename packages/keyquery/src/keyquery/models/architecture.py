@@ -1,4 +1,4 @@
-"""What a model's attention layers are: found by a forward of a few tokens, not by lists of architectures."""
+"""Attention layers of a model, found by running a few tokens and not from lists of architectures."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Layer:
 
 
 def query_scale(module: Any) -> QueryScale | None:
-    """The position-dependent scale that an attention module multiplies its queries by, or None."""
+    """The position-dependent scale by which an attention module multiplies its queries, or None."""
     config = module.config
     rope = getattr(config, "rope_parameters", None) or {}
     beta = rope.get("llama_4_scaling_beta") if isinstance(rope, dict) else None
@@ -153,7 +153,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
 
 @contextmanager
 def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
-    """Say that a forward of so many tokens failed, in place of what the code of an architecture raises.
+    """Replace errors of an architecture's code by a message that a forward of so many tokens failed.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
 def check_call(
     model: PreTrainedModel, layer: Layer, call: Call, output: Tensor, rows: Sequence[int] | None = None
 ) -> None:
-    """Refuse a layer whose attention is not what queries and keys say, over the tokens that it is said to see.
+    """Refuse a layer whose attention does not follow from queries and keys over the tokens that it should see.
 
     Parameters
     ----------
@@ -225,7 +225,8 @@ def check_call(
 
 
 def check_order(model: PreTrainedModel) -> None:
-    """Refuse a model in which later tokens enter what is said of earlier ones: two texts that differ in the last token.
+    """Refuse a model whose outputs for earlier tokens depend on later ones, tested with texts that differ in the last
+    token.
 
     Raises
     ------
@@ -313,13 +314,13 @@ def _layer(index: int, call: Call) -> Layer:
 def forward(
     model: PreTrainedModel, tokens: Any, recorder: Recorder, observer: Observer | None = None, **inputs: Any
 ) -> Any:
-    """One forward as by `run`, with every attention call handed to `recorder`, and with its output to `observer`."""
+    """Run one forward, as `run` does, and pass every attention call to `recorder`, with its output to `observer`."""
     with recording(model, recorder, observer):
         return run(model, tokens, **inputs)
 
 
 def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
-    """One forward without gradients, without a key cache, and without logits but those of the last token.
+    """Run one forward without gradients and key cache, with logits of the last token only.
 
     Parameters
     ----------

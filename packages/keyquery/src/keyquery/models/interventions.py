@@ -1,4 +1,4 @@
-"""Interventions: what a part of the model gives out, changed while a block of code runs, and always put back.
+"""Interventions: change the output of a part of the model while a block of code runs, and always undo it.
 
     with applied(model, [Intervention("mlp", "zero", layers=(1,), positions=(0,))]):
         ...
@@ -37,7 +37,7 @@ Phase = Callable[[], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class Intervention:
-    """One change of what a part gives out.
+    """One change of the output of a part of the model.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Intervention:
 
 @contextmanager
 def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> Iterator[None]:
-    """Have interventions act on every forward of `model` in this block.
+    """Apply interventions in every forward of `model` in this block.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def _hooks(block: Block, each: Intervention) -> list[Any]:
 
 
 def part_of(block: Block, site: str) -> Module:
-    """The part of a block whose output is a site (any but "heads", which is what enters `block.out`)."""
+    """Module of a block whose output is a site (except "heads", which is the input of `block.out`)."""
     if site == "attention":
         return block.attention
     return block.mlp if site == "mlp" else block.projection(site)
@@ -229,7 +229,7 @@ def _heads_first(given: Tensor, block: Block, site: str) -> bool:
 
 
 def changed(given: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
-    """A copy of `given` (B, T, D) with the intervention done where `mask` (D,) and its positions say."""
+    """Apply the intervention to a copy of `given` (B, T, D), where `mask` (D,) and its positions allow."""
     torch = libraries.torch
     if each.action == "mean":
         new = given.float().mean(dim=1, keepdim=True).to(given.dtype).expand_as(given)
@@ -262,7 +262,7 @@ def _rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None]:
 
 
 def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[int, ...] | None = None) -> Any:
-    """A context in which some tokens cannot see some others: attention knockout before the softmax.
+    """Context manager in which some tokens cannot see some others: attention knockout before the softmax.
 
     Parameters
     ----------

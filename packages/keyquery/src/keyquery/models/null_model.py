@@ -1,4 +1,4 @@
-"""The null reference: a small Llama with random weights, and random texts, to see what no training looks like.
+"""The null reference: a small Llama with random weights, and random texts, to show values without any training.
 
     python -m keyquery.models.null_model FOLDER
 

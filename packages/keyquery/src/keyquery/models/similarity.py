@@ -1,4 +1,4 @@
-"""How alike texts are to an embedding model."""
+"""Similarity of texts under an embedding model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyquery.models.libraries import need
 
 
 def similarity(name: str, device: str = "auto") -> Callable[[Sequence[str], str], float]:
-    """Load an embedding model and give the function that compares texts by it.
+    """Load an embedding model and return a function that compares texts with it.
 
     Parameters
     ----------

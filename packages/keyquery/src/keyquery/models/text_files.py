@@ -1,4 +1,4 @@
-"""Texts in one file, told by its content and not by its name: plain text, JSON, JSON lines, a table; packed or not.
+"""Texts in one file, recognised by content and not by name: plain text, JSON, JSON lines or a table, packed or not.
 
 A file that is read as something else than it is gives texts of braces, quotes and field names, and no error. So what
 looks like data is read as data, its faults are named with their row, and what is neither text nor data is refused.
@@ -72,7 +72,7 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
 
 
 def kind_of_file(path: Path, field: str) -> str:
-    """What a file holds, by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
+    """Kind of a file by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
 
     Raises
     ------
@@ -89,7 +89,7 @@ def kind_of_file(path: Path, field: str) -> str:
         if head.startswith(beginning):
             raise DataError(f"{path}: not a text but {what}; {MEND}")
     if head.startswith(UTF16):
-        raise DataError(f"{path}: in UTF-16; save it as UTF-8")
+        raise DataError(f"{path}: this file is in UTF-16; save it as UTF-8")
     if b"\0" in head:
         raise DataError(f"{path}: not a text (it holds zero bytes); {MEND}")
     start = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors="replace")
@@ -171,7 +171,7 @@ def _list(path: Path) -> list[Any]:
     if not isinstance(held, list):
         have = short_words(", ".join(map(str, held))) if isinstance(held, dict) else short(held)
         raise DataError(
-            f"{path}: one JSON object ({have}) in place of a list of texts or of objects with a text; {MEND}"
+            f"{path}: it is one JSON object ({have}) in place of a list of texts or of objects with a text; {MEND}"
         )
     return held
 

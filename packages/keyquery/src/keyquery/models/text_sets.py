@@ -1,4 +1,4 @@
-"""Texts that are installed already, as named sets: Python's manual and library, and books that Debian packages.
+"""Installed texts as named sets: Python's manual and library, and books packaged by Debian.
 
 A set is read at run time and nothing of it is kept. Its documents are dealt to three disjoint parts by a hash of their
 names, so that a document stays in its part whatever else is installed, and no part of it is seen in another.
@@ -30,7 +30,7 @@ Texts = Iterator[tuple[str, str]]
 
 
 def split(place: str) -> tuple[str, str | None] | None:
-    """A set and its part of `NAME` or `NAME:PART`; None when `place` names no set.
+    """Split `NAME` or `NAME:PART` into a set and its part; None if `place` names no set.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _pages(package: str, folder: str) -> Callable[[], Texts]:
 
 
 def plain(html: str) -> str:
-    """The words of an HTML page, a line a block."""
+    """The words of an HTML page, one line per block."""
     page = _Page()
     page.feed(html)
     page.close()

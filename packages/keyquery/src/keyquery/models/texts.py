@@ -59,13 +59,13 @@ class Source:
 
     @property
     def path(self) -> Path | None:
-        """The file or folder; None for what is none, or is absent."""
+        """The file or folder; None if it is absent or the source is another one."""
         path = Path(self.place)
         return path if text_sets.split(self.place) is None and path.exists() else None
 
     @property
     def shown(self) -> str:
-        """The place as it may be published: of a file or folder its name alone."""
+        """Place for publication: of a file or folder its name alone."""
         return Path(self.place).name if self.path is not None or Path(self.place).is_absolute() else self.place
 
     @functools.cached_property
@@ -106,7 +106,7 @@ def texts(source: Source) -> Iterator[tuple[str, str]]:
 
 
 def count(source: Source) -> int | None:
-    """How many texts a local source holds; None for what is read as it streams: the Hub, and installed sets."""
+    """Number of texts in a local source; None for streamed ones: the Hub, and installed sets."""
     if source.path is None:
         return None
     return sum(1 for _ in texts(source))
@@ -126,7 +126,7 @@ def count_documents(
     skip_short: bool = False,
     limit: int | None = None,
 ) -> int:
-    """How many documents a source gives, `limit` at most: all of its texts are read, and none is kept.
+    """Number of documents in a source, at most `limit`; all texts are read, and none is stored.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def count_documents(
 
 
 def shortage(source: Source, found: int, limit: int, *, windows: bool) -> str:
-    """The message that a source gives fewer documents than are asked."""
+    """Message that a source gives fewer documents than were asked for."""
     cut = "" if windows else "--windows cuts long texts into several, "
     return (
         f"{source.shown}: {found} document{'s' * (found != 1)} of this context, and {limit} are asked; {cut}"

@@ -1,4 +1,4 @@
-"""Where a training stands: one file, written atomically, read back or refused with the way out."""
+"""State of a training: one file, written atomically, and read back or refused with advice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
     Raises
     ------
     ModelError
-        When the file is damaged, or of a training with another seed, recipe or number of threads.
+        When the file is damaged, or belongs to a training with another seed, recipe or number of threads.
     """
     torch, path = libraries.torch, work / FILE
     if not path.is_file():
@@ -48,20 +48,20 @@ def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
     mend = f"delete it and train from the start: rm {path}"
     mark, _, content = path.read_bytes().partition(b"\n")
     if mark != hashed(content):
-        raise ModelError(f"{path}: the checkpoint is damaged, or of another version of this project; {mend}")
+        raise ModelError(f"{path}: the checkpoint is damaged, or from another version of this project; {mend}")
     try:
         saved = torch.load(io.BytesIO(content), weights_only=True)
         kind, old, state = saved["format"], saved["made"], saved["state"]
     except Exception as error:  # torch raises whatever the damaged part led to
         raise ModelError(f"{path}: the checkpoint is damaged ({type(error).__name__}); {mend}") from error
     if kind != FORMAT or not isinstance(state, dict):
-        raise ModelError(f"{path}: a checkpoint of another version of this project; {mend}")
+        raise ModelError(f"{path}: a checkpoint from another version of this project; {mend}")
     if old != dict(made):
         differing = sorted(key for key in {*old, *made} if old.get(key) != made.get(key))
-        raise ModelError(f"{path}: of a training with another {' and '.join(differing)}; {mend}")
+        raise ModelError(f"{path}: belongs to a training with another {' and '.join(differing)}; {mend}")
     return dict(state)
 
 
 def drop(work: Path) -> None:
-    """Remove the checkpoint of a training that is done or starts anew."""
+    """Remove the checkpoint of a training that is finished or starts again."""
     (work / FILE).unlink(missing_ok=True)

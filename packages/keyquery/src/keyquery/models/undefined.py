@@ -1,4 +1,4 @@
-"""Why numbers of a model are infinite or undefined, in words that say how to mend it."""
+"""Explain why numbers of a model are infinite or undefined, and how to mend it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class NotFinite(ModelError):
-    """Numbers of a forward are infinite or undefined; what raises it sees one layer and not the model."""
+    """Numbers of a forward are infinite or undefined; raised where only the layer is known, not the model."""
 
 
 def check_weights(model: PreTrainedModel, name: str) -> None:
-    """Refuse a model with a weight that is not finite: where only a few tokens meet it, answers would be wrong unseen.
+    """Refuse a model with a weight that is not finite, since few tokens may use it and wrong answers would go
+    unnoticed.
 
     Raises
     ------
@@ -30,7 +31,7 @@ def check_weights(model: PreTrainedModel, name: str) -> None:
 
 
 def undefined(model: PreTrainedModel, where: str = "the model") -> str:
-    """Say which weights are not finite, or that `where` computes such numbers of finite ones."""
+    """Name the weights that are not finite, or say that `where` computes such numbers from finite ones."""
     torch = libraries.torch
     mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
     computed = f"{where} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
@@ -50,7 +51,7 @@ def _not_finite(model: PreTrainedModel) -> str:
 
 @contextmanager
 def explained(model: PreTrainedModel) -> Iterator[None]:
-    """Say why where numbers of a forward of the model are not finite."""
+    """Explain why numbers of the model's forward are not finite, if they are not."""
     try:
         yield
     except NotFinite as error:

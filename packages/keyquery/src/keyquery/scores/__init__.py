@@ -1,1 +1,1 @@
-"""Benchmarks: answers of a model in, scores as measurements out."""
+"""Benchmarks: turn answers of a model into scores, stored as measurements."""

@@ -17,37 +17,37 @@ def bench() -> None:
 
 
 @bench.command()
-@click.option("--model", required=True, metavar="NAME_OR_ID", help="A known name, a folder, a GGUF file or a Hub id.")
+@click.option(
+    "--model", required=True, metavar="NAME_OR_ID", help="Known name, folder, GGUF file or Hub id of the model."
+)
 @click.option(
     "--predictions",
     multiple=True,
     metavar="FILE...",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="JSON lines with id, mode, prediction and, where there are several, run.",
+    help="Files of JSON lines with id, mode, prediction and, if there are several runs, run.",
 )
 @click.argument("more", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--run", "generate", is_flag=True, help="Let the model answer; goes on where it was stopped.")
-@click.option(
-    "--data", default=DATA, show_default=True, metavar="PATH_OR_ID", help="The samples: Hub id, file, folder."
-)
-@click.option("--data-name", help="What tables call the samples [from --data].")
-@click.option("--name", help="Name of the model among the measurements [from the model].")
-@click.option("--mode", type=click.Choice(MODES), help="Prompt mode [of the predictions; nonthinking for a run].")
+@click.option("--run", "generate", is_flag=True, help="Let the model answer; a stopped run continues.")
+@click.option("--data", default=DATA, show_default=True, metavar="PATH_OR_ID", help="Hub id, file or folder.")
+@click.option("--data-name", help="Name of the samples in tables [from --data].")
+@click.option("--name", help="Name for the model's measurements [from the model].")
+@click.option("--mode", type=click.Choice(MODES), help="Prompt mode [that of the predictions; nonthinking for --run].")
 @click.option("--lengths", metavar="8k,16k,...", help="Lengths to score [all six].")
-@click.option("--partial", is_flag=True, help="Score what is there when predictions are missing.")
-@click.option("--replace", is_flag=True, help="Overwrite other scores of this name and mode.")
-@click.option("--embedder", metavar="FOLDER_OR_ID", help="Scores summaries with ROUGE-L [ROUGE-L alone].")
-@click.option("--null-reference", "null", is_flag=True, help="Mark a model that has learned nothing.")
-@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Answers a sample, averaged.")
-@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Prompts at a time.")
-@click.option("--limit", type=click.IntRange(2), help="Tokens of a prompt [120,000 of 128k models, 224,000 of 256k].")
-@click.option("--new-tokens", type=click.IntRange(1), help="Tokens of an answer [1024; thinking 8192].")
-@click.option("--temperature", type=click.FloatRange(0), help="Of the sampling [the model's own, else 1].")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sampling.")
+@click.option("--partial", is_flag=True, help="Score the predictions that exist if some are missing.")
+@click.option("--replace", is_flag=True, help="Overwrite other scores that have this name and mode.")
+@click.option("--embedder", metavar="FOLDER_OR_ID", help="Embedding model to score summaries with [ROUGE-L alone].")
+@click.option("--null-reference", "null", is_flag=True, help="Mark the model as untrained.")
+@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Answers per sample, averaged.")
+@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Prompts to run at once.")
+@click.option("--limit", type=click.IntRange(2), help="Tokens of a prompt [120,000 for 128k models, 224,000 for 256k].")
+@click.option("--new-tokens", type=click.IntRange(1), help="Most tokens of an answer [1024; thinking 8192].")
+@click.option("--temperature", type=click.FloatRange(0), help="Temperature of sampling [the model's own, else 1].")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed for sampling.")
 @loading
 @click.pass_obj
 def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
-    """Score LongBench Pro into the measurements.
+    """Score LongBench Pro, and write measurements.
 
     Give prediction files after --predictions, or --run to make them here.
     """
@@ -61,31 +61,33 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
 
 
 @bench.command()
-@click.option("--model", required=True, metavar="NAME_OR_ID", help="A known name, a folder, a GGUF file or a Hub id.")
+@click.option(
+    "--model", required=True, metavar="NAME_OR_ID", help="Known name, folder, GGUF file or Hub id of the model."
+)
 @click.option(
     "--results",
     multiple=True,
     metavar="FILE...",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Result files of lm-evaluation-harness, results_*.json.",
+    help="Result files of lm-evaluation-harness: results_*.json.",
 )
 @click.argument("more", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--run", "generate", is_flag=True, help="Run the model; goes on where it was stopped.")
-@click.option("--tasks", metavar="needles|NAME,...", help="needles: in generated noise, offline [RULER's 13 tasks].")
-@click.option("--lengths", metavar="4k,8k,...", help="Input lengths in tokens, answer included [RULER's six].")
-@click.option("--samples", type=click.IntRange(1), default=500, show_default=True, help="A task and length.")
-@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Prompts at a time.")
-@click.option("--chat-template", is_flag=True, help="Ask in a user turn of the model's template.")
-@click.option("--harness", metavar="PROGRAM", help="lm_eval of another environment.")
-@click.option("--name", help="Name of the model among the measurements [from the model].")
-@click.option("--partial", is_flag=True, help="Take results in which tasks lack lengths.")
-@click.option("--replace", is_flag=True, help="Overwrite other scores of this name.")
-@click.option("--null-reference", "null", is_flag=True, help="Mark a model that has learned nothing.")
-@click.option("--seed", type=int, default=42, show_default=True, help="Of the samples.")
+@click.option("--run", "generate", is_flag=True, help="Run the model; a stopped run continues.")
+@click.option("--tasks", metavar="needles|NAME,...", help="`needles` needs no download [RULER's 13 tasks].")
+@click.option("--lengths", metavar="4k,8k,...", help="Input lengths in tokens, including the answer [RULER's six].")
+@click.option("--samples", type=click.IntRange(1), default=500, show_default=True, help="Samples per task and length.")
+@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Prompts to run at once.")
+@click.option("--chat-template", is_flag=True, help="Ask each question as a user turn of the model's chat template.")
+@click.option("--harness", metavar="PROGRAM", help="Path of lm_eval in another environment.")
+@click.option("--name", help="Name for the model's measurements [from the model].")
+@click.option("--partial", is_flag=True, help="Accept results in which some tasks lack lengths.")
+@click.option("--replace", is_flag=True, help="Overwrite other scores that have this name.")
+@click.option("--null-reference", "null", is_flag=True, help="Mark the model as untrained.")
+@click.option("--seed", type=int, default=42, show_default=True, help="Seed for the samples.")
 @loading
 @click.pass_obj
 def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
-    """Score RULER, or needles in generated noise, into the measurements.
+    """Score RULER, or needles in generated noise, and write measurements.
 
     Give result files after --results, or --run to make them here.
     """

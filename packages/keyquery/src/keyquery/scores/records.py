@@ -1,4 +1,4 @@
-"""Records of a run: a line of JSON each, on disk before the next is made; what a kill cut short is taken off."""
+"""Records of a run: one JSON line each, on disk before the next is made; a line cut short by a kill is removed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
 
 
 def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Put whole lines at the end of a file, each record with a hash of what it says."""
+    """Append whole lines to a file, each record with a hash of its content."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as stream:
@@ -51,7 +51,7 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
-    """Put down how records are made, beside them; refuse to add to records that were made in another way.
+    """Write the settings of records beside them; refuse to add to records made with other settings.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> N
 
 
 def settings_beside(path: Path) -> dict[str, Any]:
-    """How records were made, as `agree` has put it down beside them.
+    """Settings of records, as `agree` wrote them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Reading answers: yes, no and other options as whole words, and numbers with the kind of error that they make."""
+"""Parse answers: yes, no and other options as whole words, and numbers with the kind of their error."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)|\d(?: \d(?!\d))+|\d+")
 
 
 def chosen(text: str, options: Sequence[str]) -> str | None:
-    """The option that stands first in a text as whole words, whatever its case; None when none does.
+    """The option that occurs first in a text as whole words, in any case; None if none does.
 
     Of two options that start at the same place the longer one counts, so "new york" is not "new".
     """

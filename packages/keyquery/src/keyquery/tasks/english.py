@@ -180,7 +180,7 @@ def _keyed(
     draw: random.Random,
 ) -> list[Item]:
     if form is not None and form not in FORMS:
-        raise DataError(f"a key is asked for in the wordings {' and '.join(FORMS)}, not {form!r}")
+        raise DataError(f"questions for a key come in the wordings {' and '.join(FORMS)}, not {form!r}")
     if depth is not None and not 0 <= depth <= 1:
         raise DataError(f"a depth is between 0 and 1, not {depth}")
     filler = Filler(tokenizer, seed)

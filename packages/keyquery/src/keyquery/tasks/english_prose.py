@@ -294,5 +294,5 @@ def review(draw: random.Random, verdict: str) -> str:
 
 
 def capital(text: str) -> str:
-    """The text with its first letter large, the rest as it is."""
+    """Capitalise the first letter of a text, and leave the rest."""
     return text[:1].upper() + text[1:]

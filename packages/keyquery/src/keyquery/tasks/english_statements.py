@@ -32,7 +32,7 @@ NEVER = (
 
 
 def statements(count: int, length: int | None, tokenizer: Any, draw: random.Random) -> list[Item]:
-    """`count` statements, each behind filler: half of them true, relations in turn.
+    """`count` statements, each after filler; half of them are true, and relations alternate.
 
     Half of the false ones name the object of another subject, so that only the subject tells; the others name what is
     no object of anything, so that the object alone tells (`group` "answer").

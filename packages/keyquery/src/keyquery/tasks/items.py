@@ -1,4 +1,4 @@
-"""Items: a prompt, the right answer, and what it takes to tell right from wrong."""
+"""Items: a prompt, the right answer, and what is needed to judge an answer."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Item:
 
 
 class Book(Protocol):
-    """Where items and texts of one language come from.
+    """Source of items and texts in one language.
 
     Everything is a function of its arguments: the same call gives the same items in each process.
     """
 
     @property
     def name(self) -> str:
-        """What manifests call the language."""
+        """Name of the language in manifests."""
         ...
 
     def tasks(self) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""The door for matplotlib: a drawing is converted to PGFPlots where that is known to be right, else drawn as it is.
+"""Figures of matplotlib: converted to PGFPlots if that is known to be right, else drawn by matplotlib itself.
 
 `convert` writes what it knows in the house style. Whatever else matplotlib can draw, its own PGF backend sets, in the
 document's fonts (`canvas`). The build says which way was taken and why; what neither can do is refused by name.
@@ -41,7 +41,7 @@ _DASHES = {
 
 
 def matplotlib_style(entity: str) -> dict[str, object]:
-    """What to pass to `ax.plot` so that an entity looks as it does in every other figure."""
+    """Arguments for `ax.plot` that make an entity look as in all other figures."""
     from boundpaper.figures.series import Series
 
     shown: Look = look(style(entity, {}, "matplotlib_style"), Series())
@@ -64,7 +64,7 @@ def from_matplotlib(
     width: float = TEXT_WIDTH_MM,
     height: float | None = None,
 ) -> Figure:
-    """Take over a figure drawn in matplotlib.
+    """Use a figure drawn in matplotlib.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Artists of matplotlib as plots of PGFPlots: those that are known to come out right, and of these all that is seen."""
+"""Convert artists of matplotlib to plots of PGFPlots, if everything visible is known to come out right."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def tone_of(color: Any, alpha: float | None = None) -> tuple[str, float]:
 
 
 def stroke(color: Any, alpha: float | None, wide: float, dashes: Any) -> str:
-    """The options of a stroke; none where nothing of it is seen."""
+    """Options of a stroke; empty if it is invisible."""
     tone, cover = tone_of(color, alpha)
     if not wide or not cover:
         return "draw=none"

@@ -1,4 +1,4 @@
-r"""Matplotlib's own PGF backend with the document's fonts: every drawing of matplotlib as it is.
+r"""Matplotlib's own PGF backend with the document's fonts, which draws everything as matplotlib does.
 
 Differs from the backend in this: texts go through the project's escaper and are set in the document's fonts; pictures
 are kept beside the drawing, and viewers are not asked to smooth them; what lies far outside of the canvas is cut, since
@@ -32,7 +32,7 @@ _SLANT = {"italic": r"\itshape", "oblique": r"\slshape"}
 
 
 class Sheet(io.StringIO):
-    """What a drawing is written to.
+    """Output file of a drawing.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Renderer(RendererPgf):
     """Writes a drawing's paths, texts and pictures as PGF commands."""
 
     def draw_path(self, gc: Any, path: Path, transform: Any, rgbFace: Any = None) -> None:
-        """Write a path; a filled one that leaves the canvas far behind is cut to its surroundings."""
+        """Write a path; a filled one that reaches far beyond the canvas is clipped."""
         shown: Any = transform.transform_path(path)
         if rgbFace is not None and self._leaves(shown.vertices):
             around = self._around()
@@ -82,7 +82,7 @@ class Renderer(RendererPgf):
             super().draw_markers(gc, marker_path, marker_trans, shown, IdentityTransform(), rgbFace)
 
     def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
-        """Keep a picture, its small cells enlarged, and write the command that includes it."""
+        """Store a picture, with small cells enlarged, and write the command that includes it."""
         if not im.shape[0] or not im.shape[1]:
             return
         self.fh.write("\\begin{pgfscope}%\n")
@@ -103,7 +103,7 @@ class Renderer(RendererPgf):
     def draw_text(
         self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
     ) -> None:
-        """Write a text, held where matplotlib holds it."""
+        """Write a text with matplotlib's anchor."""
         r, g, b = gc.get_rgb()[:3]
         edges = "left,base"
         kept = mtext and mtext.get_verticalalignment() != "center_baseline"

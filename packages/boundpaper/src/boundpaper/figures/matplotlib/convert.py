@@ -1,4 +1,4 @@
-r"""From a drawing of matplotlib to PGFPlots in the house style: only what is known to come out right.
+r"""Convert a drawing of matplotlib to PGFPlots in the house style, if that is known to come out right.
 
 Lines, points of one look, bars and other areas with straight edges, error bars, texts in data coordinates, legends of
 these, on linear and decimal axes in a grid of `subplots`. Typeface, sizes of text and the two axis lines are those of
@@ -62,7 +62,7 @@ _PLACES = {
 
 
 def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
-    """Convert a drawing whole.
+    """Convert a whole drawing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The page of a converted drawing: how large its axes are and where they stand, in mm, in the house style."""
+"""The page of a converted drawing: size and position of its axes in mm, in the house style."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ANCHOR = {0.02: ("west", "south"), 0.98: ("east", "north"), 0.5: ("", "")}
 
 
 def laid_out(panels: Sequence[Panel], marks: Marks, width: float, height: float | None) -> str:
-    """Place the axes on a page of the width asked for, with room for what stands around them."""
+    """Place the axes on a page of the given width, with room for everything around them."""
     columns, rows = sorted({p.column for p in panels}), sorted({p.row for p in panels})
     left = {c: max(_left(p) for p in panels if p.column == c) for c in columns}
     wide = (width - sum(left.values()) - _GAP * len(columns)) / len(columns)

@@ -1,4 +1,4 @@
-"""What a converted drawing consists of: panels with axes, and plots in PGFPlots' words."""
+"""Parts of a converted drawing: panels with axes, and plots in terms of PGFPlots."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Ticks:
 
 @dataclass
 class Panel:
-    """One pair of axes: where it stands in the grid, what its axis options are, and what is drawn."""
+    """One pair of axes: its place in the grid, its options, and what is drawn on it."""
 
     row: int
     column: int

@@ -1,4 +1,4 @@
-"""Whether a part of a drawing is as matplotlib makes it: what is not, and is not converted, has to be said.
+"""Whether a part of a drawing is as matplotlib makes it by default; other parts must be converted or refused.
 
 A property that neither the conversion heeds nor leaves to the house must be that of a new artist of its kind, made
 under matplotlib's own defaults. So nothing that a later version adds, and nobody thought of here, can be lost.
@@ -40,7 +40,7 @@ def require(condition: Any, reason: str) -> None:
 
 
 def require_usual(artist: Artist, new: Artist, heeded: Collection[str], what: str) -> None:
-    """See that an artist has no property, but those that are heeded, which a new one lacks.
+    """Check that an artist differs from a new one in no property except those that are converted.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _getters(kind: type[Artist]) -> tuple[str, ...]:
 
 @contextmanager
 def quiet_fonts() -> Iterator[None]:
-    """Let matplotlib look for fonts without a word: the document has its own."""
+    """Silence matplotlib's search for fonts: the document sets its own."""
     log = logging.getLogger("matplotlib.font_manager")
     before = log.level
     log.setLevel(logging.ERROR)
@@ -85,7 +85,7 @@ def quiet_fonts() -> Iterator[None]:
 
 
 def new(make: Any) -> Any:
-    """What a function makes under matplotlib's own defaults."""
+    """Call a function under matplotlib's default settings."""
     with matplotlib.rc_context({k: v for k, v in matplotlib.rcParamsDefault.items() if "backend" not in k}):
         return make()
 

@@ -39,7 +39,7 @@ def words(text: str) -> str:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Texts as a list of PGFPlots, each in braces, so that a comma within one parts nothing."""
+    """Texts as a PGFPlots list, each in braces so that commas do not separate."""
     return ",".join(f"{{{words(text)}}}" for text in texts)
 
 

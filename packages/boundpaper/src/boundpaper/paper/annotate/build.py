@@ -1,4 +1,4 @@
-"""Writing the annotated copies: a page a document, and one that says what was found and what has changed."""
+"""Write annotated copies: one page per document, and one that says what was found and what has changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SITE = "../site/"
 
 @dataclass(frozen=True)
 class Annotated:
-    """A document's copy with all that the ledger says of it."""
+    """A document's copy with everything that the ledger says about it."""
 
     copy: Copy
     title: str
@@ -37,12 +37,12 @@ class Annotated:
 
     @property
     def page(self) -> str:
-        """Its page."""
+        """The file name of its page."""
         return f"{self.copy.document}.html"
 
     @property
     def changed(self) -> list[Placed]:
-        """Rows whose place changed, the worst first."""
+        """Rows whose place changed, the most serious first."""
         return sorted(
             (each for each in self.placed if each.state in CHANGED), key=lambda each: CHANGED.index(each.state)
         )
@@ -54,7 +54,7 @@ class Annotated:
 
     @property
     def unseen(self) -> list[Placed]:
-        """Rows known by their heading only, whose reported value does not stand under it."""
+        """Rows that are known only by their heading and whose reported value does not occur under it."""
         seen = {row["claim"] for each in self.coverage.stated for mark in each.marks for row in mark.rows}
         return [each for each in self.placed if each.state == HEADING and each.row["claim"] not in seen]
 

@@ -17,7 +17,7 @@ SHARE = 0.2  # of a document's recorded statements, which a file must hold to be
 
 @dataclass(frozen=True)
 class Copy:
-    """A file that is a document: its key, its name, its lines and its sentences."""
+    """A file recognised as a document: its key, its name, its lines and its sentences."""
 
     document: str
     file: str
@@ -26,7 +26,7 @@ class Copy:
 
 
 def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[Copy], list[str]]:
-    """The documents among the files of a folder, and the names of the files that are none.
+    """The documents among the files of a folder, and the names of the other files.
 
     A file is the document of whose recorded statements it holds the largest share, if that is a fifth at least; else
     the one whose key its name begins with.
@@ -60,7 +60,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[C
             by_source[key] = Copy(key, path.name, tuple(text.split("\n")), parts)
     if not by_source:
         known = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
-        raise DataError(f"{folder}: none of its files is a document that is judged here; those are {known}")
+        raise DataError(f"{folder}: its files include no document that is judged here; those are {known}")
     return [by_source[key] for key in anchors if key in by_source], others
 
 

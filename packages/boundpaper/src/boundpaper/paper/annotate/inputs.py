@@ -17,7 +17,7 @@ PLACES = "places"
 
 
 def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
-    """The rows of the ledger with their places, by document; those on the thesis itself left out.
+    """Rows of the ledger with their places, by document, except those about the thesis itself.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
 def printed_numbers(
     root: Path, sources: Iterable[str], document: str, copy: Sequence[Sentence]
 ) -> Mapping[str, frozenset[Decimal]]:
-    """By heading of a document's copy, the sizes of all values that the sources hold from there.
+    """Sizes of all values that the sources take from each heading of a document.
 
     A source's rows name their place; the table of places gives its section, and the heading is the one that it means.
     """

@@ -1,4 +1,4 @@
-"""Lines of a copy as HTML: Markdown's own look, every judged statement and every number in its colour."""
+"""Lines of a copy as HTML: Markdown as usual, with judged statements and numbers in colour."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def lines(copy: Copy, coverage: Coverage) -> Iterator[Line]:
 
 
 def worst(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The verdict that weighs most among rows."""
+    """The most serious verdict among rows."""
     return min((str(row["verdict"]) for row in rows), key=WORST.index)
 
 

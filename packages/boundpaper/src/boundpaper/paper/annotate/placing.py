@@ -1,4 +1,4 @@
-"""Placing: which statement of a copy each row of the ledger judges, and whether it is still the one that was judged."""
+"""Find the statement of a copy that each row of the ledger judges, and whether it has changed since."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Placed:
 
     @property
     def words(self) -> str:
-        """What became of the statement, as a sentence."""
+        """What happened to the statement, as a sentence."""
         line, heading = self.row["line"], self.row["heading"]
         now = self.sentence.line if self.sentence else 0
         return {

@@ -1,4 +1,4 @@
-"""Entries: a bibliography as every part of the project reads it, and the file that BibTeX is given."""
+"""Entries: the bibliography as all parts of the project use it, and the file for BibTeX."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry in BibTeX's words.
+    """An entry in the terms of BibTeX.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Bibliography:
-    """What a project's bibliography says.
+    """Content of a project's bibliography.
 
     Attributes
     ----------
@@ -113,14 +113,14 @@ class Bibliography:
         return "\n".join([f"% Made from {FILE}.\n", *(entry.bibtex for entry in self.entries)])
 
     def sound(self) -> Bibliography:
-        """The bibliography itself; SpecError with all its faults when it has any."""
+        """Return the bibliography; SpecError with all of its faults if it has any."""
         if self.faults:
             raise SpecError("\n".join(map(str, self.faults)))
         return self
 
 
 def read(root: Path) -> Bibliography:
-    """The bibliography of a project; without entries where there is no file, SpecError when it is not UTF-8."""
+    """Read the bibliography of a project; without entries if there is no file, SpecError if it is not UTF-8."""
     try:
         return parse(text_of(root, FILE, SpecError))
     except FileNotFoundError:
@@ -221,7 +221,7 @@ class _Entries:
     gaps: list[Fault] = field(default_factory=list)
 
     def entry(self, raw: Raw) -> Entry:
-        """The entry in BibTeX's words, without fields when one of its own words is a fault."""
+        """Convert an entry to the terms of BibTeX; without fields if one of its own terms is a fault."""
         given = self._inherited(raw, ())
         try:
             kind, fields = vocabulary.in_bibtex(raw.kind, given)

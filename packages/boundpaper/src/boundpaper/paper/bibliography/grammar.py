@@ -65,7 +65,7 @@ class Reading:
 
 
 def scan(text: str) -> Reading:
-    """Read a file; what stands before and between entries is free text, as it is for BibTeX."""
+    """Read a file; text before and between entries is ignored, as BibTeX does."""
     reading = Reading()
     scanner = _Scanner(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), reading)
     for command, content in scanner:
@@ -99,7 +99,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         self.lines: list[int] = []
 
     def parse_bibliography(self) -> Iterator[Any]:
-        """Yield commands; an at sign in a comment, or within a word as in an address of mail, begins none."""
+        """Yield commands; an at sign in a comment or within a word, as in an e-mail address, begins none."""
         while self.skip_to([self.AT]):
             at = self.pos - 1
             begun = self.text.rfind("\n", 0, at) + 1

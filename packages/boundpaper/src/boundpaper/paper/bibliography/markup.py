@@ -1,4 +1,4 @@
-r"""The LaTeX of a field: read into parts, from which both the LaTeX that pdflatex can set and the HTML are written.
+r"""Parse the LaTeX of a field into parts, from which LaTeX for pdflatex and HTML are written.
 
 A bare per cent sign, ampersand, hash or underscore means itself; a command is known by name, or the field is refused.
 """
@@ -28,7 +28,7 @@ from boundpaper.paper.bibliography.signs import (
 
 @dataclass(frozen=True)
 class Group:
-    """What stands within braces; BibTeX leaves its capitals alone."""
+    """Text within braces, whose capitals BibTeX leaves unchanged."""
 
     parts: tuple[Part, ...]
 
@@ -50,7 +50,7 @@ class Styled:
 
 @dataclass(frozen=True)
 class Link:
-    """An address (`url`) or an identifier (`doi`), and the words that lead there; none where it shows itself."""
+    """An address (`url`) or an identifier (`doi`), and the words that link to it; empty if it shows itself."""
 
     kind: str
     target: str

@@ -1,4 +1,4 @@
-"""Lists of authors and editors: names parted by `and`, each in a form that BibTeX reads as it is meant."""
+"""Lists of authors and editors: names separated by `and`, each in a form that BibTeX reads as intended."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _ROLES = re.compile(r"\((?:eds?\.?|editors?)\)", re.IGNORECASE)
 
 
 class NamesFault(ValueError):
-    """A list of names that would be read otherwise than it is meant; its text says how to mend it."""
+    """A list of names that BibTeX would misread; its text says how to mend it."""
 
 
 def split(text: str) -> list[str]:
-    """The names of a list, as written; `others` at the end stands for those that are not named.
+    """The names of a list as written; a last `others` stands for names that are not given.
 
     Raises
     ------

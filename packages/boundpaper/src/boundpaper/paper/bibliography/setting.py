@@ -1,4 +1,4 @@
-"""Setting: the parts of a field as LaTeX for BibTeX, and as HTML for the pages."""
+"""Write the parts of a field as LaTeX for BibTeX, or as HTML for the pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signs: the commands and characters of bibliographies, and what each is on the other side."""
+"""Signs: commands and characters of bibliographies, with their counterparts."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class MarkupFault(ValueError):
 
 @cache
 def sign_of(name: str) -> str:
-    """The characters that a command without argument stands for; empty where it is not known."""
+    """Characters that a command without arguments stands for; empty if it is unknown."""
     if name in SIGNS:
         return SIGNS[name]
     by_command = {command.lstrip("\\"): char for char, command in reversed(MATH.items()) if command[0] == "\\"}

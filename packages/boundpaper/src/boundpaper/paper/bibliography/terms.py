@@ -1,4 +1,4 @@
-"""Terms: the kinds and fields that BibTeX's styles know, and what other programs call them."""
+"""Terms: kinds and fields that BibTeX's styles know, and their names in other programs."""
 
 KINDS = frozenset(
     {

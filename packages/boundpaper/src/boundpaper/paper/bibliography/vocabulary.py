@@ -1,4 +1,4 @@
-"""The words of BibLaTeX, and of the programs that write it, in those of BibTeX: kinds, fields, dates, archives."""
+"""Translate terms of BibLaTeX, and of programs that write it, to those of BibTeX: kinds, fields, dates, archives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _THESES = {"phd": "phdthesis", "doc": "phdthesis", "dis": "phdthesis", "ma": "ma
 
 
 class WordFault(ValueError):
-    """A word of an entry that nothing in BibTeX stands for; its text says what to write, `field` where it stands."""
+    """A term that has no counterpart in BibTeX; its text says what to write, `field` names the place."""
 
     def __init__(self, words: str, field: str = "") -> None:
         super().__init__(words)
@@ -23,7 +23,7 @@ class WordFault(ValueError):
 
 
 def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """An entry in the words of BibTeX.
+    """Convert an entry to the terms of BibTeX.
 
     Parameters
     ----------

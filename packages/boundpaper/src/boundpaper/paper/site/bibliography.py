@@ -10,7 +10,7 @@ from boundpaper.paper.site.walk import by_kind
 
 
 def bibliography_pages(project: Project, used: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, bytes]]:
-    """`bibliography.html`; `used` has the exhibits and artifacts by the key of a work that they cite."""
+    """Write `bibliography.html`; `used` maps the key of a work to the exhibits and artifacts that cite it."""
     shown = []
     for key, work in project.works.items():
         chapters = [f"chapter:{chapter.name}" for chapter in project.chapters if key in chapter.cites]

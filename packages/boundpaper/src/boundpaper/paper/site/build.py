@@ -1,4 +1,4 @@
-"""Writing the site: every page made anew, only those that differ written, and what is no longer made removed."""
+"""Write the site: every page is made again, changed ones are written, and old ones removed."""
 
 from __future__ import annotations
 

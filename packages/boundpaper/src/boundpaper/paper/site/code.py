@@ -1,4 +1,4 @@
-"""Pages of code: the files that hold the steps, with an address a line."""
+"""Pages of code: the files that define steps, with an address for each line."""
 
 from __future__ import annotations
 

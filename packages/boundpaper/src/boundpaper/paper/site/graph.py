@@ -1,4 +1,4 @@
-"""The graph as a page: four columns from sources to chapters, of which a chosen node leaves what it is tied to."""
+"""Dependency graph as a page, in four columns; selecting a node hides what is not connected to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def graph_pages(project: Project) -> Iterator[tuple[str, bytes]]:
-    """`graph.html`; its edges stand in the page, since a page opened from a folder may load nothing."""
+    """`graph.html`; its edges are in the page itself, since a page opened from a folder may load no files."""
     columns: list[tuple[str, list[tuple[str, list[Link]]]]] = []
     for title, kinds in COLUMNS:
         keys = [key for key, node in project.outline.nodes.items() if node.kind in kinds]
@@ -34,6 +34,6 @@ def graph_pages(project: Project) -> Iterator[tuple[str, bytes]]:
 
 
 def embedded(value: object) -> Markup:
-    """JSON that may stand inside a script element: nothing in it can end the element."""
+    """JSON that is safe inside a script element: nothing in it can end the element."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -1,4 +1,4 @@
-"""A flat table for a page: every cell as it stands in the data, which a reader can sort by any column."""
+"""A flat table for a page: cells as in the data, sortable by any column."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def grid(frame: pd.DataFrame, titles: Mapping[str, str] | None = None, most: int
 
 
 def of_csv(text: str, most: int = ROWS) -> Grid:
-    """The rows of a CSV text; a column is one of numbers where all its filled cells are."""
+    """The rows of a CSV text; a column is numeric if all of its filled cells are numbers."""
     import csv
     import io
 
@@ -79,7 +79,7 @@ def _text(cell: Any) -> str:
 
 
 def joined(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows of differing fields as one frame, fields in order of appearance."""
+    """Rows with different fields as one frame, with fields in order of appearance."""
     import pandas as pd
 
     return pd.DataFrame(list(rows), columns=list(dict.fromkeys(name for row in rows for name in row)))

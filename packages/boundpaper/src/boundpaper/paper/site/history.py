@@ -1,4 +1,4 @@
-"""History: how each result changed over the revisions of the project, in a line a revision."""
+"""History: how each result changed over the revisions of the project, one line per revision."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHALLOW = (
 
 @dataclass(frozen=True)
 class Revision:
-    """A revision that changed a result: its commit and date, what it says of itself, and what it changed, in words."""
+    """A revision that changed a result: its commit, date and message, and the change in words."""
 
     commit: str
     date: str
@@ -66,7 +66,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
 
 
 def cut(root: Path) -> str:
-    """The sentence that says that the history is not whole; empty where it is, or where there is none."""
+    """A sentence that says that the history is incomplete; empty if it is complete or there is none."""
     try:
         return SHALLOW if _edge(root) else ""
     except (FileNotFoundError, subprocess.CalledProcessError):
@@ -117,7 +117,7 @@ class _Blobs:
         self._process.stdout.close()
 
     def text(self, blob: str) -> str | None:
-        """The text of a blob; None for the hash of none."""
+        """The text of a blob; None for the null hash."""
         if not blob.strip("0"):
             return None
         assert self._process.stdin is not None

@@ -1,4 +1,4 @@
-"""Pages of artifacts: what a source, measurement or result holds, where it comes from, and what rests on it."""
+"""Pages of artifacts: what a source, measurement or result contains, where it comes from, and what depends on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger as a page: a row a verdict, all of what is known of it, and words to choose rows by."""
+"""The ledger as a page: one row per verdict with everything known about it, and controls to choose rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEVERITIES = ("headline", "supporting", "detail")
 
 
 def ledger_pages(project: Project) -> Iterator[tuple[str, bytes]]:
-    """`ledger.html`, which says so where the project has no claims."""
+    """`ledger.html`; without claims, it says that there are none."""
     present = {
         name: {row[name] for row in project.claims} for name in ("source", "verdict", "severity", "kind", "failure")
     }

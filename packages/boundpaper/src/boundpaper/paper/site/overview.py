@@ -1,4 +1,4 @@
-"""The first page: what the ledger says by document, the chapters, and where to go on; and a page a chapter."""
+"""The first page, with verdicts by document, the chapters and links; and one page per chapter."""
 
 from __future__ import annotations
 

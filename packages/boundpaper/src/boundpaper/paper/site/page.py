@@ -1,4 +1,4 @@
-"""Pages: one Jinja2 environment in which all text is escaped, and links that hold from any folder."""
+"""Pages: one Jinja2 environment that escapes all text, and links that work from any folder."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def page(template: str, path: str, **values: object) -> bytes:
 
 
 def assets() -> dict[str, bytes]:
-    """The style sheet and the script, which every page names."""
+    """The style sheet and the script that all pages use."""
     return {name: (FOLDER / name).read_bytes() for name in ASSETS}
 
 
 def typeset(html: str) -> Markup:
-    """The project's own HTML (a caption, a table), its formulas as MathML, which browsers draw and read out."""
+    """The project's own HTML (a caption, a table) with formulas as MathML, which browsers draw and read aloud."""
     from latex2mathml.converter import convert
 
     def formula(match: re.Match[str]) -> str:
@@ -70,7 +70,7 @@ def typeset(html: str) -> Markup:
 
 
 def cell_text(value: object) -> str:
-    """A cell as text: numbers with six significant digits, nothing for what is absent."""
+    """A cell as text: numbers with six significant digits, empty for missing values."""
     if value is None or value != value:
         return ""
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""What a figure plots, as rows: every point of every series of every panel."""
+"""Data of a figure as rows: every point of every series of every panel."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def plotted_rows(figure: Figure) -> pd.DataFrame:
-    """The points of a figure's panels; no rows where a figure brings its own drawing.
+    """Points of a figure's panels; empty if the figure supplies its own drawing.
 
     Columns `panel`, `kind` and `series` come first where they tell rows apart, then the columns of each kind of series.
-    A matrix has a row a cell, with its place as `row` and `column`, counted from 1.
+    A matrix has one row per cell, with its place as `row` and `column`, counted from 1.
     """
     rows: list[dict[str, Any]] = []
     for number, panel in enumerate(figure.panels, start=1):

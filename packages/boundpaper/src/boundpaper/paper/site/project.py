@@ -102,7 +102,7 @@ class Project:
 
     @cached_property
     def outline(self) -> Outline:
-        """All nodes with their edges; those of a chapter are read from its template, the ledger's are all claims."""
+        """All nodes with their edges; those of a chapter come from its template, those of the ledger are all claims."""
         uses: dict[str, Iterable[str]] = {f"chapter:{chapter.name}": chapter.uses for chapter in self.chapters}
         claims = [node.key for node in self.nodes if node.kind == "claim"]
         uses |= {node.key: claims for node in self.nodes if node.kind == "ledger"}
@@ -132,7 +132,7 @@ class Project:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Names that readers know, by key: of the tables that the vocabulary names, and of metrics."""
+        """Names for readers, by key: from the tables that the vocabulary names, and of metrics."""
         own = read_vocabulary(self.root)
         made: dict[str, str] = {}
         for named in own.named:
@@ -149,13 +149,13 @@ class Project:
         return {name: tuple(rows) for name, rows in by_result.items()}
 
     def title(self, key: str) -> str:
-        """How a node is called where it is linked."""
+        """The text of links to a node."""
         node = self.outline.nodes[key]
         titles = {chapter.name: chapter.title for chapter in self.chapters}
         return titles[node.name] if node.kind == "chapter" else node.name
 
     def file(self, node: Node) -> str:
-        """The file of a node as readers are told it."""
+        """The file of a node, as shown to readers."""
         return shown(self.root, node.file)
 
     def address(self, key: str) -> str:
@@ -169,7 +169,7 @@ class Project:
 
 
 def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
-    """A text of the ledger for readers, in which the claims that it names keep theirs."""
+    """A text of the ledger for readers, in which names of claims stay unchanged."""
     parts, begin = [], 0
     for match in _NAMED.finditer(text):
         if match[0] in claims:
@@ -179,7 +179,7 @@ def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> 
 
 
 def records(root: Path, name: str) -> list[dict[str, Any]]:
-    """The rows of an artifact; an empty number is None."""
+    """The rows of an artifact; an empty numeric cell is None."""
     frame = read(root, name).astype(object)
     return [
         {str(field): value for field, value in row.items()}

@@ -1,4 +1,4 @@
-"""Walking the graph on a page: what a node rests on and what rests on it, near and far, as links by kind."""
+"""Links from a node to what it depends on and what depends on it, near and far, by kind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Link:
-    """A node as a link: its kind, what it is called, its page, what it is, and for claims their verdicts."""
+    """A node as a link: its kind, name, page and description, and for claims the verdicts."""
 
     key: str
     kind: str
@@ -48,7 +48,7 @@ def links(project: Project, keys: Iterable[str]) -> list[Link]:
 
 
 def by_kind(project: Project, keys: Iterable[str]) -> list[tuple[str, list[Link]]]:
-    """Nodes as links under the names of their kinds, in the order in which data flow."""
+    """Nodes as links, grouped by kind in the order in which data flow."""
     kinds: dict[str, list[Link]] = {}
     for link in links(project, keys):
         kinds.setdefault(link.kind, []).append(link)
@@ -56,7 +56,7 @@ def by_kind(project: Project, keys: Iterable[str]) -> list[tuple[str, list[Link]
 
 
 def around(project: Project, key: str) -> dict[str, Any]:
-    """What a page says of a node's place in the graph."""
+    """What a page shows of a node's place in the graph."""
     outline = project.outline
     near_below, near_above = set(outline.down[key]), set(outline.up[key])
     ends = ("source", "measurement")

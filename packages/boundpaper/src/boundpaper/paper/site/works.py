@@ -1,4 +1,4 @@
-"""Works: the bibliography as pages show it, each work with the name under which it is cited; both as in the PDF.
+"""Works: the bibliography for pages, each work with its citation name, both as in the PDF.
 
 BibTeX sets it once more, all entries of it, and what it writes is read.
 """
@@ -121,7 +121,7 @@ def _end(text: str, begin: int, pair: str) -> int:
 
 
 def cited(html: str, held: Mapping[str, Work], root: str = "") -> tuple[Markup, tuple[str, ...]]:
-    """Text in which citations lead to the bibliography, and the keys that it cites.
+    """Link the citations of a text to the bibliography; also return the keys that it cites.
 
     Parameters
     ----------

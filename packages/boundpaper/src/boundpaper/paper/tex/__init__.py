@@ -1,1 +1,1 @@
-"""LaTeX as a program: its calls, formats and log, and what it made, seen as pages and pictures."""
+"""LaTeX as a program: its calls, formats and log, and its output as pages and pictures."""

@@ -1,4 +1,4 @@
-"""A figure compiled outside of any build, for a notebook or a script: in a folder that goes with the process."""
+"""Compile a figure outside of a build, for a notebook or a script, in a folder that is removed with the process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def save(figure: Figure, path: Path) -> Path:
     """Write a figure to `path`, see `Figure.save`."""
     form = path.suffix.removeprefix(".").lower()
     if form not in FORMATS:
-        raise SpecError(f"{path}: a figure is saved as {', '.join('.' + each for each in FORMATS)}; end the name so")
+        raise SpecError(f"{path}: a figure is saved as {', '.join('.' + each for each in FORMATS)}; change the ending")
     if not path.absolute().parent.is_dir():
         raise SpecError(f"{path}: no folder {path.absolute().parent}; make it first")
     name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # the document names its pictures by it
@@ -36,7 +36,7 @@ def save(figure: Figure, path: Path) -> Path:
 
 
 def content_of(figure: Figure, form: str, name: str = "figure", head: str = "") -> bytes:
-    """The bytes of a figure as one of `FORMATS`; `name` names it in messages, and the pictures of a `.tex`.
+    """A figure as bytes in one of `FORMATS`; `name` is used in messages and for the pictures of a `.tex`.
 
     `head` takes the place of the preamble that figures share.
     """

@@ -1,4 +1,4 @@
-"""BibTeX: the style that a project chose, and its report in words."""
+"""BibTeX: the style of the bibliography, and the program's report in words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BANNER = re.compile(
 
 
 def style(root: Path) -> str:
-    """The style of the bibliography that the template names, else the last that a preamble does."""
+    """The style of the bibliography that the template names, else the last one that a preamble names."""
     for text in (looks.template(root)[1], looks.preamble(root)):
         if found := _STYLE.findall(text):
             return str(found[-1]).strip()
@@ -30,7 +30,7 @@ def style(root: Path) -> str:
 
 
 def complaints(report: Path) -> list[str]:
-    """What the last run of BibTeX found wrong, errors and warnings, each as a line; none where there is no report."""
+    """Errors and warnings of the last run of BibTeX, one per line; empty if there is no report."""
     if not report.is_file():
         return []
     lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -49,6 +49,6 @@ def complaints(report: Path) -> list[str]:
 
 
 def failure(report: Path, output: str) -> LatexError:
-    """The error for a run of BibTeX that failed: its own words."""
+    """The error for a failed run of BibTeX, in its own words."""
     words = complaints(report) or output.strip().splitlines()[-3:] or ["it ended without a word"]
     return LatexError("bibtex: " + "; ".join(words), FILE)

@@ -1,4 +1,4 @@
-"""Formats: a preamble compiled once, on which figures and the thesis are set without reading its packages again.
+"""Formats: a preamble that is compiled once, so that figures and the thesis need not read its packages again.
 
 A preamble costs more than half of a figure's time and a fifth of a pass over the thesis. The name of a format is a hash
 of what it was made from, so that equal preambles share one, and of the installation that made it. TeX writes it packed
@@ -50,7 +50,7 @@ def preamble(text: str, document: str) -> tuple[str, list[int]]:
 
 
 def made(out: Path, text: str, document: str, record: str, timeout: float) -> str:
-    """Name of the format for a document's preamble, which is dumped when it is not there.
+    """Name of the format for a document's preamble; it is made if it does not exist.
 
     Parameters
     ----------

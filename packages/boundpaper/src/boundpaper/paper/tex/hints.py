@@ -1,4 +1,4 @@
-"""Hints: what usually is behind one of LaTeX's messages, and how it is mended."""
+"""Hints: the usual cause of a LaTeX message, and its mend."""
 
 import re
 
@@ -41,7 +41,7 @@ _KINDS = {
 
 
 def hint(kind: str, message: str) -> str:
-    """What to do about a finding of a log; empty where nothing is known.
+    """Hint for a finding of a log; empty if there is none.
 
     Parameters
     ----------

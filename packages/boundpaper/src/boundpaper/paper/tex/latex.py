@@ -95,7 +95,7 @@ def pdflatex(
 
 
 def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.Completed:
-    """The bibliography of what `job.aux` cites, into `job.bbl`; both relative to `cwd`."""
+    """Run BibTeX: write the bibliography that `job.aux` cites to `job.bbl`; both are relative to `cwd`."""
     process.require("bibtex")
     return process.run(("bibtex", job), cwd, PASS_TIMEOUT, environment(bibliographies=bibliographies))
 
@@ -107,7 +107,7 @@ def dump(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) ->
 
 
 def through(document: str, *, cwd: Path, output: str, job: str, timeout: float = PASS_TIMEOUT) -> process.Completed:
-    """One pass of pdflatex that goes on past errors, so that its log has all of them; a PDF may come of it."""
+    """Run one pass of pdflatex that continues after errors, so that its log has them all; it may write a PDF."""
     flags = [flag for flag in FLAGS if flag not in ("-halt-on-error", "-interaction=batchmode")]
     argv = ("pdflatex", "-interaction=nonstopmode", *flags, f"-output-directory={output}", f"-jobname={job}", document)
     return process.run(argv, cwd, timeout, environment(inputs=(output,), bibliographies=output))
@@ -116,7 +116,7 @@ def through(document: str, *, cwd: Path, output: str, job: str, timeout: float =
 def latexmk(
     document: str, *, cwd: Path, output: str, form: str = "", formats: str = "", timeout: float = 5 * PASS_TIMEOUT
 ) -> process.Completed:
-    """As many passes of pdflatex and bibtex as `document` needs; `-norc` ignores the user's own settings.
+    """Run as many passes of pdflatex and bibtex as `document` needs; `-norc` ignores the user's settings.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Finding:
 
     @property
     def hint(self) -> str:
-        """How it is mended, after a semicolon; empty where nothing is known."""
+        """The mend, after a semicolon; empty if unknown."""
         advice = hint(self.kind, self.message)
         return f"; {advice}" if advice else ""
 
@@ -156,7 +156,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
 
 
 def read(out: Path, path: str, kept: str) -> Log:
-    """Parse the log `path` below `out`, and keep a copy at `kept` where a reader finds it; no log is an empty one."""
+    """Parse the log `path` below `out`, and copy it to `kept` for readers; a missing log counts as empty."""
     try:
         text = (out / path).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

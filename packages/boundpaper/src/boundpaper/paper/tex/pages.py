@@ -1,4 +1,4 @@
-"""The pages of the thesis as a reader sees them: lines with place and size, and the faults of layout on them."""
+"""Pages of the thesis as a reader sees them: lines with place and size, and faults of layout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"(?:[A-Z]|(?<!\d)\d++)\.\d+")
 
 @dataclass(frozen=True)
 class Limits:
-    """What a page may be (`paper/layout.yaml`).
+    """Limits of a page's layout (`paper/layout.yaml`).
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Page:
 
 
 def limits(root: Path) -> Limits:
-    """Read the limits of a project.
+    """Read the layout limits of a project.
 
     Raises
     ------
@@ -199,7 +199,7 @@ class _Book:
         return (lowest - self.top) / (self.bottom - self.top)
 
     def ends(self, place: int) -> bool:
-        """Whether a chapter begins on the next page, or after turned pages that end this one, or the document ends."""
+        """Whether a chapter begins on the next page, or after rotated pages, or the document ends here."""
         after = place + 1
         while after < len(self.pages) and self.pages[after].turned:
             after += 1
@@ -210,11 +210,11 @@ class _Book:
         return [match["name"] for line in page.lines if (match := _CAPTION.match(line.text)) and not self.is_text(line)]
 
     def flows(self, page: Page) -> bool:
-        """Whether a long table begins, goes on or ends on a page: it stands in the text and does not float."""
+        """Whether a long table begins, continues or ends on a page; it is part of the text and does not float."""
         return any(line.text == _FOOT or _CONTINUED.match(line.text) for line in page.lines)
 
     def continued(self, page: Page) -> Iterator[tuple[str, int]]:
-        """Long tables that a page continues, with the lines that are left of them, heading and foot not counted."""
+        """Long tables that continue on a page, with their remaining lines without heading and foot."""
         content = self.inside(page)
         for at, line in enumerate(content):
             if match := _CONTINUED.match(line.text):
@@ -229,7 +229,7 @@ class _Book:
                 yield match["name"], rows - 1
 
     def runs(self) -> Iterator[tuple[int, int]]:
-        """First page and length of runs of pages without text between pages with text of one chapter."""
+        """First page and length of each run of pages without text inside one chapter."""
         start, length = 0, 0
         for place in range(self.first, len(self.pages)):
             page = self.pages[place]
@@ -243,7 +243,7 @@ class _Book:
                 start, length = (start, length + 1) if length else (place, 1)
 
     def distances(self) -> Iterator[tuple[int, str, int | None]]:
-        """Each exhibit with its page and how far the nearest call in the text is; None where there is none."""
+        """Each exhibit with its page and its distance from the nearest reference in the text; None without one."""
         calls: dict[str, list[int]] = {}
         for place in range(self.first, len(self.pages)):
             text = " ".join(line.text for line in self.inside(self.pages[place]) if self.is_text(line))
@@ -286,7 +286,7 @@ class _Boxes(HTMLParser):
             self._heights.append(round(numbers["ymax"] - numbers["ymin"], 1))
 
     def handle_data(self, data: str) -> None:
-        """Take up a word."""
+        """Add a word."""
         if self._in_word:
             self._words.append(data)
 

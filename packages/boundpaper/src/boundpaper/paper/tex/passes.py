@@ -1,4 +1,4 @@
-r"""The first passes over the thesis: what the last one reads is made by drafts, which draw no page.
+r"""First passes over the thesis: drafts without pages, which write what the last pass reads.
 
 A document that nothing is known of takes latexmk four passes: labels and citations, then the bibliography, then its
 citations, then the pages that these moved. The citations stand in the files that are read, so that bibtex can come
@@ -22,7 +22,7 @@ DRAFTS = 2
 
 
 def begin(out: Path, document: str, state: str, *, form: str, formats: str) -> None:
-    """Leave bibliography and auxiliary files of a document that has none, as far as drafts can.
+    """Write the bibliography and auxiliary files of a document that has none, as far as drafts can.
 
     Whatever goes amiss is left for the run that comes after, which says it.
 

@@ -1,4 +1,4 @@
-"""Looking into a PDF: pages, text, and whether its fonts travel with it (with pypdf and pdftotext)."""
+"""Content of a PDF: pages, text, and whether its fonts are embedded (with pypdf and pdftotext)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pages(content: bytes) -> int:
 
 
 def text(content: bytes) -> str:
-    """All text, with runs of blanks and line ends as one blank, by poppler's pdftotext.
+    """All text, with whitespace collapsed to single blanks, by poppler's pdftotext.
 
     pypdf loses the spaces of tightly set lines, so that words looked for are not found.
     """

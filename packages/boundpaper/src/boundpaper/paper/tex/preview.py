@@ -1,4 +1,4 @@
-"""One chapter by itself, with its exhibits, for the eyes of who writes it."""
+"""Preview of one chapter by itself, with its exhibits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PREVIEWS = "state/latex/chapters"  # below the output folder: what makes the nex
 
 
 def compile_chapter(root: Path, name: str) -> bytes:
-    """Compile one chapter by itself, without title page, lists and appendices; what it refers to elsewhere is `??`.
+    """Compile one chapter without title page, lists and appendices; references to other chapters print `??`.
 
     Parameters
     ----------

@@ -40,13 +40,13 @@ class Row:
 
     @property
     def words(self) -> frozenset[str]:
-        """The texts that tell the row from others: no numbers with a point, no sentences."""
+        """Texts that distinguish the row from others: no decimals, no sentences."""
         kept = (text for text in self.cells.values() if text and len(text) < 60)
         return frozenset(text for text in kept if not (_NUMBER.fullmatch(text) and not text.isdigit()))
 
     @property
     def label(self) -> str:
-        """The row's name: the first text that is no number, else the first one."""
+        """The row's name: the first text that is not a number, else the first one."""
         named = [text for text in [*self.shown.values(), *self.cells.values()] if text]
         return next((text for text in named if tokens(text)[:1] != [text]), named[0] if named else "")
 
@@ -58,7 +58,7 @@ class Row:
 
 
 def number(text: str) -> float | None:
-    """The number that a cell of an artifact is, or None."""
+    """The number in a cell of an artifact, or None."""
     try:
         value = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The way down: from a cell to the cells and rows that it was made from, ending at sources and measurements."""
+"""Descent: from a cell to the cells and rows that it was made from, down to sources and measurements."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Project:
 def descent(
     project: Project, step: Step, row: Row | None, column: str, seen: set[str], depth: int = 1
 ) -> Iterator[str]:
-    """Lines that lead from a cell (or, without a column, a row; without a row, a step) to what it rests on."""
+    """Lines that lead from a cell to its inputs; without a column from a row, without a row from a step."""
     pad = "  " * depth
     if step.function or step.kind.name == "chapter":
         yield f"{pad}{step.file}:{step.line} {step.key}({', '.join(step.artifacts)})"
@@ -70,7 +70,7 @@ def descent(
 
 
 def part(project: Project, artifact: str, rows: list[Row], where: str, seen: set[str], depth: int) -> Iterator[str]:
-    """Lines about rows of an artifact, or about the cell in a column of the first, and what these rest on."""
+    """Lines for rows of an artifact and for their inputs; with a column, for that cell of the first row."""
     pad = "  " * depth
     maker = project.maker(artifact)
     if maker is None:

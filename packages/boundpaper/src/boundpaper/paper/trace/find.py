@@ -1,4 +1,4 @@
-"""Finding what is traced: a printed number wherever it stands, or the cell, verdict or step that an address names."""
+"""Find what to trace: every place of a printed number, or the cell, verdict or step of an address."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOMS = (*PRINTED, "claim", "result", "source", "measurement")
 
 @dataclass(frozen=True)
 class Hit:
-    """A place where a number stands: how well it fits, the step, the row, the column, and what is printed there."""
+    """A place of a number: how well it fits, the step, the row, the column, and the printed text."""
 
     rank: int
     step: Step

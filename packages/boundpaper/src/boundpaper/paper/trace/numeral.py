@@ -1,4 +1,4 @@
-"""A number as a reader meets it, and which cells it may stand for."""
+"""A number as a reader sees it, and the cells that it may come from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SAME, EQUAL, ROUNDED = 3, 2, 1
 
 
 def tokens(text: str) -> list[str]:
-    """The numbers of a text, as they are printed, with plain signs and without thousands commas."""
+    """Numbers of a text as printed, with plain signs and without thousands separators."""
     return [
         each.replace(",", "").lstrip("+")
         for each in TOKEN.findall(text.replace("−", "-").replace("$-$", "-").replace("{,}", ""))
@@ -41,7 +41,7 @@ class Numeral:
 
     @classmethod
     def read(cls, text: str) -> Numeral | None:
-        """The number that a text is, or None where it is none."""
+        """The number that a text consists of, or None."""
         try:
             match = parse(text)
         except DataError:
@@ -52,7 +52,7 @@ class Numeral:
         return cls(digits[0], match.low, match.high, text.rstrip().endswith("%"))
 
     def fits(self, text: str) -> int:
-        """How well a cell's text fits: `SAME` digits, an `EQUAL` value, one that is `ROUNDED` to it, or 0."""
+        """How well a cell's text fits: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
         numeral = Numeral.read(text)
         if numeral is None:
             return 0

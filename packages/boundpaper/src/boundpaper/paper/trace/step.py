@@ -1,4 +1,4 @@
-"""What a trace looks at in a step of the graph, which this room does not import."""
+"""Attributes of a step that a trace uses, since this room does not import the graph."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Protocol
 
 
 class Kind(Protocol):
-    """The kind of a step: its name, and the artifact that its steps make or check, empty when they make none."""
+    """The kind of a step: its name, and the artifact that its steps make or check; empty if there is none."""
 
     @property
     def name(self) -> str:
-        """Such as `table`."""
+        """Name of the kind, such as `table`."""
 
     @property
     def artifact(self) -> str:
@@ -23,7 +23,7 @@ class Step(Protocol):
 
     @property
     def key(self) -> str:
-        """`kind:name`."""
+        """Key of the step, `kind:name`."""
 
     @property
     def kind(self) -> Kind:
@@ -43,7 +43,7 @@ class Step(Protocol):
 
     @property
     def function(self) -> str:
-        """The function; empty for what is no Python."""
+        """Name of the function; empty if the step is not Python."""
 
     @property
     def doc(self) -> str:

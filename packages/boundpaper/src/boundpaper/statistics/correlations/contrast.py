@@ -174,7 +174,7 @@ def _inverted(sizes: tuple[float, float, float], n: int, method: Method) -> floa
         return 1.0
 
     def room(quantile: float) -> float:
-        """By how much the interval leaves zero out at a quantile of the normal distribution."""
+        """Distance of the interval from zero at a quantile of the normal distribution."""
         ends, _ = overlapping(*sizes, n, method, 1 - 2 * float(stats.norm.sf(quantile)))
         assert ends is not None
         return ends[0] if difference > 0 else -ends[1]

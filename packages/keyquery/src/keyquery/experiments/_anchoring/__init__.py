@@ -1,1 +1,1 @@
-"""What the anchoring experiment is made of: samples, states, probes, groups."""
+"""Parts of the anchoring experiment: samples, states, probes, groups."""

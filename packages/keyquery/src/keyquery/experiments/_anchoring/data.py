@@ -54,7 +54,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Split:
-    """Samples to train probes on and samples to measure, no unit in both.
+    """Samples for training probes and samples for measuring, without common units.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Split:
     def __post_init__(self) -> None:
         shared = {sample.unit for sample in self.train} & {sample.unit for sample in self.test}
         if shared:
-            raise DataError(f"{sorted(shared)[0]!r} stands both in training and in test samples")
+            raise DataError(f"{sorted(shared)[0]!r} is both in the training and in the test samples")
         for name, samples in (("training", self.train), ("test", self.test)):
             right = sum(sample.right for sample in samples)
             if not 1 < right < len(samples) - 1:
@@ -82,7 +82,7 @@ class Split:
 
 
 def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> Split:
-    """Statements whose truth is known by construction, dealt out by the name that they are about.
+    """Statements whose truth is known by construction, divided by the name that they are about.
 
     A statement with an object that is true of nobody is wrong whatever the question; all others need the question.
 
@@ -100,7 +100,7 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
     """
     if TASK not in subject.book.tasks():
         raise DataError(
-            f"{subject.name}: there are no planted statements in {subject.book.name}; "
+            f"{subject.name}: planted statements cannot be had in {subject.book.name}; "
             "give --data popqa, triviaqa, hotpotqa or nq"
         )
     count = round((KNOWN_SHARE if known else SHARE) * (train + test))
@@ -126,7 +126,7 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
 
 
 def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
-    """The statements about names whose own object is the likeliest end of the statement, by the sum over its tokens.
+    """Statements about names whose own object is the model's likeliest completion, by the sum over its tokens.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def _opening(prompt: str, start: int) -> int:
 
 
 def deal(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:
-    """Units dealt to training and test in proportion, then as many samples of each as asked.
+    """Divide units between training and test in proportion, then take as many samples of each as asked.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Groups of test samples, made in several ways, and what is told of each: the rows of the anchoring experiment."""
+"""Groups of test samples, formed in several ways, and the rows of the anchoring experiment for each."""
 
 from __future__ import annotations
 

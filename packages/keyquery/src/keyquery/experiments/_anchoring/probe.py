@@ -1,4 +1,4 @@
-"""Probes of truth, one a layer, and what they say before and after a cut."""
+"""Probes of truth, one per layer, and their predictions before and after a cut."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS = 2000  # of the solver
 
 @dataclass(frozen=True)
 class Probes:
-    """Linear classifiers of "the answer is right", one a layer.
+    """Linear classifiers of "the answer is right", one per layer.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def train(states: NDArray[np.float32], right: Bools, strength: float = 1.0) -> P
 
 @dataclass(frozen=True)
 class Readings:
-    """What one set of probes says of test samples; all of shape (n, L).
+    """Predictions of one set of probes for test samples; all of shape (n, L).
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Readings:
     filler: Floats
 
     def flips(self) -> Bools:
-        """Whether the cut turns the predicted class: question-anchored."""
+        """Whether the cut changes the predicted class: question-anchored."""
         return _of_class(self.before, self.cut) < 0.5
 
     def delta(self, after: Literal["cut", "control", "filler"] = "cut") -> Floats:

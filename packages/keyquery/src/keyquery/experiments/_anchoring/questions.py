@@ -173,7 +173,7 @@ def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
     try:
         rows = parquet.ParquetFile(path).read(use_threads=False).to_pylist()
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not readable as Parquet ({str(error).splitlines()[0][:120]})") from None
+        raise DataError(f"{path}: not valid Parquet ({str(error).splitlines()[0][:120]})") from None
     for number, row in enumerate(rows):
         yield f"{path}, row {number}", row
 
@@ -221,7 +221,7 @@ def _samples(subject: Subject, part: Sequence[Question]) -> list[str]:
 
 
 def as_sample(question: Question, said: str) -> Sample | None:
-    """A question and what the model said as a sample; None when it said no answer.
+    """Make a sample of a question and the model's answer; None if the model gave no answer.
 
     The text ends with the exact answer. Tokenizers that drop the space in front of a continuation get it back.
     """

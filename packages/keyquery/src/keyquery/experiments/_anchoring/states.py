@@ -1,4 +1,4 @@
-"""Hidden states at the end of an answer, with the question in sight, out of sight, and with a control."""
+"""Hidden states at the end of an answer: with the question visible, with it hidden, and with a control."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Marked:
     filler: tuple[int, ...] = ()
 
     def blocked(self, keys: Sequence[int], tokens: int) -> NDArray[np.bool_]:
-        """Which query (row) loses which key (column): every later position that is not itself among the keys."""
+        """Mask of queries (rows) that lose keys (columns): every later position that is not itself among the keys."""
         mask = np.zeros((tokens, tokens), dtype=bool)
         for key in keys:
             mask[key + 1 :, key] = True
@@ -84,7 +84,7 @@ def marked(tokenizer: Any, sample: Sample, seed: int, *, read: str = "answer") -
     last = answer[-1] if read == "answer" else len(offsets) - 1
     if question[0] == 0:
         raise DataError(
-            f"the question's first word is the first token of {sample.text[:40]!r}: no token would be left to attend "
+            f"the question begins at the first token of {sample.text[:40]!r}: no token would be left to attend "
             "to; the tokenizer puts no beginning token in front"
         )
     free = [place for place in range(1, answer[0]) if place not in question]
@@ -98,7 +98,7 @@ def marked(tokenizer: Any, sample: Sample, seed: int, *, read: str = "answer") -
 
 
 def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
-    """Tokens that share a character with a span; the space in front of a word, which some tokens hold, is no part."""
+    """Tokens that overlap a span; the space before a word, which some tokens contain, does not count."""
     start, end = span
     places = []
     for place, (first, last) in enumerate(offsets):
@@ -163,7 +163,7 @@ def states(
 
 @contextmanager
 def reading(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
-    """Hooks on all blocks that keep, by layer, what each row of a forward gives out at its last token, (B, D)."""
+    """Hook all blocks to keep each row's output at its last token, by layer, shape (B, D)."""
     torch = libraries.torch
     kept: dict[int, NDArray[np.float32]] = {}
 

@@ -39,7 +39,9 @@ def decisive(question: str) -> tuple[Span, ...]:
 
 
 def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...]:
-    """Character spans of a question's subject and property: see `RULE_SUBJECT`; empty when the subject is not there."""
+    """Character spans of a question's subject and property (see `RULE_SUBJECT`); empty if the subject does not
+    occur.
+    """
     first = _find(question, subject)
     if first is None:
         return ()
@@ -62,7 +64,7 @@ def _meet(one: Span, other: Span) -> bool:
 
 
 def exact_answer(said: str) -> Span | None:
-    """Where the answer stands in what a model went on to say: its first line, up to the end of a sentence.
+    """Character span of the answer in the model's continuation: its first line, up to the end of a sentence.
 
     The rule is the same for right and for wrong answers, so that the place of the last token tells nothing of the
     truth. Quotation marks and spaces around it are left out. None when there is no word.

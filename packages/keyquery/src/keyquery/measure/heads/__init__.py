@@ -1,1 +1,1 @@
-"""The heads of a capture: found, analysed in parallel and written as tables."""
+"""Analysis of a capture's heads, in parallel, written as tables."""

@@ -1,4 +1,4 @@
-"""Every head of a capture analysed, in parallel and never twice, and its tables written as measurements."""
+"""Analyse every head of a capture, in parallel and never twice, and write its tables as measurements."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WIDER = "where a rotation turned them, plasticity is the higher the wider the bi
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What a run of `measure` did.
+    """Outcome of `measure`.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def described(
 def analyse_heads(
     capture: Capture, options: PlasticityOptions, folder: Path, jobs: int, progress: Bar
 ) -> tuple[list[Finding], int]:
-    """Give the findings of all heads in order, and how many an earlier run had left in `folder`.
+    """Return the findings of all heads in order, and how many of them an earlier run had left in `folder`.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def _too_big(jobs: int) -> str:
 
 
 def refuse_empty(capture: Capture, findings: Sequence[Finding], options: PlasticityOptions) -> None:
-    """Refuse a capture of which nothing can be said."""
+    """Refuse a capture without any head that can be analysed."""
     if any("ap_overall" in finding.metrics for finding in findings):
         return
     rows = [row for finding in findings for row in finding.bins]
@@ -374,7 +374,7 @@ def run(
     memory: float | None = None,
     **asked: Any,
 ) -> list[str]:
-    """The command: measure, and say on standard error how long it took.
+    """Carry out the command: measure, and report the time on standard error.
 
     Without an estimator, queries are turned to the centres of their bins; of a capture that does not say how its model
     turns them they are taken as captured, which is said.

@@ -1,4 +1,4 @@
-"""Captures of a subject over its own book's texts, and what the head geometry finds in them."""
+"""Captures of a subject over texts of its own book, and the head geometry computed from them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DOCUMENTS = 256  # with one token a bucket and document, so many queries in each
 
 
 def open_or_capture(subject: Subject, options: Options, kind: str | None = None) -> Capture:
-    """Queries and keys of a subject over 256 texts of one kind, in the folder of its answers; made once.
+    """Capture queries and keys of a subject over 256 texts of one kind, once, in the folder of its answers.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
 
 
 def findings(subject: Subject, options: Options, kind: str | None = None) -> list[Finding]:
-    """What the head geometry finds in each captured head of a subject, over texts of one kind."""
+    """Head geometry of each captured head of a subject, over texts of one kind."""
     assert subject.folder is not None or subject.source is None
     held = open_or_capture(subject, options, kind)
     folder = Path(held.root).parent.parent / "heads"

@@ -1,4 +1,4 @@
-"""What the analysis finds in one captured head: plain numbers that a JSON file keeps, so that no head is done twice."""
+"""Results of analysing one captured head: plain numbers that a JSON file keeps, so that no head is analysed twice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DECILES = tuple(f"ap_decile_{place}" for place in range(10))
 
 @dataclass
 class Finding:
-    """What is known of one head; JSON values only.
+    """Results for one head; JSON values only.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Finding:
     kind : str
         What the first principal component carries; empty when it is not known.
     bins : list of dict
-        One a query bin: position, queries, pairs, plasticity, mean_gap, spread, reason.
+        One per query bin: position, queries, pairs, plasticity, mean_gap, spread, reason.
     cells : list of list
         Cells of the map: key distance, query distance (indices), pairs, plasticity.
     competition : list of list
@@ -93,7 +93,7 @@ class Finding:
     precision: str = ""
 
     def put(self, name: str, value: float | Scalar) -> None:
-        """Set a metric, or the reason why it is missing."""
+        """Set the value of a metric, or the reason why it is missing."""
         scalar = value if isinstance(value, Scalar) else Scalar(float(value), 1)
         if scalar.value is None:
             self.reasons[name] = scalar.reason
@@ -101,7 +101,7 @@ class Finding:
             self.metrics[name] = scalar.value
 
     def without(self, names: tuple[str, ...], reason: str) -> None:
-        """Leave metrics out for one reason."""
+        """Mark metrics as missing for one reason."""
         self.reasons |= dict.fromkeys(names, reason)
 
 
@@ -115,7 +115,7 @@ def load_or_analyse(
     folder: Path,
     keys: KeySide | None = None,
 ) -> tuple[Finding, bool]:
-    """The finding of a head from `folder`, or made and put there; and whether it was there.
+    """Load the finding of a head from `folder`, or compute and store it; also return whether it was there.
 
     The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are those of the head,
     where another head that reads them was done before.
@@ -134,7 +134,7 @@ def load_or_analyse(
 def attempts(
     capture: captures.Capture, heads: Sequence[sampling.Head], options: PlasticityOptions, folder: Path
 ) -> Iterator[tuple[sampling.Head, Outcome]]:
-    """Analyse heads, those that follow each other and read the same keys with one copy of them.
+    """Analyse heads; consecutive ones that read the same keys share one copy of them.
 
     A damaged file is an outcome, so that the other heads go on.
     """
@@ -156,7 +156,7 @@ def place(
     folder: Path,
     keys: KeySide | None = None,
 ) -> tuple[Path, str]:
-    """Where the finding of a head is kept, and the content hash of its vectors."""
+    """Path of the finding of a head, and the content hash of its vectors."""
     queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
     vectors = queries + (keys or KeySide(capture, head, options)).digest
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}

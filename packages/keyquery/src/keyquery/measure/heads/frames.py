@@ -1,4 +1,4 @@
-"""Findings of a capture's heads as the tables that are kept: one row a head, a bin, a cell, a dimension, a metric."""
+"""Findings of a capture's heads as tables: one row per head, bin, cell, dimension or metric."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def frames(
 
 
 def head_metrics(findings: Sequence[Finding]) -> pd.DataFrame:
-    """One row a head: all its metrics, and why some are missing."""
+    """One row per head: all its metrics, and why some are missing."""
     rows = []
     for finding in findings:
         values = {name: finding.metrics.get(name) for name in METRICS}
@@ -65,7 +65,7 @@ def head_metrics(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def head_profile(findings: Sequence[Finding]) -> pd.DataFrame:
-    """One row a head and query bin."""
+    """One row per head and query bin."""
     rows = [{**_place(finding), "bin": place, **row} for finding in findings for place, row in enumerate(finding.bins)]
     return _frame(rows, ("position", "plasticity", "mean_gap", "spread"))
 
@@ -104,7 +104,7 @@ def head_competition(findings: Sequence[Finding], options: PlasticityOptions, co
 
 
 def head_components(findings: Sequence[Finding]) -> pd.DataFrame:
-    """One row a head and original dimension of its queries."""
+    """One row per head and original dimension of its queries."""
     return pd.DataFrame(
         {**_place(finding), "dimension": place, "r2": r2, "weight": weight}
         for finding in findings
@@ -113,7 +113,7 @@ def head_components(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def head_spectrum(findings: Sequence[Finding]) -> pd.DataFrame:
-    """One row a head and principal component of its queries and keys, the first ones."""
+    """One row per head and principal component of its queries and keys, the first ones."""
     return pd.DataFrame(
         {**_place(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
         for finding in findings
@@ -122,7 +122,9 @@ def head_spectrum(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def head_plane(findings: Sequence[Finding]) -> pd.DataFrame:
-    """A draw of queries and keys in the plane of drift and separation, for heads spread evenly over the captured."""
+    """A sample of queries and keys in the plane of drift and separation, for heads spread evenly over the captured
+    ones.
+    """
     known = [finding for finding in findings if finding.plane]
     picked = sorted({round(place) for place in np.linspace(0, len(known) - 1, min(PLANE_HEADS, len(known)))})
     return pd.DataFrame(
@@ -187,7 +189,7 @@ def model_metrics(
 def half_metrics(
     findings: Sequence[Finding], options: PlasticityOptions, part: Capture, bins: int, split: int, half: int
 ) -> pd.DataFrame:
-    """Means over heads of a half of a capture's documents, without intervals: what differs between halves is noise."""
+    """Means over heads for half of a capture's documents, without intervals; differences between halves are noise."""
     means = model_metrics(findings, options, part.context, bins)
     kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
     placed = means[kept].assign(split=split, half=half, documents=len(part.documents))
@@ -213,7 +215,7 @@ def _place(found: Finding) -> dict[str, Any]:
 
 
 def _cells(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
-    """Cells of all heads by their indices, in order: an array with a row a head each."""
+    """Cells of all heads by their indices, in order: an array with one row per head each."""
     cells: dict[tuple[int, int], list[list[float]]] = defaultdict(list)
     for each in lists:
         for i, j, *values in each:

@@ -1,4 +1,4 @@
-"""Heads of a capture as jobs of a cluster: each analyses a share, and its findings are kept where all see them."""
+"""Analyse heads of a capture as jobs of a cluster; each handles a share and stores findings where all can read them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def analyse_missing(
 
 
 def share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
-    """A job: analyse some heads; a damaged one is left to the command, which says what is wrong with it."""
+    """Job: analyse some heads; damaged heads are left to the command, which reports what is wrong."""
     outcomes = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
     for done, (_, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, DataError):

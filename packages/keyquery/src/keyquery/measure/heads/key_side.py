@@ -16,7 +16,7 @@ from keyquery.models.captures.sampling import Head
 
 
 class KeySide:
-    """Keys of one key head of a capture, each part made when it is first asked for.
+    """Keys of one key head of a capture; each part is computed when first asked for.
 
     Parameters
     ----------
@@ -47,17 +47,17 @@ class KeySide:
 
     @cached_property
     def positions(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Their positions, tokens."""
+        """Positions of the keys in tokens."""
         return self.vectors.position.astype(np.int64)
 
     @cached_property
     def documents(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Their documents."""
+        """Documents of the keys."""
         return self.vectors.document.astype(np.int64)
 
     @cached_property
     def moments(self) -> Moments:
-        """Their moments."""
+        """Moments of the keys."""
         return class_moments(self.vectors.vectors, self.positions, self._options.precision)
 
     @cached_property

@@ -1,1 +1,1 @@
-"""What a model says: forwards under a key cache, likelihoods, and greedy or sampled answers."""
+"""Answers of a model: forwards with a key cache, likelihoods, and greedy or sampled text."""

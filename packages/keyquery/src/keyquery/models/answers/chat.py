@@ -1,4 +1,4 @@
-"""One user turn in, a sampled answer out: prompts by the model's chat template, batches padded on the left."""
+"""Sampled answers to single user turns: prompts by the model's chat template, batches padded on the left."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Turn:
 
 
 def reasons(tokenizer: Any) -> bool:
-    """Whether the model's chat template knows of thoughts before the answer."""
+    """Whether the model's chat template supports thoughts before the answer."""
     template = str(getattr(tokenizer, "chat_template", None) or "")
     return SWITCH in template or marked(template)
 

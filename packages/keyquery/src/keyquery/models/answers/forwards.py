@@ -1,4 +1,4 @@
-"""Forwards under a key cache: tokens of a prompt, batches of equal length, and one step after another."""
+"""Forwards with a key cache: tokens of a prompt, batches of equal length, and one step after another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def encode(tokenizer: Any, text: str) -> list[int]:
     """
     ids: list[int] = list(tokenizer(text, verbose=False)["input_ids"])
     if not ids:
-        raise ModelError(f"the tokenizer makes no tokens of the prompt {text[:40]!r}, and adds no beginning token")
+        raise ModelError(f"the tokenizer gives no tokens for the prompt {text[:40]!r}, and adds no beginning token")
     end = getattr(tokenizer, "eos_token_id", None)
     begin = getattr(tokenizer, "bos_token_id", None)
     if len(ids) > 1 and ids[-1] == end and end != begin:
@@ -37,7 +37,7 @@ def encode(tokenizer: Any, text: str) -> list[int]:
 
 
 def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any, start: int, keep: int = 1) -> Tensor:
-    """Logits of the last `keep` tokens (B, keep, V) of a forward whose first token stands at `start` of the cache."""
+    """Logits of the last `keep` tokens (B, keep, V) of a forward whose first token is at `start` in the cache."""
     torch = libraries.torch
     if mask is None:
         places = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)
@@ -55,7 +55,9 @@ def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any
 
 
 def batches(keys: Sequence[Any], batch: int, *, together: bool = False) -> Iterator[list[int]]:
-    """Indices of equal key in order of first appearance, at most `batch` at a time; of any key when `together`."""
+    """Group indices with equal keys in order of first appearance, at most `batch` at a time; with `together`, of any
+    key.
+    """
     groups: dict[Any, list[int]] = {}
     for index, key in enumerate(keys):
         groups.setdefault(None if together else key, []).append(index)

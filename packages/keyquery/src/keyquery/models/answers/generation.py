@@ -1,4 +1,4 @@
-"""What a causal language model says: greedy continuations.
+"""Greedy continuations by a causal language model.
 
 Prompts are never padded unless asked: an intervention on the beginning token acts on absolute position 0, which padding
 would fill with something else. Prompts of equal length share a batch instead. The first forward over a prompt (the

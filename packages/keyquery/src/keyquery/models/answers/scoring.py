@@ -58,7 +58,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Branch:
-    """One answer after the common beginning of its group: tokens up to it, its own tokens, and whose it is."""
+    """One answer after the common beginning of its group: the tokens before it, its own tokens, and its owner."""
 
     rest: tuple[int, ...]
     answer: tuple[int, ...]
@@ -66,7 +66,7 @@ class Branch:
 
     @property
     def fed(self) -> tuple[int, ...]:
-        """What must be run to read all of the answer's tokens: everything but the last."""
+        """Tokens that must be run to score the whole answer: all but the last."""
         return self.rest + self.answer[:-1]
 
 
@@ -79,7 +79,7 @@ def options_logprobs(
     prefill: Around = nullcontext,
     decode: Around = nullcontext,
 ) -> list[Scores]:
-    """Log-probabilities of answers, each taken whole: the sum over its tokens, given the prompt.
+    """Log-probabilities of whole answers: sums over their tokens, given the prompt.
 
     The prompts are run once each; the answers' later tokens follow under the key cache, so `decode` is entered only
     when some answer has more than one token.
@@ -117,7 +117,7 @@ def grouped_logprobs(
     prefill: Around = nullcontext,
     decode: Around = nullcontext,
 ) -> list[list[Scores]]:
-    """Log-probabilities as by `options_logprobs`, where the prompts of a group begin alike.
+    """Log-probabilities as in `options_logprobs`, for groups whose prompts begin alike.
 
     What they share is run once, in `prefill`; the ends of the prompts follow under the key cache, in `decode`, one
     after another, so that no key cache is ever held more than once (twice where windows slide).
@@ -151,7 +151,7 @@ def continuation(tokenizer: Any, prompt: str, option: str, head: Sequence[int] |
     whole = encode(tokenizer, prompt + ("" if prompt[-1:].isspace() else " ") + option)
     if whole[: len(head)] != head:
         raise ModelError(
-            f"the tokenizer joins the answer {option!r} with the end of its prompt, {prompt[-30:]!r}; "
+            f"the tokenizer merges the answer {option!r} with the end of its prompt, {prompt[-30:]!r}; "
             "end the prompt elsewhere"
         )
     added = whole[len(head) :]
@@ -170,7 +170,7 @@ def _branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], lis
     for number, ((prompt, options), ids) in enumerate(zip(group, prompts, strict=True)):
         parts = [tuple(continuation(tokenizer, prompt, option, ids)) for option in options]
         if not parts:
-            raise DataError(f"no answers to choose from after the prompt {prompt[-40:]!r}")
+            raise DataError(f"0 answers to choose from after the prompt {prompt[-40:]!r}")
         if len(set(parts)) < len(parts):
             raise DataError(f"two of the answers {', '.join(options)} have the same tokens after {prompt[-40:]!r}")
         branches += [Branch(tuple(ids[length:]), part, number) for part in parts]

@@ -1,4 +1,4 @@
-"""What a reasoning model thinks before it answers, cut off: in answers made here as in prediction files."""
+"""Thoughts of a reasoning model, removed from its answers, both from answers made here and from prediction files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Split(NamedTuple):
 
 
 def opens(prompt: str) -> bool:
-    """Whether a prompt ends inside a thought that it has opened."""
+    """Whether a prompt ends inside a thought that it opened."""
     last = None
     for last in OPENING.finditer(prompt):  # noqa: B007
         pass
@@ -58,7 +58,7 @@ def part_of_mark(token: str) -> bool:
 
 
 def split_thoughts(text: str, *, opened: bool = False) -> Split:
-    """Cut off what a reasoning model thinks before it answers.
+    """Remove what a reasoning model thinks before it answers.
 
     The answer stands after the last closing mark, whatever is nested before it and whether or not its opening mark is
     there; of channels it is the last one called `final`. A thought that never ends is no answer.

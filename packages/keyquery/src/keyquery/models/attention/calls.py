@@ -1,4 +1,4 @@
-"""Seeing every attention call of a model, without touching its code.
+"""Record every attention call of a model without changing its code.
 
 One private name is registered with the attention interface of transformers, and under the same name the mask, because
 a name without a mask function receives no mask at all: wrong under sliding windows and left padding, and invisible on
@@ -70,7 +70,7 @@ class Call:
 
     @property
     def window(self) -> int | None:
-        """The sliding window in tokens, None where the layer sees everything before it."""
+        """The sliding window in tokens; None if the layer sees everything before it."""
         given = self.options.get("sliding_window")
         return None if given is None else int(given)
 
@@ -102,7 +102,7 @@ _kernels: dict[int, tuple[object, str]] = {}  # id of a configuration -> (the co
 
 
 def positions_of(attention_mask: Tensor) -> Tensor:
-    """Position ids that start at 0 with the first real token of each row: what left padding needs.
+    """Position ids that start at 0 with the first real token of each row, as left padding requires.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Hand no attention call of this context to a recorder or an observer: for a forward that only looks at a model."""
+    """Pass no attention call of this context to a recorder or observer, for a forward that only inspects a model."""
     token, watched = _recorder.set(None), _observer.set(None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What attention gives by its definition, to hold against what a model's own kernel gave.
+"""Attention computed by its definition, to compare with the output of a model's own kernel.
 
 A capture stands for its model only where softmax(scaling q.k) over the tokens that a layer is said to see, times the
 values, is what the layer computes. Whatever else takes part (later tokens, a prefix, a bias in the mask) shows here.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def causal(queries: Tensor, tokens: int) -> Tensor:
-    """What plain causal attention sees: shape (rows, tokens), True where a key is not after the query.
+    """Mask of plain causal attention, shape (rows, tokens): True if a key is not after the query.
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ def causal(queries: Tensor, tokens: int) -> Tensor:
 
 
 def windowed(queries: Tensor, tokens: int, window: int) -> Tensor:
-    """What a sliding window sees: the query's own token and the `window` - 1 before it, shape (rows, tokens)."""
+    """Mask of a sliding window, shape (rows, tokens): the query's own token and the `window` - 1 before it."""
     keys = libraries.torch.arange(tokens, device=queries.device)
     seen: Tensor = causal(queries, tokens) & (keys[None] > queries[:, None] - window)
     return seen
 
 
 def chunked(queries: Tensor, tokens: int, size: int) -> Tensor:
-    """What chunks see: tokens of the query's own chunk of `size` that are not after it, shape (rows, tokens)."""
+    """Mask of chunks, shape (rows, tokens): tokens of the query's own chunk of `size` that are not after it."""
     keys = libraries.torch.arange(tokens, device=queries.device)
     seen: Tensor = causal(queries, tokens) & (keys[None] // size == queries[:, None] // size)
     return seen
@@ -79,7 +79,7 @@ def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
 
 
 def difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
-    """How far a kernel's output is from the definition: largest difference over the largest value; NaN where undefined.
+    """Distance of a kernel's output from the definition: largest difference over the largest value; NaN if undefined.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
 
 
 def tolerance(call: Call) -> float:
-    """The difference that the rounding of a kernel may leave, by the numbers that it computes with."""
+    """Tolerance for the rounding of a kernel, by the number type that it computes with."""
     half = call.value.dtype in (libraries.torch.float16, libraries.torch.bfloat16)
     return 5e-2 if half else 2e-3
 

@@ -77,7 +77,7 @@ def configured(config: Any, kind: str, *, factor: float | None = None, length: i
 
 
 def encoding_name(config: Any) -> str:
-    """What a configuration says of its encoding: "rope", "drope", "pi" or "yarn"; "none" without rotary parameters.
+    """Encoding of a configuration: "rope", "drope", "pi" or "yarn"; "none" without rotary parameters.
 
     Frequencies that the checkpoint was trained with (Llama 3, long RoPE) count as "rope". Where parameters go by layer
     type, "drope" needs all types, and otherwise the types that see the whole context decide.
@@ -95,7 +95,7 @@ def encoding_name(config: Any) -> str:
 
 
 def nested(rope: dict[str, Any]) -> bool:
-    """Whether rotary parameters go by layer type."""
+    """Whether rotary parameters are given per layer type."""
     return all(each is None or isinstance(each, dict) for each in rope.values())
 
 
@@ -158,7 +158,7 @@ def _name(config: Any) -> str:
 
 
 def scaled(name: str, kind: str) -> str:
-    """The message for queries that a factor of their position multiplies."""
+    """Message for queries that are multiplied by a factor of their position."""
     return (
         f"{name} scales its queries by position besides rotating them, so an identity rotation does not make it blind "
         f"to positions; {kind} cannot be had exactly"

@@ -1,4 +1,4 @@
-"""Position encodings of a loaded model: exchanged while a block runs, named, and tested.
+"""Position encodings of a loaded model: exchanged within a block, named, and tested.
 
 A rotation sees differences of positions only, so moving *all* positions changes nothing under RoPE either. Blindness
 is therefore tested by moving the second half of a text away from the first.
@@ -37,7 +37,7 @@ _swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary modu
 def encoding(
     model: PreTrainedModel, kind: str, *, factor: float | None = None, length: int | None = None
 ) -> Iterator[None]:
-    """Have a loaded model encode positions otherwise in this block; undone however the block is left.
+    """Change how a loaded model encodes positions in this block; undone in every case at its end.
 
     The innermost of nested blocks counts. Arguments as of `encodings.parameters`; the outputs equal those of a model
     that was loaded with `encodings.configured(config, kind)`.
@@ -99,7 +99,7 @@ def positional(model: PreTrainedModel) -> str:
     if turning == (kind == "drope"):
         raise ModelError(
             f"{type(model).__name__}: its configuration says {kind}, but its rotary module "
-            f"{'rotates' if turning else 'gives no rotation'}; rope_parameters in config.json are not what is run"
+            f"{'rotates' if turning else 'gives no rotation'}; the rope_parameters in config.json do not describe it"
         )
     if kind == "drope":
         check_position_blind(model)
@@ -107,7 +107,7 @@ def positional(model: PreTrainedModel) -> str:
 
 
 def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
-    """How far logits move when the second half of a text is moved away by `shift` positions.
+    """Change of logits when the second half of a text is moved by `shift` positions.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     Raises
     ------
     ModelError
-        When the model takes no position ids, or its logits are not finite.
+        When the model accepts no position ids, or its logits are not finite.
     """
     torch = libraries.torch
     if tokens.shape[1] < 2 or shift < 1:
         raise ModelError(f"a shift of {shift} on {tokens.shape[1]} tokens moves nothing; give 2 tokens and 1 position")
     if "position_ids" not in inspect.signature(model.forward).parameters:
-        raise ModelError(f"{type(model).__name__} takes no position ids, so they cannot be shifted")
+        raise ModelError(f"{type(model).__name__} accepts no position ids, so positions cannot be shifted")
     device: Any = model.get_input_embeddings().weight.device
     tokens = tokens.to(device)
     places = torch.arange(tokens.shape[1], device=device)
@@ -149,7 +149,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
 
 
 def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, shift: int = SHIFT) -> float:
-    """The shift error of a model that is meant not to see positions; tokens as of `shift_error`, 16 when None.
+    """Shift error of a model that should not depend on positions (see `shift_error`); 16 tokens if None.
 
     Raises
     ------
@@ -162,14 +162,14 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
     error = shift_error(model, tokens, shift)
     if error > TOLERANCE:
         raise ModelError(
-            f"{type(model).__name__} is called drope but sees positions: moving half a text by {shift} changes its "
-            f"logits by {error:.2g} of their standard deviation; load it with the drope configuration"
+            f"{type(model).__name__} is called drope but depends on positions: moving half a text by {shift} changes "
+            f"its logits by {error:.2g} of their standard deviation; load it with the drope configuration"
         )
     return error
 
 
 def rotates(model: PreTrainedModel) -> bool:
-    """Whether a model may rotate queries and keys; False only where its positions are seen to come otherwise.
+    """Whether a model may rotate queries and keys; False only if its positions evidently enter in another way.
 
     That is where they are embedded like tokens (GPT-2, OPT), or other layers run through the text in order (Jamba), and
     nothing tells of a rotation or of a position bias in its place.

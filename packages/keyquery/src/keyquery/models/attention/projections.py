@@ -28,7 +28,7 @@ TOLERANCE = 2e-2  # of their length: what half precision leaves; other vectors a
 
 
 class Projections:
-    """Turns back what attention modules hand on; `before(call)` gives it out.
+    """Rotates back the queries and keys that attention modules pass on; `before(call)` returns them.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Projections:
 def projecting(
     model: PreTrainedModel, context: int, mend: str = "; an experiment that reads them needs another model"
 ) -> Iterator[Projections]:
-    """Hooks on every attention module of `model`, removed when the block is left.
+    """Hook every attention module of `model`; the hooks are removed at the end of the block.
 
     Parameters
     ----------

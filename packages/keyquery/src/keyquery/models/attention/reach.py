@@ -19,7 +19,7 @@ _rows: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # models with a table 
 
 
 def rows_of_positions(model: PreTrainedModel) -> int | None:
-    """The most tokens that the model's tables of learned positions have rows for; None of a model without a table.
+    """Number of rows in the model's tables of learned positions; None for a model without a table.
 
     A table of positions is one that is looked up, in a forward of a few tokens, at indices that grow by 1 from token to
     token: it is found by its use, whatever it is called. Rows before the first token's (OPT, RoBERTa) do not count.
@@ -34,7 +34,7 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
     rows: list[int] = []
 
     class Lookups(torch.overrides.TorchFunctionMode):
-        """Sees every table that is looked up."""
+        """Records every table that is looked up."""
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if function is embed:
@@ -51,7 +51,7 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
 
 
 def refuse_longer(model: PreTrainedModel) -> None:
-    """Have a model with learned positions refuse, by name, what reaches beyond its table, in every later forward.
+    """Make a model with learned positions refuse, in all later forwards, what reaches beyond its table.
 
     Without this a forward ends in the middle, on a GPU with the whole process. Models without a table are left alone.
 
@@ -82,7 +82,7 @@ def refuse_longer(model: PreTrainedModel) -> None:
 
 
 def learned_positions(model: PreTrainedModel) -> int | None:
-    """The positions beyond which `refuse_longer` has a model refuse a text; None of one without a table of them."""
+    """Number of positions beyond which `refuse_longer` refuses a text; None for a model without such a table."""
     return _rows.get(model)
 
 
@@ -97,7 +97,7 @@ def _reached(tokens: Any, given: dict[str, Any]) -> int:
 
 
 def positions_made_for(config: Any) -> tuple[int, str] | None:
-    """The positions that a configuration says its model is made for, and what says so; None where nothing does.
+    """Number of positions that a configuration is made for, and the setting that says so; None if there is none.
 
     That is `max_position_embeddings`, or the range to which a scaled rotation stretches the trained positions, where
     that is longer.

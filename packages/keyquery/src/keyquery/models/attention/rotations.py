@@ -1,4 +1,4 @@
-"""How each attention layer of a loaded model turns its queries by position: read from the model and checked on it.
+"""Rotation of queries by position in each attention layer, read from a loaded model and verified on it.
 
 One short forward with chosen positions shows, in every layer, the cosines and sines that its rotary module gave, the
 queries as its projections (or a norm behind them) made them, and the queries as the kernel gets them. The rotation is

@@ -45,7 +45,7 @@ class Rows:
 
 
 def joined(blocks: Sequence[Rows]) -> Rows:
-    """Put blocks of rows that follow each other into one."""
+    """Join consecutive blocks of rows."""
     return Rows(
         first=np.concatenate([block.first for block in blocks], axis=1),
         local=np.concatenate([block.local for block in blocks], axis=1),

@@ -44,7 +44,7 @@ def tokens_of(call: Call) -> int:
 
 
 def tile_scores(call: Call, query: Tensor, t: Tensor, keys: range) -> tuple[Tensor, Tensor]:
-    """Scores (H, rows, keys), -inf where a key is not seen, and what is seen (rows, keys)."""
+    """Scores (H, rows, keys), -inf for keys that are not seen, and the mask of seen keys (rows, keys)."""
     torch = libraries.torch
     heads, count, dims = query.shape
     key = call.key[0, :, keys.start : keys.stop].float()

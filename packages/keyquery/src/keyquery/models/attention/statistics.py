@@ -1,4 +1,4 @@
-"""What each head attends to, exactly, without the matrix of attention weights: memory grows with T, not T squared.
+"""Exact statistics of attention per head without the matrix of weights: memory grows with T, not T squared.
 
 Plain causal attention on the processor is summed in one pass over its scores (`attention_stream`). Otherwise a block of
 queries meets the keys tile by tile, twice: the first pass gives each row's normaliser (an online softmax), the second

@@ -1,4 +1,4 @@
-"""One pass over the scores of plain causal attention on the processor: a row's distances are runs of its keys.
+"""Statistics of plain causal attention in one pass on the CPU, where a row's distances are runs of its keys.
 
 Scores of a few rows are formed by one matrix product; compiled loops find each row's largest, exponentiate and sum run
 by run. Nothing is held but these rows, so that a text of any length costs little memory beside its queries and keys.

@@ -1,1 +1,1 @@
-"""Captures: queries and keys of a model's heads drawn, written, described, sent and read."""
+"""Captures: draw, write, describe, publish and read queries and keys of a model's heads."""

@@ -1,4 +1,4 @@
-"""A capture from start to end: load, draw, run each document, gather; and go on where a run was stopped."""
+"""Make a capture: load the model, draw heads, run each document, gather files; a stopped capture continues."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def capture(options: CaptureOptions, progress: Report = lambda state: None) -> P
 
 
 def is_finished(options: CaptureOptions) -> bool:
-    """Whether `out` holds this very capture, complete; needs neither the model nor the texts."""
+    """Whether `out` holds a complete capture with these options; needs neither the model nor the texts."""
     Buckets(options.context, options.buckets, options.rate)
     noted = manifest.read(options.out)
     if noted is None:
@@ -80,7 +80,7 @@ def record(
     shard: tuple[int, int] = (0, 1),
     loaded: Loaded | None = None,
 ) -> None:
-    """Run the documents of one shard through the model and leave their parts; the files come with `finish`.
+    """Run the documents of one shard through the model and write their parts; `finish` makes the files.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
 
 
 def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
-    """Read the texts through before anything is captured; return the documents they give, None of what streams.
+    """Read all texts before capturing; return the number of documents, None for streamed texts.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def _begin(
         manifest.agree(options.out, noted, settings)
         return
     if occupied:
-        raise ModelError(f"{options.out}: not empty, and no capture of ours; give another --out")
+        raise ModelError(f"{options.out}: not empty, and not a capture made here; give another --out")
     turning = {} if options.pre_rope else {"rotations": records(_rotations(options, loaded))}
     noted_too = {"notes": notes} if notes else {}
     manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **noted_too, **turning})

@@ -1,4 +1,4 @@
-"""The card of a capture's folder: what it holds in words, and a configuration a file for `datasets.load_dataset`."""
+"""The card of a capture's folder: a description, and one configuration per file for `datasets.load_dataset`."""
 
 from __future__ import annotations
 

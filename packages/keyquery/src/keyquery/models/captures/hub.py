@@ -1,4 +1,4 @@
-"""A capture's folder as a data set of the Hub: what would be sent, and the sending of it."""
+"""Publish a capture's folder as a data set on the Hub, or show what would be sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
 
 def files(folder: Path) -> list[tuple[str, int]]:
-    """The files of a gathered capture that make the data set, with their sizes in bytes, sorted.
+    """Files of a gathered capture that make up the data set, with their sizes in bytes, sorted.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def files(folder: Path) -> list[tuple[str, int]]:
 
 
 def upload_lines(folder: Path, repository: str) -> Iterator[str]:
-    """What publishing would send, in lines."""
+    """Lines that say what publishing would send."""
     check_repository(repository)
     sizes = files(folder)
     for name, size in sizes:
@@ -42,7 +42,7 @@ def upload_lines(folder: Path, repository: str) -> Iterator[str]:
 
 
 def send(folder: Path, repository: str) -> str:
-    """Send a capture to the Hub as one commit and return its address; a repository that is not there is made, private.
+    """Send a capture to the Hub as one commit and return its address; a missing repository is created, private.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def send(folder: Path, repository: str) -> str:
         sent = api.upload_folder(repo_id=repository, repo_type="dataset", folder_path=folder, allow_patterns=names)
     except (HfHubHTTPError, OSError, ValueError) as error:
         raise DataError(
-            f"{repository}: not sent ({str(error).strip().splitlines()[0]}); log in with `hf auth login`"
+            f"{repository}: nothing was sent ({str(error).strip().splitlines()[0]}); log in with `hf auth login`"
         ) from error
     return str(sent)
 
@@ -74,5 +74,5 @@ def check_repository(repository: str) -> str:
         It is none.
     """
     if not _REPOSITORY.fullmatch(repository):
-        raise DataError(f"{repository!r} is no data set of the Hub; write OWNER/NAME")
+        raise DataError(f"{repository!r} is not a data set of the Hub; write OWNER/NAME")
     return repository

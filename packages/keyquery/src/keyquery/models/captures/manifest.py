@@ -120,7 +120,7 @@ def read(root: Path) -> Manifest | None:
 
 
 def seal(root: Path) -> None:
-    """Give the manifest of a folder, which its user trusts, the hash that version 0.1.0 did not write.
+    """Add to a folder's manifest, which its user trusts, the hash that version 0.1.0 did not write.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def save(root: Path, content: Mapping[str, Any]) -> None:
 
 
 def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Refuse to go on in a folder that holds another capture.
+    """Refuse to continue in a folder that holds another capture.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def layers_of(found: Mapping[str, Any]) -> tuple[Layer, ...]:
 
 
 def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
-    """How each layer that a manifest lists turns its vectors, or why that is not known; None of an earlier version."""
+    """Rotation of each layer in a manifest, or the reason why it is unknown; None for an earlier version."""
     if found["settings"].get("pre_rope"):
         # vectors before their rotation: no position has turned them
         return {int(row[0]): NO_ROTATION for row in found["settings"]["captured_heads"]}

@@ -1,4 +1,4 @@
-"""What a capture is asked for."""
+"""Options of a capture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One document's vectors on disk while a capture runs: a zip of arrays, complete or not there at all."""
+"""Vectors of one document on disk while a capture runs: a zip of arrays, complete or absent."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def path(root: Path, number: int) -> Path:
 
 
 def complete_parts(root: Path) -> dict[int, Path]:
-    """The documents whose parts are complete, by number, in order."""
+    """Numbers of the documents whose parts are complete, in order."""
     return {int(part.stem): part for part in sorted((root / FOLDER).glob("[0-9]*.npz"))}
 
 
 @contextmanager
 def disk(place: Path) -> Iterator[None]:
-    """Say plainly when the disk is full or a folder cannot be written."""
+    """Turn errors of a full disk or a protected folder into plain messages."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ThesisError(
-                f"{place}: the disk is full; free some space and run the command again, it goes on where it stopped"
+                f"{place}: the disk is full; free some space and run the command again; it continues where it stopped"
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise ThesisError(

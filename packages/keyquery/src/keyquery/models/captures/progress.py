@@ -1,4 +1,4 @@
-"""How far a capture is, and how fast it goes."""
+"""Progress of a capture, and its speed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CaptureProgress:
-    """How far a capture is.
+    """Progress of a capture.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ Report = Callable[[CaptureProgress], None]
 
 
 class Clock:
-    """Counts documents and tells how fast they go."""
+    """Counts documents and measures their speed."""
 
     def __init__(
         self,
@@ -53,12 +53,12 @@ class Clock:
         report(CaptureProgress(0, total, notes=notes))
 
     def skip(self) -> None:
-        """A document that an earlier run left."""
+        """Count a document that an earlier run finished."""
         self._done += 1
         self._start = time.perf_counter() if not self._run else self._start
 
     def step(self) -> None:
-        """A document of this run."""
+        """Count a document of this run."""
         self._done += 1
         self._run += 1
         rate = self._run * self._context / max(time.perf_counter() - self._start, 1e-9)

@@ -1,4 +1,4 @@
-"""Reading captures: ours or the published ones, from a folder or the Hub, head by head. Needs no torch."""
+"""Read captures, ours or published ones, from a folder or the Hub, head by head. Needs no torch."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Capture:
         return -(-self.context // self.bucket_size)
 
     def rotation(self, layer: int) -> Rotary | str:
-        """How positions turn queries and keys of a layer, or why that is not known.
+        """Rotation of queries and keys of a layer, or the reason why it is unknown.
 
         Parameters
         ----------
@@ -98,7 +98,8 @@ class Capture:
         return self.rotations.get(layer, f"the capture does not say how layer {layer} turns its queries")
 
     def window(self, layer: int) -> tuple[int | None, bool]:
-        """How many tokens a query of a layer sees, None for all before it; and whether they are those of its chunk.
+        """Number of tokens that a query of a layer sees, None for all before it; and whether they are those of its
+        chunk.
 
         By the manifest, or without one by the column `sliding_window` of a file of the layer.
 
@@ -305,7 +306,7 @@ def open_capture(
     noted = manifest.read(root)
     if noted is not None:
         if not noted.get("complete"):
-            raise DataError(f"{root}: this capture is unfinished; run the same capture command again, it goes on")
+            raise DataError(f"{root}: this capture is unfinished; run the same capture command again to continue it")
         settings = noted["settings"]
         if context is not None and context != settings["context"]:
             raise DataError(f"{root}: captured at a context of {settings['context']}, not {context}")
@@ -335,7 +336,7 @@ def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
         if matched and matched[3] in heads and (entry / layout.FILE).is_file():
             heads["q" if matched[3] == "q" else "k"].add((int(matched[1]), int(matched[2])))
     if not heads["q"] and manifest.read(root) is None:
-        raise DataError(f"{root}: no capture here; its folders are named like l05h12q and hold {layout.FILE}")
+        raise DataError(f"{root}: not a capture, whose folders are named like l05h12q and hold {layout.FILE}")
     return heads
 
 

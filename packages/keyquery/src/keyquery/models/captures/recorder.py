@@ -1,4 +1,4 @@
-"""Keeping the drawn tokens of the drawn heads as a document passes through the model."""
+"""Record the drawn tokens of the drawn heads while a document passes through the model."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class VectorRecorder:
         self._parts, self._waiting = {}, []
 
     def end(self) -> None:
-        """Write what still waits; fail when a chosen layer did not run."""
+        """Write what is pending; fail if a chosen layer did not run."""
         self._flush()
         for side in ("q", *sorted(self._sides)):
             absent = sorted(layer for layer in self._queries if (layer, side) not in self._seen)

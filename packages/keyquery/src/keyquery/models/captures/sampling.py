@@ -1,4 +1,4 @@
-"""Which tokens and which heads a capture keeps: seeded draws that do not depend on what was drawn before."""
+"""Draw the tokens and heads that a capture keeps, by seeds, independently of earlier draws."""
 
 from __future__ import annotations
 

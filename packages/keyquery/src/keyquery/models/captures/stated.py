@@ -1,4 +1,4 @@
-"""How positions turn the vectors of a capture that does not say so itself: stated by its user, and held against them.
+"""Rotations that a user states for a capture without one, checked against its vectors.
 
 A statement is a JSON or YAML file with the frequencies or the base of the rotation, or a model's config.json (or its
 folder), of which a narrow twin with random weights is built and looked at as a whole model is.
@@ -38,7 +38,7 @@ BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agre
 
 
 def with_stated(capture: Capture, place: Path) -> Capture:
-    """A capture that turns as its user states.
+    """A capture with the rotation that its user states.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def with_stated(capture: Capture, place: Path) -> Capture:
         turned back, queries agree less from position to position than by another pairing, or than as they are.
     """
     if capture.rotations is not None:
-        raise DataError(f"{capture.root}: says itself how its model turns its vectors; leave --rotation out")
+        raise DataError(f"{capture.root}: already states its rotation; leave --rotation out")
     layers = sorted({head.layer for head in capture.heads})
     widths = {layer: _width(capture, layer) for layer in layers}
     held = _held(place)
@@ -71,7 +71,7 @@ def with_stated(capture: Capture, place: Path) -> Capture:
     else:
         turning, absent = _of_statement(place, held, widths)
     if absent:
-        raise DataError(f"{place}: says nothing of layer {absent[0]} (of {len(absent)} such)")
+        raise DataError(f"{place}: says nothing about layer {absent[0]} (of {len(absent)} such)")
     for layer in layers:
         one = turning[layer]
         if isinstance(one, Rotary) and one.end > widths[layer]:
@@ -105,11 +105,11 @@ def _of_statement(place: Path, held: Any, widths: Mapping[int, int]) -> tuple[di
         where = f"{place}: entry {place_in_list + 1}" if isinstance(held, list) else str(place)
         require(row, RULE, where)
         if isinstance(held, list) and "layers" not in row:
-            raise DataError(f"{where}: no layers; of several entries each says of which layers it is")
+            raise DataError(f"{where}: no layers; each of several entries must name its layers")
         named = row.get("layers", list(widths))
         for layer in named:
             if layer in turning:
-                raise DataError(f"{where}: layer {layer} has an entry before")
+                raise DataError(f"{where}: layer {layer} has an earlier entry")
             if layer in widths:
                 turning[layer] = _of_row(where, row, widths[layer])
     return turning, [layer for layer in widths if layer not in turning]
@@ -118,12 +118,12 @@ def _of_statement(place: Path, held: Any, widths: Mapping[int, int]) -> tuple[di
 def _of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
     if row.get("unturned") is True:
         if {"theta", "frequencies"} & set(row):
-            raise DataError(f"{where}: unturned, with theta or frequencies; give one")
+            raise DataError(f"{where}: both unturned and theta or frequencies; give one of them")
         return NO_ROTATION
     if ("theta" in row) == ("frequencies" in row):
-        raise DataError(f"{where}: give theta or frequencies, one of them")
+        raise DataError(f"{where}: give either theta or frequencies")
     if "layout" not in row:
-        raise DataError(f"{where}: no layout; give how dimensions are paired: {' or '.join(LAYOUTS)}")
+        raise DataError(f"{where}: no layout; say how dimensions are paired: {' or '.join(LAYOUTS)}")
     layout: Layout = row["layout"]
     start, factor = row.get("start", 0), row.get("factor", 1.0)
     try:
@@ -174,7 +174,7 @@ def _hold(capture: Capture, place: Path) -> None:
     if means[best] > BETTER * means["stated"] + LEAST:
         how = f"with {best}" if best else "as they are"
         raise DataError(
-            f"{place}: contradicted by the vectors: turned back as stated, the mean of a head's queries keeps "
+            f"{place}: the vectors contradict this rotation: turned back as stated, the mean of a head's queries keeps "
             f"{means['stated']:.2g} of their squared length, {how} {means[best]:.2g}; check layout and frequencies"
         )
 

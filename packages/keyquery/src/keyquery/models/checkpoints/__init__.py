@@ -1,1 +1,1 @@
-"""From a name, a folder or a file to a loaded model: what is known of it before, and why it could not be loaded."""
+"""Load a model from a name, a folder or a file; estimate it before, and explain why it could not be loaded."""

@@ -1,4 +1,4 @@
-"""The beginning token, for tokenizers that know one and put it nowhere."""
+"""The beginning token, for tokenizers that have one and do not add it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from boundpaper.errors import ModelError
 
 
 def begin(tokenizer: Any, name: str) -> None:
-    """Let a tokenizer of the library `tokenizers` put its beginning token in front of every text, in place.
+    """Make a tokenizer of the library `tokenizers` add its beginning token to every text, in place.
 
     Parameters
     ----------
@@ -25,10 +25,10 @@ def begin(tokenizer: Any, name: str) -> None:
     if token is None:
         raise ModelError(f"{name}: its tokenizer knows no beginning token; leave --bos out")
     if tokenizer("", add_special_tokens=True)["input_ids"][:1] == [token]:
-        raise ModelError(f"{name}: its tokenizer puts {tokenizer.bos_token} in front already; leave --bos out")
+        raise ModelError(f"{name}: its tokenizer already puts {tokenizer.bos_token} in front already; leave --bos out")
     inner = getattr(tokenizer, "backend_tokenizer", None)
     if inner is None:
-        raise ModelError(f"{name}: its tokenizer cannot be told to begin texts ({type(tokenizer).__name__}); no --bos")
+        raise ModelError(f"{name}: its tokenizer cannot be made to begin texts ({type(tokenizer).__name__}); no --bos")
     from tokenizers import processors
 
     word = tokenizer.bos_token

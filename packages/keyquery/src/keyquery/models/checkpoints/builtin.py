@@ -13,12 +13,12 @@ FOLDER = Path(__file__).parents[2] / "tiny"
 
 
 def folder(root: Path, name: str) -> Path:
-    """Where a built-in model lies, whether it is there or not."""
+    """Folder of a built-in model, whether it exists or not."""
     return FOLDER / name
 
 
 def resolve(root: Path, name: str) -> str:
-    """A name as `ModelSource` takes it: a known model or GGUF file becomes its folder, a folder or Hub id stays.
+    """Resolve a name for `ModelSource`: a known model or GGUF file becomes its folder; a folder or Hub id stays.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a checkpoint's config.json says, and what the class that is to run it would leave out."""
+"""Settings of a checkpoint's config.json, and those that the class that runs it would ignore."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ELSEWHERE = {"auto_map", "torch_dtype", "rope_theta", "rope_scaling", "partial_r
 
 
 def own_class(raw: dict[str, Any], name: str) -> None:
-    """Refuse a checkpoint of a class of its own that the class of its model type would quietly run in its place.
+    """Refuse a checkpoint with code of its own that the class of its model type would silently replace.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def own_class(raw: dict[str, Any], name: str) -> None:
 
 
 def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
-    """The configuration of a plain class with the settings of a checkpoint that was made by its own.
+    """Configuration of a plain class with the settings of a checkpoint that was made by its own class.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
     except ValueError:
         raise ModelError(f"{name}: load_as {load_as!r} is no model type of transformers; give one as llama") from None
     if family not in transformers.AutoModelForCausalLM._model_mapping:
-        raise ModelError(f"{name}: load_as {load_as!r} is no causal language model")
+        raise ModelError(f"{name}: load_as {load_as!r} is not a causal language model")
     plain = {key: value for key, value in raw.items() if key not in ("auto_map", "architectures", "model_type")}
     return family.from_dict(plain)
 
@@ -79,7 +79,7 @@ def ignored(raw: dict[str, Any], config: Any) -> dict[str, Any]:
 
 
 def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool, placed: bool) -> None:
-    """Refuse settings that change scores or positions and that the class of `config` would leave out.
+    """Refuse settings that change scores or positions and that the class of `config` would ignore.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def rescale(model: Any, scaling: float) -> None:
         When the factor is not positive, or an attention module keeps its factor elsewhere.
     """
     if not (math.isfinite(scaling) and scaling > 0):
-        raise ModelError(f"scaling {scaling} is no factor on scores; it is a positive number, usually head_dim^-0.5")
+        raise ModelError(f"scaling {scaling} is not a factor on scores; it is a positive number, usually head_dim^-0.5")
     parts = [part for part in model.modules() if getattr(part, "layer_idx", None) is not None and _attends(part)]
     if not parts or any(not isinstance(getattr(part, "scaling", None), float) for part in parts):
         raise ModelError(f"{type(model).__name__} does not keep its factor on scores where it can be changed")

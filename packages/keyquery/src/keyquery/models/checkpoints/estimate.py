@@ -1,4 +1,4 @@
-"""What a model will take of the memory, from its configuration alone: nothing is downloaded but config.json.
+"""Memory that a model will take, estimated from its configuration alone; only config.json is downloaded.
 
 The model is built without storage (torch's meta device), so its parameters are counted as the library shapes them.
 All parts are what is needed at least; what the libraries take for themselves (about half a gigabyte on a GPU) is not
@@ -24,7 +24,7 @@ GIGA = 1e9
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bytes that a model and a forward take at least.
+    """Least number of bytes that a model and a forward take.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def of_config(
         When context or batch are below 1.
     """
     if context < 1 or batch < 1:
-        raise ModelError(f"a memory estimate for {batch} texts of {context} tokens: give 1 or more of both")
+        raise ModelError(f"memory estimate for {batch} texts of {context} tokens: give 1 or more of both")
     torch = libraries.torch
     kind = getattr(torch, DTYPES[dtype]) if dtype != "auto" else getattr(config, "dtype", None) or torch.float32
     kind = getattr(torch, kind) if isinstance(kind, str) else kind
@@ -145,7 +145,7 @@ def of_config(
 
 
 def room(device: str) -> int | None:
-    """Free bytes where a model of `device` goes: all GPUs for "auto" and "cuda"; None where nothing says."""
+    """Free bytes on `device`: all GPUs for "auto" and "cuda"; None if unknown."""
     torch = libraries.torch
     meant = chosen_device(device)
     if device in ("auto", "cuda") and torch.cuda.is_available():

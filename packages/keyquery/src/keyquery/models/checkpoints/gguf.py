@@ -1,4 +1,6 @@
-"""Models in GGUF files: dequantised once into a folder that everything else loads, with what says where from."""
+"""Models in GGUF files: dequantised once into a folder that can be loaded like any model, with a record of its
+origin.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ CHECK = "1"  # what a file is held against: a folder that was made before is mad
 
 
 def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
-    """A folder with the float32 weights, configuration and tokenizer of a GGUF file; made where it is not there yet.
+    """Folder with the float32 weights, configuration and tokenizer of a GGUF file, made on first use.
 
     The values are those that the file's blocks stand for: float32 holds them exactly, so a forward of the folder is the
     forward of the file. What is there is taken when it was made from a file of this hash by these versions of the
@@ -97,7 +99,7 @@ def _versions() -> dict[str, str | None]:
 
 
 def card(folder: Path) -> dict[str, Any]:
-    """What `dequantise` wrote beside the weights; empty where there is nothing of it, or it was changed."""
+    """The record that `dequantise` wrote beside the weights; empty if it is absent or was changed."""
     try:
         content = parsed((folder / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Every key and tensor of a GGUF file against the model that was read from it: heeded, harmless, or refused by name.
+"""Compare every key and tensor of a GGUF file with the model read from it: used, harmless, or refused by name.
 
 The reader of transformers maps a part of the format and passes over the rest, rope scaling among it. Here the rest is
 taken over where the class of the model has a setting for it, and what is left is an error: none of it may be dropped.
@@ -98,7 +98,7 @@ MEND = "the model that transformers reads of the file does not heed it; take its
 
 
 def hold_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, config: Any) -> None:
-    """Take over into a configuration what its reader left out, and refuse what it has no setting for.
+    """Add to a configuration the settings that its reader ignored, and refuse those that it has no place for.
 
     Parameters
     ----------
@@ -290,7 +290,8 @@ def hold_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
 
 
 def hold_tokenizer(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
-    """What of the file's tokenizer is not heeded, in sentences to print; the ends that it adds to texts are.
+    """Features of the file's tokenizer that are not followed, in sentences to print; the ends that it adds are
+    followed.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What tells the files of one model from those of another."""
+"""Hashes that identify the files of a model."""
 
 from __future__ import annotations
 

@@ -89,10 +89,10 @@ class ModelSource:
         if self.position not in POSITIONS:
             raise ModelError(f"position {self.position!r} is unknown; it is one of {', '.join(POSITIONS)}")
         if self.load_as is not None and self.trust_remote_code:
-            raise ModelError("a model is loaded as a plain class (load_as) or with its own code, not both")
+            raise ModelError("give load_as or --trust-remote-code, not both")
         if self.load_as is not None and self.position == AS_CONFIGURED:
             raise ModelError(
-                f"load_as {self.load_as}: a class of its own may encode positions in its own way; say how (position "
+                f"load_as {self.load_as}: such a model may encode positions in its own way; say how (position "
                 "rope or drope)"
             )
 
@@ -187,13 +187,13 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
         told = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         raise ModelError(
             f"{source.name}: its tokenizer cannot read a text ({told}); "
-            "a setting of tokenizer_config.json is of another kind than the class takes, such as a text for a number"
+            "a setting of tokenizer_config.json has the wrong type for the class, such as text for a number"
         ) from error
     return words
 
 
 def hub_options(source: ModelSource) -> dict[str, Any]:
-    """Options by which the libraries find a model: the revision, and where the Hub is out of reach its cache alone."""
+    """Options with which the libraries find a model: the revision, and only the cache if the Hub is out of reach."""
     offline = not Path(source.name).is_dir() and not _hub_answers()
     return {"revision": source.revision, **({"local_files_only": True} if offline else {})}
 
@@ -238,7 +238,7 @@ def configuration(source: ModelSource) -> Any:
 
 
 def check_keys(folder: str) -> None:
-    """Check that no JSON file of a model's folder has a key twice: its libraries take the last in silence.
+    """Check that no JSON file of a model's folder has a key twice, of which libraries silently take the last.
 
     Raises
     ------
@@ -260,7 +260,7 @@ def _is_no_report(record: logging.LogRecord) -> bool:
 
 
 def said_once(record: logging.LogRecord) -> bool:
-    """Whether a record of a log is the first with its text."""
+    """Whether a log record is the first with its text."""
     text = record.getMessage()
     new = text not in _said
     _said.add(text)
@@ -275,7 +275,7 @@ def factory(config: Any, trust_remote_code: bool = False) -> Any:
 
 
 def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
-    """What a manifest says of a loaded model: identity, architecture, precision and versions."""
+    """Facts of a loaded model for a manifest: identity, architecture, precision and versions."""
     folder = Path(source.name)
     quantization: dict[str, Any] | None = None
     if source.quantize is not None:
@@ -304,7 +304,7 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
 
 
 def shown_model(name: str) -> str:
-    """A model as it may be published: a folder by its name alone, a Hub id as it is."""
+    """Name of a model for publication: of a folder its name alone, a Hub id as it is."""
     path = Path(name)
     return path.resolve().name if path.is_dir() or path.is_absolute() else name
 
@@ -362,7 +362,7 @@ def _complete(source: ModelSource, report: dict[str, Any]) -> None:
     if ignored and strict:
         raise ModelError(
             f"{source.name}: the checkpoint holds weights that {source.load_as} would ignore (first: {ignored[0]}); "
-            "its class computes more than the plain one, so give --trust-remote-code in place of load_as"
+            "its class computes more than the plain one; give --trust-remote-code instead of load_as"
         )
     if ignored:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""Memory of a forward: what it needs at least, what there is, and which context would fit."""
+"""Memory of a forward: what it needs at least, what is free, and which context would fit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def least(model: PreTrainedModel, layers: Iterable[Layer], context: int) -> int:
 
 
 def available(device: Any) -> int | None:
-    """Free bytes of a device; None where nothing says. On the CPU the container's limit counts as well."""
+    """Free bytes of a device; None if unknown. On the CPU, the limit of the container counts as well."""
     torch = libraries.torch
     device = torch.device(device)
     if device.type == "cuda":
@@ -63,7 +63,7 @@ def available(device: Any) -> int | None:
 
 
 def largest(need_of: Callable[[int], int], room: int, limit: int) -> int:
-    """The largest context up to `limit`, in steps of 256 tokens, whose need is at most `room`; 0 when none is."""
+    """The largest context up to `limit`, in steps of 256 tokens, that needs at most `room` bytes; 0 if none does."""
     low, high = 0, limit // STEP
     while low < high:
         middle = (low + high + 1) // 2
@@ -82,7 +82,7 @@ def exhausted(error: BaseException) -> bool:
 
 
 def largest_context(attempt: Callable[[int], object], context: int) -> int:
-    """The largest of context/2, context/4, ... that `attempt` runs through; 0 when none does.
+    """The largest of context/2, context/4, ... with which `attempt` succeeds; 0 if none does.
 
     Called after memory ran out, so each attempt starts with an emptied cache.
     """

@@ -1,4 +1,4 @@
-"""A narrow twin of a model: its class, layers and heads' width as a configuration says, and little else."""
+"""A narrow version of a model: same class, layers and head width as its configuration, and little else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NARROW: dict[str, int] = {
 
 
 def narrow_twin(held: Mapping[str, Any]) -> PreTrainedModel:
-    """A model with random weights that turns as one of this configuration does, at a small part of its size.
+    """A much smaller model with random weights that rotates as a model of this configuration does.
 
     Parameters
     ----------

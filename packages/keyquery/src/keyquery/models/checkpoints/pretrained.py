@@ -22,7 +22,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Package:
-    """A model in a GGUF file that one or several distributions carry.
+    """A model in a GGUF file that one or several Python packages contain.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ SHOWN = 3
 
 @contextmanager
 def explained(name: str, revision: str | None = None) -> Iterator[None]:
-    """Turn what the libraries raise on loading `name` into a ModelError of one line that says how to mend it."""
+    """Turn errors of the libraries while loading `name` into a ModelError of one line that says how to mend it."""
     try:
         yield
     except (ModelError, MissingDependency, KeyboardInterrupt):
@@ -64,7 +64,7 @@ def _reason(name: str, revision: str | None, causes: list[BaseException]) -> str
         )
     if "Unrecognized configuration class" in text:
         return (
-            f"its architecture{_model_type(name)} is no causal language model (but an encoder, or an encoder with a "
+            f"its architecture{_model_type(name)} is not a causal language model (but an encoder, or an encoder with a "
             "decoder), and only those are measured here"
         )
     if "does not recognize this architecture" in text or "Unrecognized model" in text or "Unrecognized config" in text:

@@ -1,4 +1,4 @@
-"""The shape of a published model, written down so that it can be weighed and tried small without a download."""
+"""Shapes of published models, written down to estimate their memory and try small versions without a download."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALL_WORDS = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What a model's config.json says that memory and architecture follow from.
+    """Facts of a model's config.json that determine its memory and architecture.
 
     Parameters
     ----------
@@ -92,11 +92,13 @@ class Shape:
             ) from error
 
     def shallow(self, layers: int = 2) -> Shape:
-        """The same widths at fewer layers, one of them of cross-attention where the model has any."""
+        """A shape with the same widths and fewer layers; one layer has cross-attention if the model has any."""
         return dataclasses.replace(self, layers=layers, cross_layers=(layers - 1,) if self.cross_layers else ())
 
     def small(self) -> Shape:
-        """A twin that runs anywhere: class, heads, key heads and kind of rotation as they are, narrow and shallow."""
+        """A small version that runs anywhere: same class, heads, key heads and kind of rotation, but narrow and
+        shallow.
+        """
         whole = self.width == self.heads * self.head_dim  # some classes take the width of a head from this alone
         return dataclasses.replace(
             self.shallow(),
@@ -117,7 +119,7 @@ class Shape:
         quantize: str | None = None,
         double: bool = False,
     ) -> Estimate:
-        """Memory for one text (arguments of `of_config`); what is loaded besides counts in the weights' type."""
+        """Memory for one text (arguments of `of_config`); additional weights count in the weights' type."""
         dtype = "bf16" if dtype == "auto" else dtype
         plain = of_config(
             self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double=double

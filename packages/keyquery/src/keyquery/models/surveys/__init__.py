@@ -1,1 +1,1 @@
-"""Surveys: what one forward of one text leaves of a model's insides."""
+"""Surveys: measurements of a model's internals in one forward of one text."""

@@ -1,4 +1,4 @@
-"""How large each dimension of queries and keys is over texts, and how far it strays from its mean."""
+"""Size of each dimension of queries and keys over texts, and its deviation from the mean."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Dimensions:
     Parameters
     ----------
     norms : mapping of side ("q", "k") to mapping of layer to array, shape (H, d), float64
-        L2 norm over the sequence, M[h, d]. Keys have one row a key head.
+        L2 norm over the sequence, M[h, d]. Keys have one row per key head.
     spreads : the same
         L2 norm over the sequence of what is left when the mean over the sequence is taken away: what a fill with the
         mean removes, as `norms` is what a fill with zero removes.
@@ -57,7 +57,7 @@ def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["
         When the architecture does not show its queries and keys before the rotation.
     """
     if not texts:
-        raise DataError("no texts to find dimensions on; give --texts 1 or more")
+        raise DataError("0 texts to find dimensions on; give --texts 1 or more")
     sums: dict[tuple[str, str, int], Any] = {}
     with ExitStack() as stack:
         held = stack.enter_context(projecting(model, max(text.shape[1] for text in texts))) if where == "pre" else None

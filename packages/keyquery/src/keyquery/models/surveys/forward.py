@@ -1,4 +1,4 @@
-"""One forward of one text that measures what six experiments need: massive values, sinks, values, patterns, content."""
+"""Measure in one forward of one text what six experiments need: massive values, sinks, values, patterns, content."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class _Watch:
         row["value_content"] = _array(lengths[:, 1:].mean(dim=1))
 
     def hooks(self, block: Block) -> list[Any]:
-        """Hooks on one block and on what its two parts add to the residual stream."""
+        """Hook one block and the two parts that add to the residual stream."""
         attention, mlp = _written(block)
         return [
             block.module.register_forward_pre_hook(self._entering(block.layer), with_kwargs=True),

@@ -1,4 +1,4 @@
-"""How many directions a text's hidden states use: the entropy of their singular values, in three variants."""
+"""Number of directions that a text's hidden states use: the entropy of their singular values, in three variants."""
 
 from __future__ import annotations
 

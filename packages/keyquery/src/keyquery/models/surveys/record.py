@@ -1,4 +1,4 @@
-"""What one forward of one text leaves of a model's insides: small arrays, kept on disk. Needs no torch."""
+"""Measurements of a model's internals in one forward of one text: small arrays, stored on disk. Needs no torch."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class TextSurvey:
         return int(self.first.shape[1])
 
     def of_query_heads(self, per_key_head: Float64Array) -> Float64Array:
-        """An array (L, K, ...) of key heads as (L, H, ...): each query head has that of the key head it reads."""
+        """Expand an array (L, K, ...) of key heads to (L, H, ...): each query head gets the value of its key head."""
         return np.repeat(per_key_head, self.heads // per_key_head.shape[1], axis=1)
 
     @property
@@ -144,7 +144,7 @@ class TextSurvey:
 
 
 def save(path: Path, survey: TextSurvey) -> None:
-    """Write a survey to an .npz file, whole or not at all.
+    """Write a survey to an .npz file, completely or not at all.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def load(path: Path) -> TextSurvey:
         with np.load(path, allow_pickle=False) as held:
             arrays: dict[str, Any] = {name: held[name] for name in held.files}
     except FileNotFoundError:
-        raise DataError(f"{path}: no survey there") from None
+        raise DataError(f"{path}: this file is not a survey") from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"{path}: a damaged survey ({error}); remove the file and run again") from error
     names = {field.name for field in fields(TextSurvey)}

@@ -1,4 +1,4 @@
-"""The answer in what a model wrote: the text after the last mark, in lines, lower-cased, spaces squeezed."""
+"""Extract the answer from a model's output: the text after the last mark, in lines, lower-cased, spaces collapsed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ MARKS = ("[Answer]", "[答案]")
 
 
 def area(text: str) -> str:
-    """The text after the last `[Answer]`, or after the last `[答案]` when the first is absent; all of it without marks.
+    """The text after the last `[Answer]`, or if there is none after the last `[答案]`; without either, the whole text.
 
     The English mark goes first when both occur, as in the benchmark's own scoring.
     """
@@ -17,10 +17,10 @@ def area(text: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    """Lower-cased, each run of white space one blank, none at the ends."""
+    """Lower-case a text and collapse white space to single blanks, with none at the ends."""
     return " ".join(text.lower().split())
 
 
 def lines(text: str) -> list[str]:
-    """The lines of the answer, squeezed; empty ones inside the answer count, as in the benchmark's own scoring."""
+    """Lines of the answer with collapsed spaces; empty lines inside count, as in the benchmark's own scoring."""
     return [squeezed(line) for line in area(text).split("\n")]

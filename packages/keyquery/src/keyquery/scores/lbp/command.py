@@ -1,4 +1,4 @@
-"""The command `bench lbp`: answers of a model, given or made here, scored into the measurements."""
+"""The command `bench lbp`: score answers of a model, given or made here, and write measurements."""
 
 from __future__ import annotations
 

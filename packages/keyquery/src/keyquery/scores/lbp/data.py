@@ -80,7 +80,7 @@ def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
     for where, row in _rows(place):
         sample = _sample(row, where)
         if sample.id in samples:
-            raise DataError(f"{where}: the id {short(sample.id)} stands twice; the data set is damaged, get it again")
+            raise DataError(f"{where}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
         samples[sample.id] = sample
     if not samples:
         raise DataError(f"{place}: no samples")
@@ -92,7 +92,7 @@ def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
 
 
 def fingerprint(samples: Sequence[Sample]) -> str:
-    """A hash of what is asked and what is right, 32 hexadecimal digits; the order of samples does not matter."""
+    """A hash of questions and right answers, 32 hexadecimal digits; the order of samples does not matter."""
     state = hashlib.blake2b(digest_size=16)
     for sample in sorted(samples, key=lambda sample: sample.id):
         text = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()
@@ -155,7 +155,7 @@ def _file(path: Path) -> Iterator[tuple[str, Any]]:
         try:
             rows = need("pyarrow.parquet", "to read parquet").ParquetFile(path).read(use_threads=False).to_pylist()
         except (OSError, ValueError) as error:
-            raise DataError(f"{path}: no readable parquet ({str(error).splitlines()[0]})") from error
+            raise DataError(f"{path}: not valid Parquet ({str(error).splitlines()[0]})") from error
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
         return
     with path.open("rb") as stream:
@@ -166,7 +166,7 @@ def _file(path: Path) -> Iterator[tuple[str, Any]]:
         except json.JSONDecodeError as error:
             raise DataError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}: no JSON that can be read ({error})") from None
+            raise DataError(f"{path}: not valid JSON ({error})") from None
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
     else:
         yield from values(path)

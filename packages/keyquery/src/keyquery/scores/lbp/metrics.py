@@ -74,7 +74,7 @@ def pairwise(gold: Gold, predicted: Gold) -> float:
     """Pairs of gold lines that are predicted in the gold order, over all pairs of predicted lines.
 
     Lines that are not gold so cost pairs; one predicted or one gold line makes no pair and scores 0. A gold line that
-    stands twice makes pairs twice, as in the benchmark's own scoring.
+    appears twice makes pairs twice, as in the benchmark's own scoring.
     """
     if len(gold) < 2 or len(predicted) < 2:
         return 0.0
@@ -96,12 +96,12 @@ def f1(gold: Gold, predicted: Gold) -> float:
 
 
 def present(gold: Gold, predicted: Gold) -> float:
-    """Share of the gold lines among the predicted ones, in any order; surplus lines cost nothing."""
+    """Share of the gold lines among the predicted ones, in any order; additional lines cost nothing."""
     return sum(line in predicted for line in gold) / len(gold)
 
 
 def summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
-    """Best ROUGE-L over the gold summaries, or half of it plus half the best similarity where a model gives one."""
+    """Best ROUGE-L over the gold summaries; with a model, the mean of it and the best similarity."""
     overlap = rouge_l(gold, predicted, language)
     return overlap if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + overlap) / 2))
 

@@ -1,4 +1,4 @@
-"""Prediction files: one JSON object a line with `id`, `mode`, `prediction` and, where there are several, `run`."""
+"""Prediction files: one JSON object per line with `id`, `mode`, `prediction` and, if there are several runs, `run`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NULL = {
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model answered to one sample in one run.
+    """Answer of a model to one sample in one run.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Prediction:
 
 
 def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
-    """Predictions of some files, each with its place; a file is of one prompt mode.
+    """Predictions of several files, each with its place; a file has one prompt mode.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Pred
 
 
 def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) -> dict[str, list[Prediction]]:
-    """Predictions of `read` by their mode, held against the samples.
+    """Predictions of `read` by mode, checked against the samples.
 
     Parameters
     ----------

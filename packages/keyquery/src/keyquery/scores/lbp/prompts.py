@@ -1,4 +1,4 @@
-"""Prompts of LongBench Pro: context, blank lines, question; too long ones lose their middle."""
+"""Prompts of LongBench Pro: context, blank lines, question; a prompt that is too long loses its middle."""
 
 from __future__ import annotations
 

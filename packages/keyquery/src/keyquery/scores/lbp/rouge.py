@@ -13,7 +13,7 @@ SMALL = 1e-8  # in the denominator of F, so that two texts without a common word
 
 
 def rouge_l(reference: str, prediction: str) -> float:
-    """F of the words that two texts share in the same order, sentence by sentence.
+    """F measure of the words that two texts share in the same order, sentence by sentence.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def rouge_l(reference: str, prediction: str) -> float:
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Words of each part between full stops; what is left between two of them is a sentence of one empty word."""
+    """Words of each sentence between full stops; an empty sentence gives one empty word."""
     return [part.split() or [""] for part in text.split(".") if part]
 
 

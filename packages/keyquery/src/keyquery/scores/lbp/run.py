@@ -1,4 +1,6 @@
-"""A model answers LongBench Pro: batch by batch, every answer on disk before the next batch, a stopped run goes on."""
+"""Answer LongBench Pro with a model, batch by batch; every answer is on disk before the next, and a stopped run
+continues.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from keyquery.scores.lbp.tasks import LENGTHS
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a model is asked.
+    """Settings with which a model is asked.
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ def answer(loaded: Loaded, samples: Sequence[Sample], settings: Settings, folder
 
 
 def saved_runs(path: Path) -> set[tuple[str, int]]:
-    """Ids and runs that a prediction file holds; a last line that a kill cut short is taken off the file.
+    """Ids and runs in a prediction file; a last line that a kill cut short is removed from the file.
 
     Raises
     ------
@@ -177,12 +179,12 @@ def _answer(
 
 
 def settings_of(path: Path) -> dict[str, Any]:
-    """How the answers of a prediction file were made, as `answer` has written it beside them."""
+    """Settings with which the answers of a prediction file were made, as `answer` wrote them."""
     return records.settings_beside(path)
 
 
 def words_of(settings: Settings) -> list[str]:
-    """The options that make these settings, those at their defaults left out."""
+    """Command-line options for these settings, without those at their defaults."""
     names = ("runs", "batch", "limit", "new_tokens", "temperature", "seed")
     given = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(Settings(), name)}
     return ["--run", *(f"--{name.replace('_', '-')} {value}" for name, value in given.items())]

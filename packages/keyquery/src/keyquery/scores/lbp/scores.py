@@ -22,7 +22,7 @@ OVERALL = "overall"
 def score_samples(
     samples: Sequence[Sample], predictions: Sequence[Prediction], similarity: Similarity | None = None
 ) -> pd.DataFrame:
-    """Score predictions, one row a sample: the mean of its runs.
+    """Score predictions, one row per sample: the mean of its runs.
 
     Returns
     -------

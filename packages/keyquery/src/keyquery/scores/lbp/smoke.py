@@ -1,4 +1,4 @@
-"""A hand-made set with the columns of LongBench Pro, to try the whole path without a download; it measures nothing.
+"""A hand-made set with the columns of LongBench Pro, to try everything without a download; it measures nothing.
 
     python -m keyquery.scores.lbp.smoke FOLDER
 

@@ -1,4 +1,4 @@
-"""Scores as a measurement: the rows of one model, a block a prompt mode, and the rules by which a file changes."""
+"""Scores as a measurement: rows of one model, one block per prompt mode, and rules for updating a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `bench ruler`: results of a harness, given or run here, or needles in noise, into the measurements."""
+"""The command `bench ruler`: take results of a harness, run it, or ask for needles in noise, and write measurements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(
     revision: str | None = None,
     trust_remote_code: bool = False,
 ) -> list[str]:
-    """Take over results of lm-evaluation-harness, run it, or ask for needles in generated noise.
+    """Read results of lm-evaluation-harness, run it, or ask for needles in generated noise.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def run(
 
 def _tasks(text: str | None, generate: bool) -> tuple[str, ...]:
     if text is not None and not generate:
-        raise DataError("--tasks goes with --run; result files say their tasks")
+        raise DataError("--tasks needs --run; result files name their tasks")
     if text is None or text == "all":
         return TASKS
     if text == NEEDLES:

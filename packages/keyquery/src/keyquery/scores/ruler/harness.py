@@ -1,4 +1,4 @@
-"""lm-evaluation-harness as a program: it runs RULER's 13 tasks, one length at a time, and a finished length stays.
+"""lm-evaluation-harness as a program: it runs RULER's 13 tasks, one length at a time; finished lengths are kept.
 
 It is run as a program of its own, not imported, and may live in another environment: quantized weights it loads in a
 way that transformers 5 refuses, which this project needs.
@@ -122,7 +122,7 @@ def arguments(
     chat_template: bool,
     seed: int,
 ) -> list[str]:
-    """Options of the harness for one length, without where it writes."""
+    """Options of the harness for one length, except its output folder."""
     tokens = length_tokens(length)
     model: dict[str, Any] = {"pretrained": source.name, "max_length": tokens}
     model["dtype"] = DTYPES.get(source.dtype, "auto")
@@ -144,7 +144,7 @@ def arguments(
 
 
 def is_finished(place: Path) -> Path | None:
-    """The result file of a finished run, the newest where there are several."""
+    """The result file of a finished run, the newest if there are several."""
     return max(place.glob("**/results_*.json"), key=lambda path: path.name, default=None)
 
 

@@ -176,7 +176,7 @@ def _plan(task: str, depth: int, draw: random.Random) -> _Plan:
 
 
 def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("7304918", "2056471")) -> None:
-    """Refuse a tokenizer that cannot write the answers: it could never be right, whatever the model.
+    """Refuse a tokenizer that cannot write the answers, since no model could be right with it.
 
     Parameters
     ----------
@@ -193,5 +193,5 @@ def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("730491
         if value not in said:
             raise DataError(
                 f"the tokenizer cannot write the numbers of the needles ({value} comes back as {said!r}); no answer "
-                "could be right, so this check says nothing of the model"
+                "could be right, so this check says nothing about the model"
             )

@@ -40,7 +40,7 @@ NO_SAMPLES = (
 
 @dataclass(frozen=True)
 class Results:
-    """What result files hold of RULER.
+    """Contents of result files about RULER.
 
     Parameters
     ----------
@@ -131,12 +131,12 @@ def _content(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); give a results_*.json file") from error
     except UnicodeDecodeError:
-        raise DataError(f"{path}: no text; give a results_*.json file") from None
+        raise DataError(f"{path}: not a text file; give a results_*.json file") from None
     try:
         content = parsed(text)
     except (ValueError, RecursionError) as error:
         if _is_json(text.partition("\n")[0]):
-            raise DataError(f"{path}: JSON lines, so samples; give the results_*.json file beside it") from None
+            raise DataError(f"{path}: these are samples as JSON lines; give the results_*.json beside it") from None
         raise DataError(f"{path}: no JSON ({error})") from None
     if not isinstance(content, dict) or not {"results", "configs"} <= set(content):
         kind = "samples" if isinstance(content, dict) and "doc_id" in content else "another kind of file"
@@ -180,7 +180,7 @@ def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
     named = [name for name in results if name in NAMES]
     if not named:
         has = ", ".join(sorted(results)) or "nothing"
-        raise DataError(f"{path}: no task of RULER; it has {has}")
+        raise DataError(f"{path}: not a task of RULER, which has {has}")
     limit = content.get("max_length")
     cells = []
     for name in named:
@@ -193,11 +193,11 @@ def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
                     cells.append(Cell(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
                 continue
             if not (isinstance(value, int | float) and 0 <= value <= 1 and math.isfinite(value)):
-                raise DataError(f"{path}: {name} at {length}: {value!r} is no score between 0 and 1")
+                raise DataError(f"{path}: {name} at {length}: {value!r} is not a score between 0 and 1")
             if isinstance(limit, int) and length > limit:
                 raise DataError(
                     f"{path}: {name} at {length}: the harness cut prompts to the model's {limit} tokens, so this is no "
-                    "score at that length; run it again with a longer max_length, or leave the length out"
+                    "score at that length; run it again with a larger max_length, or leave the length out"
                 )
             n = _samples(content, name, length, asked)
             reason = "" if n is not None else "n, ci_low, ci_high: the file says no number of samples for each length"
@@ -235,7 +235,7 @@ def _any_reference(results: Path, name: str, length: int, share: float) -> float
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
         said = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(
-            f"{path}: its samples give {said} at {length} where {results.name} has {share:.6g}; they are of another run"
+            f"{path}: its samples give {said} at {length} where {results.name} has {share:.6g}; give those of one run"
         )
     return sum(any_of) / len(any_of)
 
@@ -248,7 +248,7 @@ def _scores(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
         if not metric.isdecimal() or len(metric) > 9:
             continue
         if int(metric) in by_length:
-            raise DataError(f"{path}: {name} at {metric}: two filters; keep one")
+            raise DataError(f"{path}: {name} at {metric}: results of two filters; keep one")
         by_length[int(metric)] = value
     if not by_length:
         raise DataError(f"{path}: {name}: no score by length; keys such as '4096,none' are missing")

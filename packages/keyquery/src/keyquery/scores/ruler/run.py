@@ -1,4 +1,4 @@
-"""A model looks for needles in generated noise: answer by answer on disk, a stopped run goes on."""
+"""Ask a model for needles in generated noise; each answer is stored at once, and a stopped run continues."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from keyquery.scores.ruler.scores import Cell, length_tokens, share_contained
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a model is asked.
+    """Settings with which a model is asked.
 
     Parameters
     ----------
@@ -108,10 +108,10 @@ def cells(path: Path, settings: Settings) -> list[Cell]:
         references = record.get("references")
         texts = isinstance(task, str) and isinstance(length, str) and isinstance(prediction, str)
         if not (texts and isinstance(references, list) and references and all(isinstance(x, str) for x in references)):
-            raise DataError(f"{where}: no record of a needle; remove the line")
+            raise DataError(f"{where}: not a record of a needle; remove the line")
         scores = by_place.setdefault((str(task), str(length)), {})
         if record["id"] in scores:
-            raise DataError(f"{where}: {short(record['id'])} stands twice; remove one of the lines")
+            raise DataError(f"{where}: {short(record['id'])} appears twice; remove one of the lines")
         scores[record["id"]] = share_contained(split_thoughts(str(prediction)).answer, references)
     made = []
     for length in settings.lengths:
@@ -127,7 +127,7 @@ def cells(path: Path, settings: Settings) -> list[Cell]:
 
 
 def plan(loaded: Loaded, settings: Settings) -> dict[str, Any]:
-    """What decides the answers, as JSON values; lengths, tasks and the number of samples may be added to."""
+    """Settings that determine the answers, as JSON values; lengths, tasks and samples may be added."""
     facts = loaded.facts
     return {
         "model": {

@@ -51,7 +51,7 @@ class Cell:
 
 
 def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
-    """Give the share of the references that stand in a prediction, 0 to 1; letter case does not count.
+    """Give the share of the references that occur in a prediction, 0 to 1; letter case does not count.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def length_tokens(key: str) -> int:
     """
     match = re.fullmatch(r"([1-9]\d*)(k?)", key)
     if match is None:
-        raise DataError(f"{key!r} is no length; write 4k, 8k, ... or a number of tokens")
+        raise DataError(f"{key!r} is not a length; write 4k, 8k, ... or a number of tokens")
     return int(match[1]) * (1024 if match[2] else 1)
 
 

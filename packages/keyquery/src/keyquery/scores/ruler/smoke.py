@@ -53,7 +53,7 @@ def make(folder: Path, **changes: Any) -> Path:
 
 
 def byte_tokenizer() -> Any:
-    """A tokenizer with a token a byte and one for the beginning, which it puts in front."""
+    """A tokenizer with one token per byte and a beginning token, which it adds."""
     transformers = libraries.transformers
     from tokenizers import Tokenizer, decoders
     from tokenizers.models import BPE

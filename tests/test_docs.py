@@ -1,0 +1,150 @@
+"""The documentation builds without a warning, loads nothing from elsewhere, has no dead link, and keeps to the code."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib import metadata
+from itertools import groupby
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import boundpaper
+import keyquery
+from conftest import ROOT, copy_project
+
+sys.path.insert(0, str(ROOT / "docs"))
+import hooks
+
+WALKS = sorted((ROOT / "docs/walks").glob("*.md"))
+RUN = re.compile(r"^    python build\.py (.+)$", re.MULTILINE)
+TRACED = """
+import sys, threading
+first = {}
+def seen(frame, event, argument):
+    code = frame.f_code
+    if event == "call" and code not in first:
+        first[code] = None
+threading.setprofile(seen)
+sys.setprofile(seen)
+from build import main
+main.main(sys.argv[1:], prog_name="build.py", standalone_mode=False)
+sys.setprofile(None)
+print(*(f"{code.co_filename}:{code.co_qualname}" for code in list(first)), sep="\\n", file=sys.stderr)
+"""
+
+
+class Page(HTMLParser):
+    """What a page can be led to, where it leads, and what it loads."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.names, self.links, self.loaded = set(), [], []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.names |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif given.get("rel") not in ("canonical", "next", "prev"):
+            self.loaded += [given[name] for name in ("src", "href") if given.get(name)]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The pages of the site, built strictly."""
+    site = tmp_path_factory.mktemp("docs")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "-q", "-d", site],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {path.relative_to(site).as_posix(): Page(path) for path in site.rglob("*.html")}, site
+
+
+def test_a_link_leads_to_a_page_and_a_place_there(pages):
+    found, site = pages
+    wrong = []
+    for name, page in found.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc or name == "404.html":
+                continue
+            target = (site / name).parent / unquote(parts.path) if parts.path else site / name
+            at = Path(target.resolve()).relative_to(site.resolve()).as_posix()
+            there = found.get(at if at != "." else "index.html")
+            if not target.exists() or (parts.fragment and there and unquote(parts.fragment) not in there.names):
+                wrong.append(f"{name}: {link}")
+    assert wrong == []
+    assert sum(len(page.links) for page in found.values()) > 1000
+
+
+def test_pages_load_nothing_from_elsewhere(pages):
+    found, site = pages
+    assert [link for page in found.values() for link in page.loaded if urlsplit(link).netloc] == []
+    styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
+    assert re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//[^)]*", styles) == []
+
+
+def test_the_reference_has_every_offered_name(pages):
+    found, _ = pages
+    for package, module in (("boundpaper", boundpaper), ("keyquery", keyquery)):
+        names = {name.rpartition(".")[2] for name in found[f"reference/{package}.html"].names}
+        assert set(module.__all__) - {"statistics"} <= names
+
+
+def test_every_kind_of_error_has_a_cause_and_a_mend():
+    sections = re.split(r"^## ", (ROOT / "docs/errors.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:-1]
+    assert {part.split("\n")[0] for part in sections} == set(hooks.error_kinds()) >= {"NotFinite", "JobDied"}
+    assert all("**Cause**: " in part and "**Mend**: " in part for part in sections)
+
+
+@pytest.mark.parametrize("walk", WALKS, ids=lambda path: path.stem)
+def test_a_walk_leads_through_functions_in_the_order_of_their_first_calls(walk, tmp_path):
+    """The part on the document is held by place only: LaTeX takes minutes for it."""
+    text, _, compiled = walk.read_text(encoding="utf-8").partition("**The document**")
+    root = copy_project(tmp_path / "project")
+    stops = [(at.start(), *at.groups()) for at in hooks.STOP.finditer(text)]
+    for _, name, place in (*stops, *((0, *at.groups()) for at in hooks.STOP.finditer(compiled))):
+        function = name.rpartition(".")[2]
+        assert re.search(rf"^\s*def {function}\(", (ROOT / place).read_text(encoding="utf-8"), re.MULTILINE), name
+    commands = [(at.start(), at[1]) for at in RUN.finditer(text)]
+    for command, part in groupby(stops, key=lambda stop: max(each for each in commands if each[0] < stop[0])):
+        done = subprocess.run(
+            [sys.executable, "-c", TRACED, *command[1].split()], cwd=root, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        called = [line.replace(f"{ROOT}/", "").replace(f"{root}/", "") for line in done.stderr.splitlines()]
+        wanted = [f"{place}:{'.'.join(name.split('.')[len(module(place)) :])}" for _, name, place in part]
+        assert [line for line in called if line in wanted] == wanted
+
+
+def module(place):
+    """The parts of a module's dotted name, by its path in the project."""
+    return place.rpartition("/src/")[2].removesuffix(".py").removesuffix("/__init__").split("/")
+
+
+def test_both_packages_and_the_changelog_have_one_version():
+    """Each says it in one place, `__version__`; a wheel's metadata take it from there."""
+    version = boundpaper.__version__
+    assert keyquery.__version__ == version
+    assert metadata.version("boundpaper") == metadata.version("keyquery") == version
+    assert re.search(rf"^## {re.escape(version)} ", (ROOT / "docs/changelog.md").read_text("utf-8"), re.MULTILINE)
+
+
+def test_a_line_of_the_changelog_is_short():
+    lines = (ROOT / "docs/changelog.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 160] == []
+
+
+def test_hooks_of_pre_commit_run_what_lint_runs():
+    recipe = re.search(r"^lint:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    hooked = re.findall(r"entry: \.venv/bin/(?:python -m )?([^,]+),", (ROOT / ".pre-commit-config.yaml").read_text())
+    run = re.findall(r"\$\((?:PY\) -m |VENV\)/bin/)(.+)", recipe)
+    assert [line.removesuffix(" .") for line in run] == hooked
