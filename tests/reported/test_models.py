@@ -146,9 +146,9 @@ def test_chunks_sinks_and_soft_caps_are_told() -> None:
 
 
 @pytest.mark.reported(outcome="refused")
-@pytest.mark.parametrize("kind", ["Mamba", "Mamba2"])
+@pytest.mark.parametrize("kind", ["Mamba", "Mamba2", "Rwkv", "xLSTM"])
 def test_models_without_attention(kind: str) -> None:
-    """Capture a state-space model."""
+    """Capture a state-space model, and recurrences of which one calls its layers attention."""
     sizes = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2}
     more = {"num_heads": 8, "head_dim": 8, "state_size": 8, "n_groups": 1} if kind == "Mamba2" else {}
     with pytest.raises(ModelError, match="computes no attention"):

@@ -107,7 +107,7 @@ def paper(project: Path, folder: Path) -> Path:
         stream.write("lamps,lamps,How Many Lamps There Are,beans2026,claims,\n")
     (folder / "copies/lamps.md").write_text(COPY)
     (folder / "recipe.yaml").write_text(RECIPE)
-    shutil.copy(project / "tests/ruler_results.json", folder / "results.json")
+    shutil.copy(project / "packages/keyquery/tests/ruler_results.json", folder / "results.json")
     subprocess.run([*GIT, "init", "-q"], cwd=folder, check=True)
     commit(folder)
     return folder

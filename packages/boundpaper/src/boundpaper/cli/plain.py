@@ -84,6 +84,20 @@ def _converting(form: str, words: str) -> click.Command:
     return convert
 
 
+def marked(ctx: click.Context, revision: str) -> None:
+    """Write out/thesis-changes.pdf: the thesis, marked where its print differs from a git revision's."""
+    from boundpaper.adopt import export
+    from boundpaper.adopt.revision import require
+    from boundpaper.store import files
+
+    require(root(), revision)  # a misspelt one is told before anything is built
+    with files.temporary() as scratch:
+        _flattened(ctx, scratch / "new", None)
+        content = export.compared_chapters(root(), revision, scratch)
+    files.write(root() / "out/thesis-changes.pdf", content)
+    click.echo("out/thesis-changes.pdf")
+
+
 def _flattened(ctx: click.Context, folder: Path, jobs: int | None) -> None:
     from boundpaper.paper.bundle import make, unpack
 
