@@ -18,7 +18,7 @@ from boundpaper.adopt.generate import Paper
 from boundpaper.adopt.numerals import numerals, without
 from boundpaper.build import process
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.places import ADOPTED, VARIABLE
+from boundpaper.places import ADOPTED, MARK, VARIABLE
 
 TIMEOUT = 600.0
 PICTURES = (".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf")
@@ -118,13 +118,15 @@ def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
 
     process.require("latexdiff")
     before = revision.unpacked(root, asked, scratch / "before")
+    if not (before / MARK).is_file():
+        raise SpecError(f"{asked} holds no paper ({MARK} is not there); name a revision that has it")
     door = ("build.py",) if (before / "build.py").is_file() else ("-m", "boundpaper")
     argv = (sys.executable, *door, "flatten", "-o", str(scratch / "old"))
     own = {name: value for name, value in os.environ.items() if name != VARIABLE}
     done = process.run(argv, before, TIMEOUT, own)
     if done.returncode:
-        last = done.output.strip().splitlines()[-1:] or ["no word"]
-        raise ThesisError(f"{asked} does not build here, so nothing can be marked: {last[0]}; name another revision")
+        last = "\n".join(done.output.replace(f"{before}/", "").strip().splitlines()[-2:])
+        raise ThesisError(f"{asked} does not build here, so nothing can be marked; name another revision:\n{last}")
     for place in ("old", "new"):
         text = scratch / place / "thesis.tex"
         text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")

@@ -38,11 +38,10 @@ def lint() -> None:
 @click.pass_context
 def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
     """Write the thesis as one LaTeX file with its pictures and bibliography, into a new folder."""
-    from boundpaper.errors import SpecError
+    from boundpaper.store.files import new_folder
 
-    if output.exists() and any(output.iterdir()):
-        raise SpecError(f"{output}: is not empty; name a new folder")
-    _flattened(ctx, output, jobs)
+    with new_folder(output) as made:
+        _flattened(ctx, made, jobs)
     click.echo(str(output / "thesis.tex"))
 
 
