@@ -2,10 +2,12 @@
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from boundpaper.build.facts import Reader
 from boundpaper.errors import DataError, ThesisError
 from boundpaper.store.kept import packed
 from engine_made import Project
@@ -161,9 +163,20 @@ def test_a_builder_may_write_nowhere_else(project):
     assert not (project.root / "tables").exists()
 
 
-def test_parallel_steps_run_side_by_side_and_report_failures(project):
-    import threading
+def test_one_thread_alone_asks_for_hashes(project, monkeypatch):
+    """A step that runs beside others names its inputs only: another that ends drops the hashes of those they share."""
+    asked, digests = set(), Reader.digests
 
+    def watched(reader, paths):
+        asked.add(threading.current_thread())
+        return digests(reader, paths)
+
+    monkeypatch.setattr(Reader, "digests", watched)
+    assert project.build(parallel=True).failed == {}
+    assert asked == {threading.main_thread()}
+
+
+def test_parallel_steps_run_side_by_side_and_report_failures(project):
     barrier = threading.Barrier(2, timeout=10)
     project.during = lambda job: barrier.wait()
     assert project.build(parallel=True).failed == {}

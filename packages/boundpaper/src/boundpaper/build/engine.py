@@ -126,8 +126,12 @@ class Engine:
         return hashes
 
     def _hashes(self, step: Step) -> dict[str, str]:
+        return self.reader.digests(self._inputs(step))
+
+    def _inputs(self, step: Step) -> list[str]:
+        """The files that a step depends on, sorted: what it reads, and what the steps that it needs made."""
         made = [path for need in step.needs for path in self.state.steps.get(need, {}).get("outputs", ())]
-        return self.reader.digests(sorted({*step.inputs, *made}))
+        return sorted({*step.inputs, *made})
 
     def reasons(self, step: Step, hashes: dict[str, str] | None = None) -> list[str]:
         """Why a step is not fresh, in words; empty when it is."""
@@ -150,6 +154,7 @@ class Engine:
         return words
 
     def _run(self, step: Step) -> Contents:
+        """What a step's builder makes; it may run in a thread of its own, where no reader is asked."""
         if step.fault:
             raise SpecError(step.fault)
         job = Job(
@@ -159,7 +164,7 @@ class Engine:
             file=step.file,
             function=step.function,
             artifacts=step.artifacts,
-            inputs=tuple(self._hashes(step)),
+            inputs=tuple(self._inputs(step)),
             line=step.line,
             note=lambda text: self.report("note", step.key, text),
         )
