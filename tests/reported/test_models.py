@@ -17,6 +17,7 @@ import torch
 import transformers
 
 import gguf_made
+import keyquery as kq
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure.commands import run as run_command
 from keyquery.models.architecture import forward, survey
@@ -440,6 +441,22 @@ def test_a_token_that_the_embedding_has_no_row_for(place: Path, tmp_path: Path) 
         capturing.capture(asked(tmp_path / "short", tmp_path))
     with pytest.raises(ModelError, match="the embedding has 20 rows"):
         check_tokens(transformers.LlamaForCausalLM(config), torch.tensor([[3, 20]]))
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize("kind", ["gpt_neox", "gemma2", "added"])
+def test_other_tokens_without_a_row(place: Path, tmp_path: Path, kind: str) -> None:
+    """Ask for the perplexity of a text with other embeddings that are too short, and with a word that was added."""
+    words = transformers.AutoTokenizer.from_pretrained(place)
+    added = kind == "added"
+    if added:
+        words.add_tokens(["lamp"])
+    config = built("llama" if added else kind).config
+    config.vocab_size = len(words) - 1 if added else 20
+    transformers.AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
+    words.save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match=rf"has token {config.vocab_size if added else ''}.*resize_token_embeddings"):
+        kq.load(str(tmp_path), device="cpu").perplexity("w4 lamp w5" if added else "w4 w50 w51")
 
 
 @pytest.mark.reported(outcome="right")

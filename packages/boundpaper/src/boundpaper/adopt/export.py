@@ -189,6 +189,8 @@ def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, l
     ThesisError
         The program is not installed, or makes nothing of the paper.
     """
+    from boundpaper.paper.tex import latex
+
     plain = Folder(place, (main,), ("*",))
     _pictures(place, [each.path for each in source.sources(plain)])
     with_latexml = form == "html" and not process.missing("latexmlc")
@@ -199,7 +201,8 @@ def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, l
         cited = ("--citeproc",) if any(place.glob("*.bib")) else ()
         argv = ("pandoc", "-s", *cited, *(("--mathml", "--self-contained") if form == "html" else ()), main)
         argv = (*argv, "-o", f"paper.{form}")
-    done = process.run(argv, place, TIMEOUT)
+    timeless = os.environ | {"SOURCE_DATE_EPOCH": latex.EPOCH}  # or a file of Word would differ at every call
+    done = process.run(argv, place, TIMEOUT, timeless)
     made = place / f"paper.{form}"
     if done.returncode or not made.is_file():
         last = done.output.strip().splitlines()[-1:] or ["it wrote nothing"]
