@@ -171,7 +171,8 @@ class Engine:
         try:
             contents: Contents = resolve(step.kind.builder)(job)
         except ThesisError as error:
-            error.args = (f"{error}{job.holding(str(error))}",)
+            told = f"{error}{job.holding(str(error))}"
+            error.args = (f"{told}{self._origins(step, told)}",)
             raise
         missing = [path for path in step.targets if path not in contents]
         astray = [path for path in contents if not writable(path)]
@@ -180,6 +181,12 @@ class Engine:
                 f"the builder of {step.key} made {astray or 'not'} {missing or ''}; see boundpaper/build/kinds.py"
             )
         return contents
+
+    def _origins(self, step: Step, message: str) -> str:
+        """What the results that an error of a step names are computed from; empty where it names none."""
+        named = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
+        told = [f"{name} is computed from {', '.join(self.graph.steps[f'result:{name}'].artifacts)}" for name in named]
+        return f"; {'; '.join(told)}" if told else ""
 
     def _finish(
         self,
