@@ -11,6 +11,7 @@ from boundpaper.store.canonical import agree
 from boundpaper.store.files import digest
 from boundpaper.store.frames import wide
 from boundpaper.store.manifest import sealed
+from boundpaper.store.measurement import means
 from boundpaper.store.reader import read
 from boundpaper.store.results import bytes_to_keep, text
 from boundpaper.store.schema import check
@@ -294,3 +295,12 @@ def test_nothing_of_the_package_is_fetched(root, place, monkeypatch):
     (root / "artifacts/datapackage.yaml").write_text(text)
     with pytest.raises(DataError, match=r"127\.0\.0\.1.* is (a profile that is not checked|no mapping)"):
         check(root, "scores")
+
+
+def test_a_measurement_is_told_by_its_means(tmp_path):
+    table = tmp_path / "m.csv"
+    table.write_text("condition,metric,value\nall,rate,0.25\nall,rate,0.75\n,loss,2\nall,rate,\n,last,1e-9\n")
+    assert means(table) == ["  all rate: 0.5 (mean of 2)", "  loss: 2", "  last: 1e-09"]
+    assert means(table, most=1)[1:] == ["  and 2 more in m.csv"]
+    table.write_text("lamp\nsun\n")
+    assert means(table) == []

@@ -61,6 +61,34 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
     return path
 
 
+def means(path: Path, most: int = 8) -> list[str]:
+    """The mean of each metric of a measurement by condition, as lines to print: the first `most`, and how many more.
+
+    Parameters
+    ----------
+    path : Path
+        A table with the columns metric and value; any other gives no line.
+    most : int
+        Lines of values.
+    """
+    import pandas as pd
+
+    frame = pd.read_csv(io.StringIO(words(path)))
+    if not {"metric", "value"} <= {*frame.columns}:
+        return []
+    by = [name for name in ("condition", "metric") if name in frame.columns and frame[name].notna().any()]
+    told = frame.dropna(subset=["value"]).groupby(by, sort=False, dropna=False)["value"].agg(["mean", "size"])
+    rows = [
+        (" ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if part == part), row)
+        for key, row in told.iterrows()
+    ]
+    lines = [
+        f"  {name}: {row['mean']:.4g}" + (f" (mean of {row['size']:.0f})" if row["size"] > 1 else "")
+        for name, row in rows
+    ]
+    return lines[:most] + ([f"  and {len(lines) - most} more in {path.name}"] if len(lines) > most else [])
+
+
 def _types(root: Path, name: str) -> dict[str, str]:
     described = resource(root, name)
     return {field["name"]: field["type"] for field in described["schema"]["fields"]} if described else {}

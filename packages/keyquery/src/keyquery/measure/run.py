@@ -18,7 +18,7 @@ from typing import Any
 
 from boundpaper.errors import DataError, ModelError, SpecError, ThesisError, about
 from boundpaper.store.files import FULL, digest, without_room, write
-from boundpaper.store.measurement import path_of
+from boundpaper.store.measurement import means, path_of
 from boundpaper.typeset.plural import counted
 from keyquery.jobs import Resources, open_executor, report, run_jobs
 from keyquery.measure.bar import Bar, bar, duration
@@ -342,6 +342,8 @@ def run(
     else:
         paths = _jobs(root, plans, executor, resources or Resources())
     print(f"{counted(len(paths), 'measurement')} in {duration(time.monotonic() - start)}", file=sys.stderr)
+    for path in paths:
+        print(f"{path.parent.name}:", *means(path), sep="\n", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in paths]
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from boundpaper.errors import DataError, ThesisError
 from boundpaper.store.files import digest
-from boundpaper.store.measurement import path_of
+from boundpaper.store.measurement import means, path_of
 from boundpaper.typeset.plural import counted
 from keyquery.heads.laws import Estimator
 from keyquery.heads.pairs import PairMode
@@ -394,5 +394,7 @@ def run(
     resources = Resources(partition=partition, minutes=minutes, memory=memory)
     done = measure(root, place, options, resources=resources, **asked)
     old = f", {done.kept} of them finished earlier" if done.kept else ""
+    told = [line for path in done.files if path.parent.name == "model_metrics" for line in means(path)]
+    print(*told, sep="\n", file=sys.stderr)
     print(f"{counted(done.heads, 'head')} in {duration(done.seconds)}{old}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in done.files]
