@@ -75,6 +75,27 @@ def test_the_estimator_follows_from_what_is_known_of_the_rotation():
 
 
 @pytest.mark.models
+def test_tensors_are_taken_or_refused_with_the_line_that_makes_arrays_of_them():
+    import torch
+
+    def head(**vectors):
+        places, one = torch.arange(64), torch.zeros(64, dtype=torch.long)
+        sides = {
+            f"{side}_{what}": of
+            for side in ("query", "key")
+            for what, of in (("positions", places), ("documents", one))
+        }
+        return kq.Head(**{"queries": torch.ones(64, 4), "keys": torch.rand(64, 4), "context": 64, **sides, **vectors})
+
+    assert isinstance(head(queries=torch.rand(64, 4).half()).queries, np.ndarray)
+    for tensor in (torch.rand(64, 4, requires_grad=True), torch.rand(64, 4).bfloat16(), torch.rand(64, 4).to("meta")):
+        with pytest.raises(ValueError, match=r"queries: numpy makes no array .*tensor.detach\(\).float\(\).cpu\(\)"):
+            head(queries=tensor)
+    with pytest.raises(ValueError, match="a ndarray is no head"):
+        kq.plasticity(np.zeros((4, 4)))
+
+
+@pytest.mark.models
 def test_a_model_is_captured_analysed_and_saved(tmp_path, model):
     (tmp_path / "text.txt").write_text("Anna likes Ben . " * 600)
     asked = {"texts": "text.txt", "context": 128, "out": "cap", "heads": 2, "rate": 8, "windows": True}

@@ -26,6 +26,8 @@ KINDS = (
     "doge",
     "falcon",
     "mamba",
+    "rwkv",
+    "xglm",
 )
 
 

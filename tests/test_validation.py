@@ -162,3 +162,12 @@ def test_tables_of_each_kind_are_valid_as_published(kind, tmp_path):
     package = {**described, "resources": [*chosen, *others]}
     report = frictionless.Package.from_descriptor(package, basepath=str(tmp_path)).validate()
     assert report.flatten(["name", "rowNumber", "note"]) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "fits"),
+    [(str(2**63 - 1), True), (str(-(2**63)), True), (str(2**63), False), ("-" + "9" * 20, False), ("9" * 400, False)],
+)
+def test_a_whole_number_that_no_reader_holds_is_refused(cell, fits):
+    words = Column({"name": "n", "type": "integer"}, {}).read(cell)[1]
+    assert words == "" if fits else "is beyond integers of 64 bits" in words

@@ -17,6 +17,7 @@ import torch
 import transformers
 
 import gguf_made
+import keyquery as kq
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure.commands import run as run_command
 from keyquery.models.architecture import forward, survey
@@ -147,9 +148,9 @@ def test_chunks_sinks_and_soft_caps_are_told() -> None:
 
 
 @pytest.mark.reported(outcome="refused")
-@pytest.mark.parametrize("kind", ["Mamba", "Mamba2"])
+@pytest.mark.parametrize("kind", ["Mamba", "Mamba2", "Rwkv", "xLSTM"])
 def test_models_without_attention(kind: str) -> None:
-    """Capture a state-space model."""
+    """Capture a state-space model, and recurrences of which one calls its layers attention."""
     sizes = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2}
     more = {"num_heads": 8, "head_dim": 8, "state_size": 8, "n_groups": 1} if kind == "Mamba2" else {}
     with pytest.raises(ModelError, match="computes no attention"):
@@ -445,6 +446,22 @@ def test_a_token_that_the_embedding_has_no_row_for(place: Path, tmp_path: Path) 
         capturing.capture(asked(tmp_path / "short", tmp_path))
     with pytest.raises(ModelError, match="the embedding has 20 rows"):
         check_tokens(transformers.LlamaForCausalLM(config), torch.tensor([[3, 20]]))
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize("kind", ["gpt_neox", "gemma2", "added"])
+def test_other_tokens_without_a_row(place: Path, tmp_path: Path, kind: str) -> None:
+    """Ask for the perplexity of a text with other embeddings that are too short, and with a word that was added."""
+    words = transformers.AutoTokenizer.from_pretrained(place)
+    added = kind == "added"
+    if added:
+        words.add_tokens(["lamp"])
+    config = built("llama" if added else kind).config
+    config.vocab_size = len(words) - 1 if added else 20
+    transformers.AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
+    words.save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match=rf"has token {config.vocab_size if added else ''}.*resize_token_embeddings"):
+        kq.load(str(tmp_path), device="cpu").perplexity("w4 lamp w5" if added else "w4 w50 w51")
 
 
 @pytest.mark.reported(outcome="right")

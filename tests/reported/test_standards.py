@@ -340,6 +340,10 @@ FOREIGN = [
     (b"%PDF-1.7\n", "is a PDF"),
     (ROWS.replace(",", ";").encode(), "the separator is ';'; save the table with commas"),
     (ROWS.replace(",", "\t").encode(), "the separator is a tab; save the table with commas"),
+    (ROWS.replace("sun,", '"sun"s,').encode(), "line 2: a cell in quotation marks does not end where they do"),
+    (ROWS.replace("sun,", '"sun" ,').encode(), "line 2: a cell in quotation marks"),
+    (ROWS.replace("sun,", '"sun,').encode(), "a cell in quotation marks does not end"),
+    (ROWS.replace("sun,", r'"the \"sun\"",').encode(), "line 2: a cell in quotation marks"),
     (ROWS.replace("lamp,", "lamp ,").encode(), "the column 'lamp ' begins or ends with a blank; write 'lamp'"),
 ]
 

@@ -51,9 +51,15 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("bundle",),
     ("publish",),
     ("diff", "HEAD"),
+    ("diff", "HEAD", "--pdf"),
     ("claims", "--check"),
     ("trace", "18.4"),
     ("annotate", "copies"),
+    ("audit", "copies/lamps.md", "--format", "html", "-o", "out/audit.html"),
+    ("docx",),
+    ("html",),
+    ("zip", "--arxiv"),
+    ("flatten", "-o", "../plain"),
     ("new", "../begun"),
     ("vendor", "."),
     (*_MADE, "--out", "made"),
@@ -64,6 +70,14 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     (*_LBP, "--lengths", "8k", "--partial"),
     ("bench", "ruler", "--model", "tiny-bytes", "--results", "results.json", "--lengths", "4k", "--partial"),
     (WATCH, "table", "bean_heights"),
+)
+OF_LATEX: tuple[tuple[str, ...], ...] = (("init",),)
+OF_ADOPTED: tuple[tuple[str, ...], ...] = (
+    ("build",),
+    ("lint", "--fix"),
+    ("flatten", "--output", "../plain"),
+    ("flatten", "--in-place"),
+    ("zip", "--overleaf-upload"),
 )
 OF_THESIS: tuple[tuple[str, ...], ...] = (_LAB,)
 
@@ -155,7 +169,12 @@ def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Itera
     os.environ |= {"TMPDIR": str(scratch), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     tempfile.tempdir = None
     try:
-        for make, commands in ((frame.paper, COMMANDS), (frame.thesis, OF_THESIS)):
+        for make, commands in (
+            (frame.latex, OF_LATEX),
+            (frame.adopted, OF_ADOPTED),
+            (frame.paper, COMMANDS),
+            (frame.thesis, OF_THESIS),
+        ):
             wanted = [each for each in commands if not only or any(" ".join(each).startswith(word) for word in only)]
             if wanted:
                 yield from _of(make, project, folder / make.__name__, scratch, wanted, kills, seed)
@@ -250,9 +269,11 @@ def _again(tally: Tally, place: Place, command: Sequence[str], undisturbed: dict
     ended = place.forks.run(*command)
     if "another build" in ended.errors + ended.output:
         tally.wrong.append(f"{where}: a lock is left: {ended.errors[-200:]}")
-    if ended.code and not (command[0] == "new" and (place.work / "begun/build.py").exists()):
+    after = _made(place.work)
+    finished = "is not empty" in ended.errors and after == undisturbed  # a folder that is written once, and is whole
+    if ended.code and not finished:
         tally.wrong.append(f"{where}: {ended.errors[-300:]}")
-    elif not ended.code and (after := _made(place.work)) != undisturbed:
+    elif after != undisturbed:
         differing = sorted(name for name in {*after, *undisturbed} if after.get(name) != undisturbed.get(name))
         tally.wrong.append(f"{where}: another outcome than undisturbed: {', '.join(differing[:4])}")
     if ended.orphans:

@@ -50,6 +50,7 @@ Three lamps were bought. A bean is 18.4 cm high after two weeks.
 |---|---|
 | sun | 18.4 |
 """
+DOOR = "from boundpaper.__main__ import main\n\nif __name__ == '__main__':\n    main()\n"
 STOPPED = """import runpy
 import sys
 
@@ -110,6 +111,29 @@ def paper(project: Path, folder: Path) -> Path:
     shutil.copy(project / "packages/keyquery/tests/support/ruler_results.json", folder / "results.json")
     subprocess.run([*GIT, "init", "-q"], cwd=folder, check=True)
     commit(folder)
+    return folder
+
+
+def latex(project: Path, folder: Path) -> Path:
+    """Write the LaTeX paper of `docs/adopt.md` into `folder`, three dozen rows more, and a door; return it."""
+    folder.mkdir()
+    written((project / "docs/adopt.md").read_text(encoding="utf-8"), folder)
+    with (folder / "results/heights.csv").open("a") as stream:
+        stream.write("".join(f"plant{number},sun,0.1{number:02},0.2,{number}\n" for number in range(36)))
+    (folder / "build.py").write_text(DOOR)
+    subprocess.run([*GIT, "init", "-q"], cwd=folder, check=True)
+    commit(folder)
+    return folder
+
+
+def adopted(project: Path, folder: Path) -> Path:
+    """Begin in that paper, bind a number, and change its data, so that `build` has something to write; return it."""
+    latex(project, folder)
+    subprocess.run([sys.executable, "build.py", "init"], cwd=folder, check=True, capture_output=True)
+    text, data = folder / "main.tex", folder / "results/heights.csv"
+    text.write_text(text.read_text().replace("the pea 0.7212", r"the pea \val{heights/pea,sun/gain:.4f}"))
+    commit(folder)
+    data.write_text(data.read_text().replace("0.7212", "0.7213"))
     return folder
 
 

@@ -218,7 +218,7 @@ def copied(project: Path) -> Path:
     settings = {"context": 8, "buckets": 2, "model": "m", "layers": [], "captured_heads": [[0, 0, 0]]}
     note = {"format": 1, "complete": True, "settings": settings, "versions": {}, "documents": []}
     (root / "capture/manifest.json").write_text(json.dumps(note, indent=1))
-    shutil.copy(project / "tests/ruler_results.json", root)
+    shutil.copy(project / "packages/keyquery/tests/ruler_results.json", root)
     (root / "needles.settings.json").write_text(json.dumps(sealed({"seed": 0})))
     for name, make in ASKED.items():
         (root / f"{name}.jsonl").write_text("".join(json.dumps(sealed(make(number))) + "\n" for number in range(4)))

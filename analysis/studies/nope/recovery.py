@@ -134,6 +134,10 @@ def _cell(layers: pd.DataFrame, model: str, layer: int, metric: str) -> dict[str
     rows = layers[(layers["model"] == model) & (layers["layer"] == layer) & (layers["metric"] == metric)]
     if len(rows) != 1:
         raise DataError(f"nope_layers has {len(rows)} cells {metric} of layer {layer} of {model}; one is needed")
+    if rows["value"].isna().any():
+        raise DataError(
+            f"nope_layers has no value of {metric} of layer {layer} of {model}; give it, or leave out the layer"
+        )
     return {part: _value(rows[part].iloc[0]) for part in ("value", "decimals", "low", "high")}
 
 

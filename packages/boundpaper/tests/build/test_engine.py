@@ -2,10 +2,15 @@
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from boundpaper.build.engine import Engine
+from boundpaper.build.facts import Reader
+from boundpaper.build.graph import Graph, Step
+from boundpaper.build.kinds import Kind
 from boundpaper.errors import DataError, ThesisError
 from boundpaper.store.kept import packed
 from engine_made import Project
@@ -161,9 +166,32 @@ def test_a_builder_may_write_nowhere_else(project):
     assert not (project.root / "tables").exists()
 
 
-def test_parallel_steps_run_side_by_side_and_report_failures(project):
-    import threading
+def test_one_thread_alone_asks_for_hashes(project, monkeypatch):
+    """A step that runs beside others names its inputs only: another that ends drops the hashes of those they share."""
+    asked, digests = set(), Reader.digests
 
+    def watched(reader, paths):
+        asked.add(threading.current_thread())
+        return digests(reader, paths)
+
+    monkeypatch.setattr(Reader, "digests", watched)
+    assert project.build(parallel=True).failed == {}
+    assert asked == {threading.main_thread()}
+
+
+def test_an_error_that_names_a_result_says_what_that_is_computed_from(project):
+    result, table = (Kind(name=name, builder="engine_builders:join", targets=()) for name in ("result", "table"))
+    steps = {
+        "result:heights": Step(key="result:heights", kind=result, name="heights", file="", artifacts={"lamps": ""}),
+        "table:t": Step(key="table:t", kind=table, name="t", file="", artifacts={"heights": "", "lamps": ""}),
+    }
+    graph = Graph(steps=steps, artifacts={}, faults=())
+    engine = Engine(project.root, graph, Reader(project.root), lambda *words: None)
+    assert engine._origins(steps["table:t"], "0 rows of heights") == "; heights is computed from lamps"
+    assert engine._origins(steps["table:t"], "0 rows of lamps") == ""
+
+
+def test_parallel_steps_run_side_by_side_and_report_failures(project):
     barrier = threading.Barrier(2, timeout=10)
     project.during = lambda job: barrier.wait()
     assert project.build(parallel=True).failed == {}

@@ -69,6 +69,7 @@ def test_any_other_error_names_what_the_function_reads() -> None:
         ("Line 'nan': unknown entity 'nan'", " ('nan' is in beans, column lamp)"),
         ("unknown entity 'moon'", ""),
         ("beans: unknown entity 'sun'", ""),
+        ("0 rows have lamp='sun', plant='pea'", ""),
     ],
 )
 def test_a_text_that_an_error_quotes_is_told_with_its_table(tmp_path: Path, message: str, held: str) -> None:

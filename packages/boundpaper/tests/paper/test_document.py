@@ -333,7 +333,11 @@ def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
         ("title: T\nauthor: A\n", "paper/metadata.yaml: date is missing"),
         ("author: A\ndate: D\n", "paper/metadata.yaml: title is missing"),
         ("title: T\nauthor: A\ndate: 2026\n", "paper/metadata.yaml: date: 2026 is no text; put it in quotes"),
+        ("title: T\ndate: 2026-05-01\n", "paper/metadata.yaml: date: 2026-05-01 is no text; put it in quotes"),
         ("titel: T\n", "paper/metadata.yaml: unknown key 'titel'; did you mean 'title'?"),
+        ("title: T\ndate: D\nclass: acmart\n", "paper/metadata.yaml: class: a paper of chapters is set in the"),
+        ("documentclass: [IEEEtran]\n", "paper/metadata.yaml: documentclass: a paper of chapters"),
+        ("journal: PLOS\ntitel: T\n", "paper/metadata.yaml: journal: a paper of chapters"),
         ("title: [\n", "paper/metadata.yaml:2: "),
         ("title: T\nauthor: A\ndate: D\nnames: ['(']\n", "paper/metadata.yaml: '(' in names is no regular expression"),
         ("- a\n", "paper/metadata.yaml: must hold fields"),
@@ -363,6 +367,13 @@ def test_metadata_faults(tmp_path: Path, text: str, expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         metadata.read(tmp_path)
     assert str(caught.value).startswith(expected)
+
+
+@pytest.mark.parametrize("text", ["\\label{a}\n\\label{a}\n", "<< table('a') >>\n<< table('a') >>\n"])
+def test_what_stands_twice_in_a_chapter_is_told_by_its_preview(tmp_path: Path, text: str) -> None:
+    put(tmp_path, "paper/chapters/one.tex.j2", text)
+    with pytest.raises(SpecError, match=r"paper/chapters/one.tex.j2:2: .* paper/chapters/one.tex.j2:1 already"):
+        preview.compile_chapter(tmp_path, "one")
 
 
 def test_several_authors_are_joined_and_kept_apart(tmp_path: Path) -> None:

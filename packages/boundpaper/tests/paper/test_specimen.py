@@ -3,9 +3,11 @@
 import csv
 import json
 import shutil
+import subprocess
 
 import pytest
 
+from boundpaper.paper.tex import pdf
 from specimens import begin, new, run
 
 LEDGER = "artifacts/results/claims.csv"
@@ -138,6 +140,26 @@ def test_an_empty_frame_is_checked_and_compiles_at_once(tmp_path):
     told = run(root, "claims")
     assert told.returncode == 1
     assert "analysis/claims holds no claim; write one function with its statement as docstring" in told.stderr
+
+
+@pytest.mark.latex
+@pytest.mark.skipif(shutil.which("latexdiff") is None, reason="no latexdiff")
+def test_what_moved_since_a_revision_is_marked_in_the_print(tmp_path):
+    root = tmp_path / "frame"
+    assert new(root).returncode == 0
+    chapter = root / "paper/chapters/introduction.tex.j2"
+    told = "\\chapter{Beans}\n\nBeans grow %s under the lamp.\n"
+    for number, text in enumerate(("\\cite{nobody}", told % "fast")):
+        chapter.write_text(text)
+        for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x"), ("tag", f"r{number}")):
+            subprocess.run(("git", "-c", "user.name=t", "-c", "user.email=t@e", *command), cwd=root, check=True)
+    chapter.write_text(told % "slowly")
+    done = run(root, "diff", "r1", "--pdf")
+    assert (done.returncode, done.stdout.split()[-1]) == (0, "out/thesis-changes.pdf"), done.stderr
+    assert "fastslowly" in pdf.text((root / "out/thesis-changes.pdf").read_bytes()).replace(" ", "")
+    for revision, words in (("r0", "r0 does not build here"), ("nowhere", "is no revision of git here")):
+        done = run(root, "diff", revision, "--pdf")
+        assert (done.returncode, words in done.stderr) == (1, True), done.stderr
 
 
 @pytest.mark.latex

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from keyquery.heads.head import Head
 from keyquery.heads.plasticity import MIN_QUERIES, PlasticityOptions
 from keyquery.heads.plasticity import plasticity as estimated
 
 if TYPE_CHECKING:
-    from keyquery.heads.head import Head
     from keyquery.heads.laws import Estimator
     from keyquery.heads.pairs import PairMode
     from keyquery.heads.plasticity import Plasticity
@@ -40,7 +40,8 @@ def plasticity(
     Raises
     ------
     ValueError
-        When an option is unknown or out of range, or the estimator needs a rotation that is not known.
+        When `head` is no `Head`, an option is unknown or out of range, or the estimator needs a rotation that is not
+        known.
 
     Examples
     --------
@@ -57,6 +58,8 @@ def plasticity(
     >>> bool((frame["plasticity"] > 0.5).all())
     True
     """
+    if not isinstance(head, Head):
+        raise ValueError(f"a {type(head).__name__} is no head; give kq.Head(queries=..., keys=..., ...)")
     chosen: Estimator = estimator or ("bucket_full" if head.rotary is None else "aligned_full")
     options = PlasticityOptions(estimator=chosen, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap, seed=seed)
     return estimated(head, options)

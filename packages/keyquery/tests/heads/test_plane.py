@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from keyquery.heads.components import position_weights
 from keyquery.heads.head import Head
 from keyquery.heads.moments import class_moments, head_moments
 from keyquery.heads.pca import kind_of, pca
+from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.heads.rotation import Rotation, rotation
 
 
@@ -264,8 +266,34 @@ def test_component_weights_are_shares_of_r_squared() -> None:
         ({"queries": np.full((240, 6), -1e38, np.float32)}, "a value of 1e\\+38 is none of a model's"),
         ({"buckets": 801}, "801 buckets of a context of 800 tokens"),
         ({"keys": np.zeros((2, 6)), "key_positions": np.arange(2), "key_documents": np.arange(2)}, "at least three"),
+        ({"keys": np.zeros((1, 60, 6))}, r"keys have shape \(1, 60, 6\)"),
+        ({"keys": np.zeros((60, 6), np.longdouble)}, "floats of 32 or 64 bits"),
+        ({"keys": [[1.0, 2.0], [3.0]]}, "keys: numpy makes no array of this list"),
+        ({"keys": None}, "type object; give floats"),
+        ({"keys": np.ma.masked_less(np.zeros((60, 6)), 1)}, "keys: an array with a mask"),
+        ({"query_positions": None}, r"positions \(\)"),
+        ({"context": 800.0}, "context is 800.0; give a whole number"),
+        ({"buckets": "16"}, "buckets is '16'; give a whole number"),
+        ({"window": float("nan")}, "window is nan"),
+        ({"rotary": {"theta": 10000}}, "rotary is a dict"),
     ],
 )
 def test_heads_that_cannot_be_are_refused(changes: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(head_with(seed=9), **changes)
+
+
+def test_lists_frames_half_and_swapped_bytes_are_the_head_of_their_array() -> None:
+    head = head_with(seed=9)
+    half = head.queries.astype(np.float16)
+    options = PlasticityOptions(estimator="bucket_full")
+    expected = plasticity(replace(head, queries=half.astype(np.float32)), options).to_frame()
+    forms = (half, half.astype(np.float32).tolist(), pd.DataFrame(half), half.astype(">f4"), np.asfortranarray(half))
+    for form in forms:
+        pd.testing.assert_frame_equal(plasticity(replace(head, queries=form), options).to_frame(), expected)
+
+
+@pytest.mark.parametrize("changes", [{"bins": 4.0}, {"bins": "4"}, {"cap": 2.5}, {"seed": -1}, {"min_queries": None}])
+def test_options_that_are_no_whole_numbers_are_refused_by_name(changes: dict) -> None:
+    with pytest.raises(ValueError, match=f"^{next(iter(changes))} is "):
+        PlasticityOptions(**changes)

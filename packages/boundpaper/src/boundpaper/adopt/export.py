@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
-import tarfile
+import sys
 import zipfile
 from collections import Counter
 from dataclasses import replace
@@ -17,7 +18,7 @@ from boundpaper.adopt.generate import Paper
 from boundpaper.adopt.numerals import numerals, without
 from boundpaper.build import process
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.places import ADOPTED
+from boundpaper.places import ADOPTED, MARK, VARIABLE
 
 TIMEOUT = 600.0
 PICTURES = (".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf")
@@ -82,12 +83,7 @@ def compared(folder: Folder, asked: str, scratch: Path) -> bytes:
         No such revision, a program that is not installed, or LaTeX refuses the comparison.
     """
     process.require("latexdiff")
-    revision.require(folder.root, asked)
-    raw = revision.git(folder.root, "archive", "--format=tar", asked)
-    before = scratch / "before"
-    before.mkdir()
-    with tarfile.open(fileobj=io.BytesIO(raw or b"")) as archive:
-        archive.extractall(before, filter="data")
+    before = revision.unpacked(folder.root, asked, scratch / "before")
     if (before / ADOPTED).is_file():
         old = read(before)
         flatten.write(old, scratch / "old")
@@ -97,6 +93,48 @@ def compared(folder: Folder, asked: str, scratch: Path) -> bytes:
     main = Path(folder.mains[0]).name
     if not (scratch / "old" / main).is_file():
         raise SpecError(f"{main}: is not there at {asked}; name a revision that has it")
+    return marked(scratch, main)
+
+
+def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
+    """The PDF of a paper of chapters, marked where its print differs from a git revision's.
+
+    Parameters
+    ----------
+    root : Path
+        The paper.
+    asked : str
+        The revision. What was committed is built there, by its own `build.py`.
+    scratch : Path
+        A folder in which `new` holds the paper as it is, flattened.
+
+    Raises
+    ------
+    ThesisError
+        No such revision, one that does not build here, a program that is not installed, or LaTeX refuses the
+        comparison.
+    """
+    from boundpaper.paper.bundle import converters_text
+
+    process.require("latexdiff")
+    before = revision.unpacked(root, asked, scratch / "before")
+    if not (before / MARK).is_file():
+        raise SpecError(f"{asked} holds no paper ({MARK} is not there); name a revision that has it")
+    door = ("build.py",) if (before / "build.py").is_file() else ("-m", "boundpaper")
+    argv = (sys.executable, *door, "flatten", "-o", str(scratch / "old"))
+    own = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    done = process.run(argv, before, TIMEOUT, own)
+    if done.returncode:
+        last = "\n".join(done.output.replace(f"{before}/", "").strip().splitlines()[-2:])
+        raise ThesisError(f"{asked} does not build here, so nothing can be marked; name another revision:\n{last}")
+    for place in ("old", "new"):
+        text = scratch / place / "thesis.tex"
+        text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
+    return marked(scratch, "thesis.tex")
+
+
+def marked(scratch: Path, main: str) -> bytes:
+    """The PDF of a main file in `new`, marked where its print differs from that in `old`, by latexdiff."""
     struck = process.run(("kpsewhich", "ulem.sty"), scratch, TIMEOUT).output.strip()
     kind = "UNDERLINE" if struck else "CFONT"
     argv = ("latexdiff", "--flatten", f"--type={kind}", f"old/{main}", f"new/{main}")
@@ -151,6 +189,8 @@ def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, l
     ThesisError
         The program is not installed, or makes nothing of the paper.
     """
+    from boundpaper.paper.tex import latex
+
     plain = Folder(place, (main,), ("*",))
     _pictures(place, [each.path for each in source.sources(plain)])
     with_latexml = form == "html" and not process.missing("latexmlc")
@@ -161,7 +201,8 @@ def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, l
         cited = ("--citeproc",) if any(place.glob("*.bib")) else ()
         argv = ("pandoc", "-s", *cited, *(("--mathml", "--self-contained") if form == "html" else ()), main)
         argv = (*argv, "-o", f"paper.{form}")
-    done = process.run(argv, place, TIMEOUT)
+    timeless = os.environ | {"SOURCE_DATE_EPOCH": latex.EPOCH}  # or a file of Word would differ at every call
+    done = process.run(argv, place, TIMEOUT, timeless)
     made = place / f"paper.{form}"
     if done.returncode or not made.is_file():
         last = done.output.strip().splitlines()[-1:] or ["it wrote nothing"]

@@ -107,23 +107,22 @@ def write(folder: Folder, target: Path | None) -> list[str]:
 
     from boundpaper.store import files
 
-    paper = Paper.read(folder)
-    made = flattened(paper)
-    if target is not None:
-        if target.exists() and any(target.iterdir()):
-            raise SpecError(f"{target}: is not empty; name a new folder")
+    made = flattened(Paper.read(folder))
+    if target is None:
+        return [folder.shown(path) for path, content in made.items() if files.write(path, content)]
+    names = {}
+    for path in made:
+        if not path.is_relative_to(folder.paper):
+            raise SpecError(f"{folder.shown(path)}: lies outside of {folder.paper.name}; move it there to flatten")
+        names[path] = path.relative_to(folder.paper)
+    with files.new_folder(target) as draft:
         for path in needed(folder):
-            place = target / path.relative_to(folder.paper)
+            place = draft / path.relative_to(folder.paper)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
-    written = []
-    for path, content in made.items():
-        if target is not None and not path.is_relative_to(folder.paper):
-            raise SpecError(f"{folder.shown(path)}: lies outside of {folder.paper.name}; move it there to flatten")
-        place = path if target is None else target / path.relative_to(folder.paper)
-        if files.write(place, content) or target is not None:
-            written.append(folder.shown(place) if target is None else str(place))
-    return written
+        for path, name in names.items():
+            files.write(draft / name, made[path])
+    return [str(target / name) for name in names.values()]
 
 
 PARTS = frozenset({

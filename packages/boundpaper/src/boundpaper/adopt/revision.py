@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
+import tarfile
 from pathlib import Path
 
 from boundpaper.adopt import cells
@@ -29,6 +31,15 @@ def require(root: Path, revision: str) -> None:
     """Raise SpecError unless git knows the revision in this folder."""
     if not known(root, revision):
         raise SpecError(f"{revision!r} is not a git revision here; `git log --oneline` lists some")
+
+
+def unpacked(root: Path, revision: str, folder: Path) -> Path:
+    """Write what git has below `root` at a revision into a new folder; return it. SpecError for an unknown one."""
+    require(root, revision)
+    folder.mkdir()
+    with tarfile.open(fileobj=io.BytesIO(git(root, "archive", "--format=tar", revision) or b"")) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
 
 
 def cells_at(folder: Folder, revision: str) -> dict[str, Cell]:

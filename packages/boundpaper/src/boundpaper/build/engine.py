@@ -126,8 +126,12 @@ class Engine:
         return hashes
 
     def _hashes(self, step: Step) -> dict[str, str]:
+        return self.reader.digests(self._inputs(step))
+
+    def _inputs(self, step: Step) -> list[str]:
+        """The files that a step depends on, sorted: what it reads, and what the steps that it needs made."""
         made = [path for need in step.needs for path in self.state.steps.get(need, {}).get("outputs", ())]
-        return self.reader.digests(sorted({*step.inputs, *made}))
+        return sorted({*step.inputs, *made})
 
     def reasons(self, step: Step, hashes: dict[str, str] | None = None) -> list[str]:
         """Why a step is not fresh, in words; empty when it is."""
@@ -150,6 +154,7 @@ class Engine:
         return words
 
     def _run(self, step: Step) -> Contents:
+        """What a step's builder makes; it may run in a thread of its own, where no reader is asked."""
         if step.fault:
             raise SpecError(step.fault)
         job = Job(
@@ -159,14 +164,15 @@ class Engine:
             file=step.file,
             function=step.function,
             artifacts=step.artifacts,
-            inputs=tuple(self._hashes(step)),
+            inputs=tuple(self._inputs(step)),
             line=step.line,
             note=lambda text: self.report("note", step.key, text),
         )
         try:
             contents: Contents = resolve(step.kind.builder)(job)
         except ThesisError as error:
-            error.args = (f"{error}{job.holding(str(error))}",)
+            told = f"{error}{job.holding(str(error))}"
+            error.args = (f"{told}{self._origins(step, told)}",)
             raise
         missing = [path for path in step.targets if path not in contents]
         astray = [path for path in contents if not writable(path)]
@@ -175,6 +181,12 @@ class Engine:
                 f"the builder of {step.key} made {astray or 'not'} {missing or ''}; see boundpaper/build/kinds.py"
             )
         return contents
+
+    def _origins(self, step: Step, message: str) -> str:
+        """What the results that an error of a step names are computed from; empty where it names none."""
+        named = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
+        told = [f"{name} is computed from {', '.join(self.graph.steps[f'result:{name}'].artifacts)}" for name in named]
+        return f"; {'; '.join(told)}" if told else ""
 
     def _finish(
         self,

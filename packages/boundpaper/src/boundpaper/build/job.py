@@ -124,9 +124,12 @@ class Job:
         if not self.function or any(name in message for name in self.artifacts):
             return ""
         quoted = set(re.findall(r"'([^']+)'", message))
+        columns = set(re.findall(r"\b(\w+)='", message))  # of a row that is not there, see `pick`
         for name in self.artifacts:
             with suppress(ThesisError):
                 frame = read(self.root, name)
+                if columns and not columns <= {*frame.columns}:
+                    continue
                 for column in frame.select_dtypes(exclude="number"):
                     if held := quoted & set(map(str, frame[column].unique())):
                         return f" ({min(held)!r} is in {name}, column {column})"

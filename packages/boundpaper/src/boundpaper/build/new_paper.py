@@ -6,14 +6,13 @@ import csv
 import io
 import json
 import re
-import shutil
 import unicodedata
 from pathlib import Path
 
 import boundpaper
 from boundpaper.errors import SpecError
 from boundpaper.places import MARK
-from boundpaper.store.files import abandoned, draft, write
+from boundpaper.store.files import new_folder, write
 
 FRAME = Path(boundpaper.__file__).parent / "frame"
 HIDDEN = {"gitignore": ".gitignore", "pyproject.in": "pyproject.toml"}
@@ -35,28 +34,12 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
     SpecError
         When there is something in the folder, or it lies inside another paper.
     """
-    if folder.exists() and not folder.is_dir():
-        raise SpecError(f"{folder}: is a file; name a folder that does not exist yet")
     if above := next((each for each in folder.resolve().parents if (each / MARK).is_file()), None):
         raise SpecError(f"{folder}: lies inside the paper {above}; name a folder outside of it")
-    _remove_drafts(folder)
-    if folder.exists() and any(folder.iterdir()):
-        raise SpecError(f"{folder}: is not empty; name a folder that does not exist yet")
     files = {HIDDEN.get(name, name): text for name, text in _frame(title, date).items()}
-    beside = folder / folder.resolve().name if folder.exists() else folder  # an empty folder may be where one stands
-    frame = draft(beside)
-    try:
+    with new_folder(folder) as frame:
         for name, text in sorted(files.items()):
             write(frame / name, text.encode())
-        if folder.exists():
-            for entry in sorted(frame.iterdir()):
-                entry.rename(folder / entry.name)
-            frame.rmdir()
-        else:
-            frame.rename(folder)
-    except BaseException:
-        shutil.rmtree(frame, ignore_errors=True)
-        raise
     return sorted(files)
 
 
@@ -78,16 +61,6 @@ def _frame(title: str, date: str) -> dict[str, str]:
         text = re.sub(pattern, lambda match: filled[match[0]], path.read_text(encoding="utf-8"))
         texts[path.relative_to(FRAME).as_posix()] = text
     return texts
-
-
-def _remove_drafts(folder: Path) -> None:
-    """Remove the half-written frames that killed commands left beside a folder, or in it."""
-    beside = folder.absolute().parent
-    found = [path for path in beside.iterdir() if path.name.endswith(f"-{folder.name}.part")] if beside.is_dir() else []
-    found += list(folder.iterdir()) if folder.is_dir() else []
-    for path in found:
-        if path.is_dir() and abandoned(path):
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _slug(title: str) -> str:

@@ -34,7 +34,9 @@ def trace(what: str, every: bool) -> None:
 @click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative tolerance for numbers.")
 @click.option("--all", "every", is_flag=True, help="List every cell that differs.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
-def diff(revision: str, tolerance: float, every: bool, strict: bool) -> None:
+@click.option("--pdf", is_flag=True, help="Mark what moved in the print: out/thesis-changes.pdf.")
+@click.pass_context
+def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, strict: bool, pdf: bool) -> None:
     """Compare results with a git REVISION: the most important changes, or every cell.
 
     Cell by cell; numbers count when they differ by more than the tolerance. The results are computed below `out/`:
@@ -44,6 +46,11 @@ def diff(revision: str, tolerance: float, every: bool, strict: bool) -> None:
     from boundpaper.build.changes import at_revision, results, summary
     from boundpaper.typeset.plural import counted
 
+    if pdf:
+        from boundpaper.cli.plain import marked
+
+        marked(ctx, revision)
+        return
     at_revision(root(), revision, RESULTS)  # a misspelt one is told before anything is computed
     with session() as project:
         built = build_aside(project)

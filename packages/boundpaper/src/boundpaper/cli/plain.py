@@ -40,11 +40,10 @@ def lint() -> None:
 @click.pass_context
 def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
     """Write the thesis as one LaTeX file with its pictures and bibliography, into a new folder."""
-    from boundpaper.errors import SpecError
+    from boundpaper.store.files import new_folder
 
-    if output.exists() and any(output.iterdir()):
-        raise SpecError(f"{output}: is not empty; name a new folder")
-    _flattened(ctx, output, jobs)
+    with new_folder(output) as made:
+        _flattened(ctx, made, jobs)
     click.echo(str(output / "thesis.tex"))
 
 
@@ -84,6 +83,20 @@ def _converting(form: str, words: str) -> click.Command:
             raise SystemExit(1)
 
     return convert
+
+
+def marked(ctx: click.Context, revision: str) -> None:
+    """Write out/thesis-changes.pdf: the thesis, marked where its print differs from a git revision's."""
+    from boundpaper.adopt import export
+    from boundpaper.adopt.revision import require
+    from boundpaper.store import files
+
+    require(root(), revision)  # a misspelt one is told before anything is built
+    with files.temporary() as scratch:
+        _flattened(ctx, scratch / "new", None)
+        content = export.compared_chapters(root(), revision, scratch)
+    files.write(root() / "out/thesis-changes.pdf", content)
+    click.echo("out/thesis-changes.pdf")
 
 
 def _flattened(ctx: click.Context, folder: Path, jobs: int | None) -> None:

@@ -40,6 +40,12 @@ FIELDS: Rule = mapping(
 )
 """What the file may hold."""
 
+CLASSES = ("class", "documentclass", "document_class", "journal", "venue", "style")
+OWN_CLASS = (
+    "a paper of chapters is set in the engine's own class. A journal's class keeps its LaTeX: run `boundpaper init` in "
+    "the folder of that paper, which binds its numbers to its data (docs/adopt.md)"
+)
+
 
 @dataclass(frozen=True)
 class Author:
@@ -133,6 +139,8 @@ def read(root: Path) -> Metadata:
         raise SpecError(f"{FILE}: not there; it holds title, date and the order of the chapters") from None
     if not isinstance(loaded, dict):
         raise SpecError(f"{FILE}: must hold fields, as in `title: ...`")
+    if asked := next((word for word in CLASSES if word in loaded), None):
+        raise SpecError(f"{FILE}: {asked}: {OWN_CLASS}")
     require(loaded, FIELDS, FILE, SpecError)
     for name in ("title", "date"):
         if not loaded.get(name):

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 
-from boundpaper.errors import ThesisError
+from boundpaper.errors import SpecError, ThesisError
 
 ABSENT = ""
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -104,6 +104,48 @@ def temporary(place: Path | None = None) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Give a draft of a folder for the length of a block, which then takes its place: it is there whole or not at all.
+
+    Drafts of it that killed processes left are removed first.
+
+    Parameters
+    ----------
+    folder : Path
+        Must not exist, or be empty.
+
+    Raises
+    ------
+    SpecError
+        When there is something in the folder, or it is a file.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise SpecError(f"{folder}: is a file; name a folder that does not exist yet")
+    beside = folder.absolute().parent
+    found = (
+        [path for path in beside.iterdir() if path.name.endswith(f"-{folder.name}{PART}")] if beside.is_dir() else []
+    )
+    for path in (*found, *(folder.iterdir() if folder.exists() else ())):
+        if path.is_dir() and abandoned(path):
+            shutil.rmtree(path, ignore_errors=True)
+    if folder.exists() and any(folder.iterdir()):
+        raise SpecError(f"{folder}: is not empty; name a folder that does not exist yet")
+    # an empty folder may be where one stands
+    made = draft(folder / folder.resolve().name if folder.exists() else folder)
+    try:
+        made.mkdir(parents=True)
+        yield made
+        if folder.exists():
+            for entry in sorted(made.iterdir()):
+                entry.rename(folder / entry.name)
+            made.rmdir()
+        else:
+            made.rename(folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 @cache

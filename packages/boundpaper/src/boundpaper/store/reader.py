@@ -63,7 +63,7 @@ def _frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFr
         frame = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=[""])
     except DataError as error:
         raise DataError(f"{path}{str(error).removeprefix(Path(path).name)}") from None
-    except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+    except (ValueError, OverflowError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise DataError(
             f"{path}: {str(error).strip().splitlines()[0]}; `python build.py check` names the row"
         ) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from typing import Any, NamedTuple
 
 from boundpaper.errors import DataError, ThesisError
@@ -52,7 +53,7 @@ def require(content: Any, rule: Rule, where: str, error: type[ThesisError] = Dat
 
 def shown(value: object) -> str:
     """A value quoted for a message, cut to `LONGEST` characters."""
-    words = repr(value)
+    words = str(value) if isinstance(value, date) else repr(value)
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from boundpaper.errors import DataError
 from boundpaper.store.paths import PARQUET
 from boundpaper.store.text_file import text_of
 
@@ -22,7 +23,7 @@ def words(path: Path) -> str:
     Raises
     ------
     DataError
-        The file cannot be read as what its name says.
+        The file cannot be read as what its name says, or a cell does not end where its quotation mark does.
     FileNotFoundError
         There is no such file.
     """
@@ -30,7 +31,18 @@ def words(path: Path) -> str:
         from boundpaper.store.parquet_file import unpacked
 
         return unpacked(path)
-    return text_of(path.parent, path.name)
+    text = text_of(path.parent, path.name)
+    if '"' in text:
+        read = csv.reader(io.StringIO(text, newline=""), strict=True)
+        try:
+            for _ in read:
+                pass
+        except csv.Error as error:
+            raise DataError(
+                f"{path.name}:{read.line_num}: a cell in quotation marks does not end where they do ({error}); write"
+                " one that is of the cell twice"
+            ) from None
+    return text
 
 
 def identity(path: Path) -> str:

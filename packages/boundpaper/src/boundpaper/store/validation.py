@@ -164,6 +164,8 @@ class Column:
         value = TYPES[self.kind](cell)
         if value is None:
             return None, f"{short(cell)} is no {self.kind}"
+        if self.kind == "integer" and not -(2**63) <= value < 2**63:
+            return None, f"{short(cell)} is beyond integers of 64 bits; an identifier is of the type string"
         if self.kind == "number" and not math.isfinite(value):
             return value, f"{cell} is no number; leave it empty and give a reason"
         return value, next((words for limit in self.limits if (words := limit(value, cell))), "")

@@ -28,7 +28,7 @@ def finite(value: object, what: str = "value") -> Decimal:
     else:
         raise DataError(f"the {what} {value!r} is not a number")
     if not number.is_finite():
-        raise DataError(f"the {what} is {value!r}: leave it empty and give the reason")
+        raise DataError(f"the {what} is no finite number: leave it empty and give the reason")
     return number
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,8 @@ LARGEST = 1e12  # of a vector; sums of products of larger ones leave float32
 @dataclass(frozen=True, kw_only=True)
 class Head:
     """Queries and keys of one head after the rotary embedding, with the places they come from.
+
+    Lists, frames and tensors in the processor's memory become arrays, half precision becomes single.
 
     Parameters
     ----------
@@ -48,9 +51,9 @@ class Head:
     Raises
     ------
     ValueError
-        If shapes do not match, a vector is not finite, a position lies outside the context, a window is empty, the
-        rotation turns more dimensions than there are, or there are fewer than three queries or three keys, or all at
-        one position.
+        If numpy makes no array of what is given, shapes or types do not match, a vector is not finite, a position lies
+        outside the context, a window is empty, the rotation turns more dimensions than there are, or there are fewer
+        than three queries or three keys, or all at one position.
 
     Examples
     --------
@@ -78,6 +81,10 @@ class Head:
     chunks: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("queries", "query_positions", "query_documents", "keys", "key_positions", "key_documents"):
+            object.__setattr__(self, name, _array(name, getattr(self, name)))
+        for name in ("context", "buckets", *(() if self.window is None else ("window",))):
+            object.__setattr__(self, name, whole(name, getattr(self, name)))
         if self.window is not None and self.window < 1:
             raise ValueError(f"a window of {self.window} tokens; a token sees at least itself")
         if self.chunks and self.window is None:
@@ -95,6 +102,8 @@ class Head:
             raise ValueError(
                 f"queries have {self.queries.shape[1]} dimensions, keys {self.keys.shape[1]}; give equal ones"
             )
+        if self.rotary is not None and not hasattr(self.rotary, "end"):
+            raise ValueError(f"rotary is a {type(self.rotary).__name__}; give a keyquery.rotary.Rotary")
         if self.rotary is not None and self.rotary.end > self.dimension:
             raise ValueError(f"a rotation up to dimension {self.rotary.end} of vectors of {self.dimension} dimensions")
 
@@ -123,9 +132,46 @@ class Head:
         return np.asarray(self.key_positions, dtype=np.int64) * self.buckets // self.context
 
 
+def whole(name: str, given: Any) -> int:
+    """A whole number as int; ValueError with the name for anything else.
+
+    Parameters
+    ----------
+    name : str
+        What the number is, for the message.
+    given : object
+        The number: an int, or one of numpy.
+
+    Examples
+    --------
+    >>> whole("bins", 4)
+    4
+    """
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise ValueError(f"{name} is {given!r}; give a whole number") from None
+
+
+def _array(name: str, given: Any) -> npt.NDArray[Any]:
+    """An array in the machine's byte order; ValueError for what numpy makes none of, and for masks, which it drops."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise ValueError(f"{name}: an array with a mask; leave masked rows out, and give the .data of the others")
+    try:
+        array = np.asarray(given)
+    except Exception as error:  # whatever a library of tensors raises
+        words = str(error).partition("\n")[0]
+        mend = "give an array of numpy; of a tensor, tensor.detach().float().cpu().numpy()"
+        raise ValueError(f"{name}: numpy makes no array of this {type(given).__name__} ({words}); {mend}") from None
+    native = np.dtype(np.float32) if array.dtype == np.float16 else array.dtype.newbyteorder("=")
+    return array.astype(native, copy=False)
+
+
 def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntArray, context: int) -> None:
-    if vectors.ndim != 2 or vectors.shape[1] < 2 or not np.issubdtype(vectors.dtype, np.floating):
-        raise ValueError(f"{name} have shape {vectors.shape} and type {vectors.dtype}; give floats, (n, d) with d >= 2")
+    if vectors.ndim != 2 or vectors.shape[1] < 2 or vectors.dtype not in (np.float32, np.float64):
+        raise ValueError(
+            f"{name} have shape {vectors.shape} and type {vectors.dtype}; give floats of 32 or 64 bits, (n, d), d >= 2"
+        )
     if positions.shape != vectors.shape[:1] or documents.shape != vectors.shape[:1]:
         raise ValueError(
             f"{len(vectors)} {name}, but positions {positions.shape} and documents {documents.shape}; give one of each"

@@ -9,7 +9,7 @@ import numpy as np
 
 from keyquery.heads import laws as describe
 from keyquery.heads.competition import Sums, all_pairs, joined, sampled_pairs
-from keyquery.heads.head import Float64Array, Head, IntArray
+from keyquery.heads.head import Float64Array, Head, IntArray, whole
 from keyquery.heads.laws import ALIGNED, ESTIMATORS, POOLED, Binned, Estimator, Law
 from keyquery.heads.missing import Row
 from keyquery.heads.moments import PRECISIONS, Moments, Precision
@@ -86,6 +86,10 @@ class PlasticityOptions:
         ):
             if value not in known:
                 raise ValueError(f"{name} {value!r}; give one of {', '.join(known)}")
+        for name in ("min_queries", "seed", *(each for each in ("bins", "cap") if getattr(self, each) is not None)):
+            object.__setattr__(self, name, whole(name, getattr(self, name)))
+        if self.seed < 0:
+            raise ValueError(f"seed is {self.seed}; give 0 or more")
         if self.min_queries < 2:
             raise ValueError(f"min_queries is {self.min_queries}; a covariance needs at least 2")
         if min(self.cells) < 1 or (self.bins is not None and self.bins < 1):

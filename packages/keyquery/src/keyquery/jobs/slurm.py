@@ -54,7 +54,8 @@ class _Open:
 class SlurmExecutor(JobExecutor):
     """Submits every call to Slurm; calls submitted together are one array.
 
-    An account or a quality of service is taken from Slurm's own variables, such as `SBATCH_ACCOUNT`.
+    An account, a quality of service or a constraint is taken from Slurm's own variables: `SBATCH_ACCOUNT`,
+    `SBATCH_QOS`, `SBATCH_CONSTRAINT` (see `man sbatch`).
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--skip-short", is_flag=True, help="Skip texts that are shorter than the context.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs that share the documents.")
-@click.option("--partition", help="Slurm partition.")
+@click.option("--partition", help="Slurm partition; account and QOS by SBATCH_ACCOUNT, SBATCH_QOS.")
 @click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
 @click.option("--gpus", type=click.IntRange(0), help="Number of GPUs for each job.")
 @click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
@@ -174,7 +174,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
     help="Number of processes [number of cores], or of Slurm jobs [one for every eight heads].",
 )
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--partition", help="Slurm partition.")
+@click.option("--partition", help="Slurm partition; account and QOS by SBATCH_ACCOUNT, SBATCH_QOS.")
 @click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
 @click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
 @in_json
@@ -232,7 +232,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @click.option("--again", is_flag=True, help="Measure again what was already measured with this code and these options.")
 @click.option("--replace", is_flag=True, help="Overwrite other measurements that have this name.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--partition", help="Slurm partition.")
+@click.option("--partition", help="Slurm partition; account and QOS by SBATCH_ACCOUNT, SBATCH_QOS.")
 @click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
 @click.option("--gpus", type=click.IntRange(0), help="Number of GPUs for each job.")
 @click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")

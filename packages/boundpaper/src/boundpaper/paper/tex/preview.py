@@ -8,7 +8,7 @@ from pathlib import Path
 
 from boundpaper.build import process
 from boundpaper.errors import LatexError, SpecError
-from boundpaper.paper import bibliography, calls, document, metadata
+from boundpaper.paper import bibliography, calls, document, lint, metadata
 from boundpaper.paper.tex import formats, latex, log
 from boundpaper.store import files
 from boundpaper.store.text_file import text_of
@@ -31,7 +31,12 @@ def compile_chapter(root: Path, name: str) -> bytes:
     ------
     LatexError
         LaTeX's error, or boxes over 5 pt too wide.
+    SpecError
+        A label that is set twice, or an exhibit that is shown twice.
     """
+    file = f"paper/chapters/{name}.tex.j2"
+    if twice := lint.labels({file: text_of(root, file, SpecError)}):
+        raise SpecError("\n".join(map(str, twice)))
     out = root / "out"
     state = f"{PREVIEWS}/{name}"
     described = metadata.read(root)

@@ -8,6 +8,8 @@ keeps attention sinks and soft-capping), so a recorded forward gives the outputs
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 NAME = "recorded_attention"
+_SOFTMAX = re.compile("softmax|dot_product|flash|attention_interface")
 Recorder = Callable[["Call"], "Call | None"]
 Observer = Callable[["Call", "Tensor"], None]
 
@@ -158,16 +161,27 @@ def unwatched() -> Iterator[None]:
 def unsupported(model: PreTrainedModel) -> str:
     """The message for an architecture that cannot be recorded: without attention, or with its own code for it."""
     kind = getattr(model.config, "model_type", type(model).__name__)
-    if not any("ttention" in type(module).__name__ for module in model.modules()):
+    named = {type(module) for module in model.modules() if "ttention" in type(module).__name__}
+    if not any(map(_weighs_keys, named)):
+        called = ", ".join(sorted(each.__name__ for each in named))
+        recurrent = f" ({called} is a recurrence, without a softmax over keys)" if named else ""
         return (
-            f"{type(model).__name__} (model type {kind}) computes no attention, so there are no queries and keys to "
-            "look at"
+            f"{type(model).__name__} (model type {kind}) computes no attention{recurrent}, so there are no queries and "
+            "keys to look at"
         )
     return (
         f"{type(model).__name__} (model type {kind}) computes attention in its own code, not through the attention "
         "interface of transformers, so its queries and keys cannot be captured; models of the Llama, Mistral, Qwen, "
         "Gemma, GPT-NeoX and GPT-OSS families, and most others, can"
     )
+
+
+def _weighs_keys(kind: type) -> bool:
+    """Whether the source of a class of layers has or calls a softmax over keys; True where there is none to read."""
+    try:
+        return _SOFTMAX.search(inspect.getsource(kind)) is not None
+    except (OSError, TypeError):
+        return True
 
 
 def _configs(model: PreTrainedModel) -> dict[int, Any]:
