@@ -98,7 +98,7 @@ def quick_start(package: str) -> str:
     """The quick start of a package's README."""
     [code] = re.findall(r"```python\n(.*?)```", (ROOT / f"packages/{package}/README.md").read_text(), re.DOTALL)
     assert sum(bool(line) and not line.startswith("import") for line in code.splitlines()) <= 5
-    return code
+    return str(code)
 
 
 def loaded_by(code: str, folder: Path) -> set[str]:

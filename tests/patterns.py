@@ -90,7 +90,8 @@ def _use_of(file: str, node: ast.Call) -> str:
 def _evaluated(file: str, node: ast.expr) -> str:
     dotted = re.sub(r"^packages/\w+/src/", "", file).removesuffix(".py").replace("/", ".")
     module = importlib.import_module(dotted)
-    return eval(compile(ast.Expression(node), file, "eval"), dict(vars(module)))
+    text: str = eval(compile(ast.Expression(node), file, "eval"), dict(vars(module)))
+    return text
 
 
 def _flags(node: ast.Call) -> int:

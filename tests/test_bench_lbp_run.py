@@ -348,7 +348,8 @@ def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, m
     assert any(row["cut"] for row in rows)
     assert len({row["prediction"] for row in rows}) > 20  # sampled at temperature 1
 
-    made, real = [], chat.answers
+    made: list[int] = []
+    real = chat.answers
 
     def killed(*arguments):
         if len(made) == 3:

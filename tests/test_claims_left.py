@@ -99,7 +99,9 @@ NARRATIVE = function("c001_training_repeated").__globals__
 
 def narrative(**other):
     """Every value as the table has it; `other` changes some."""
-    cells, spans, windows = {}, {}, {}
+    cells: dict[tuple[str, str], str] = {}
+    spans: dict[tuple[str, str], float] = {}
+    windows = {}
     stated = {}
     for place, (statement, (checkpoint, metric)) in enumerate(NARRATIVE["REPEATED"].items()):
         cells.setdefault((checkpoint, metric), f"0.{100 + place}")

@@ -27,8 +27,8 @@ def frames(claim, **misprinted):
     """The claim's frames: every cell has a number of its own, and every value is that of its cell but for misprints."""
     places = cells(claim)
     printed = {place: f"{10.1 + 0.1 * number:.1f}" for number, place in enumerate(dict.fromkeys(places.values()))}
-    texts = {name: {} for name in STATED}
-    tables = {}
+    texts: dict[str, dict[str, str]] = {name: {} for name in STATED}
+    tables: dict[str, list[dict]] = {}
     for (table, where), text in printed.items():
         if table in STATED:
             texts[table][dict(where)["statement"]] = text
@@ -112,7 +112,8 @@ def test_about_as_many_heads_are_sinks_in_each_model():
 
 def test_each_row_of_the_summary_is_that_of_its_section():
     """Errors are told of DroPE only; every other row has both models."""
-    tables, summary = {}, []
+    tables: dict[str, list[dict]] = {}
+    summary = []
     for number, line in enumerate(SUMMARY.split("\n")[1:]):
         metric, table, *where = line.split()
         pairs = [each.split("=") for each in where]

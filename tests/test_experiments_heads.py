@@ -230,7 +230,7 @@ def test_parallel_and_alone_agree_and_nothing_is_done_twice(planted, target, tmp
 
 
 def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
-    done = []
+    done: list[bool] = []
 
     def stopped(*arguments):
         if len(done) == 2:
@@ -339,7 +339,8 @@ def test_measured_models_stand_in_one_row_each_with_what_is_missing_said(planted
     assert set(table["display_name"]) == {"Planted 1B", "other"}
     row = table.set_index("model").loc["planted"]
     assert row["ap_drop"] == metrics.set_index("metric").loc["ap_drop", "value"]
-    assert table.set_index("model").loc["other", "reason"].startswith("ap_overall: one, two; ap_first_20: one, two")
+    reason = str(table.set_index("model").loc["other", "reason"])
+    assert reason.startswith("ap_overall: one, two; ap_first_20: one, two")
     with pytest.raises(DataError, match=r"planted: no metric r_k_a; measure the model again"):
         measured_models(metrics[metrics["metric"] != "r_k_a"], names, names)
 
@@ -419,6 +420,7 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
     command = [sys.executable, str(script), str(planted), str(tmp_path / "kept")]
     environment = os.environ | {"PYTHONPATH": PACKAGES}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as running:
+        assert running.stdout is not None
         children = [int(number) for number in running.stdout.readline().split()]
         assert len(children) == 2
         running.kill()

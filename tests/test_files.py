@@ -49,6 +49,7 @@ def test_programs_end_with_a_build_on_every_signal_and_hold_its_lock_until_then(
 
 def test_a_watchman_who_was_killed_is_called_again(tmp_path):
     watchman.watch(2**22 + 1)
+    assert watchman._line is not None
     watchman._line.close()
     reader, writer = os.pipe()
     os.close(reader)

@@ -42,7 +42,7 @@ def _kernel(environment: dict[str, str]) -> str:
     )
     done = subprocess.run([sys.executable, "-c", script], env=os.environ | environment, capture_output=True, check=True)
     (name,) = json.loads(done.stdout)
-    return name
+    return str(name)
 
 
 @pytest.mark.parametrize("environment", _variants(), ids=lambda each: "-".join(each.values()).replace(" ", "+"))

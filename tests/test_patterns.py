@@ -120,7 +120,8 @@ def run(pattern: patterns.Pattern) -> Callable[[str], object]:
     compiled = re.compile(pattern.text, pattern.flags)
     use = pattern.use.removeprefix("str.")
     if use in ("match", "fullmatch"):
-        return getattr(compiled, use)
+        search: Callable[[str], object] = getattr(compiled, use)
+        return search
     return lambda text: sum(1 for _ in compiled.finditer(text))
 
 

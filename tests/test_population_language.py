@@ -35,7 +35,7 @@ def test_no_document_of_the_second_phase_names_a_held_fact():
 
 
 def test_answers_in_training_text_are_the_keys_that_were_given():
-    asked = Counter()
+    asked = Counter[int]()
     for words, weights in sequences():
         assert len(words) == len(weights) == 400
         assert words[0] == "<s>"

@@ -201,7 +201,7 @@ def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:
     pooled = tests.loc[("seed", "RoPE against DroPE: massive less random")]
     assert pooled["p_value"] == pytest.approx(stats.ttest_ind(9900 - random, 300 - random).pvalue)
     alone = tests.loc[("seed", "RoPE against DroPE: massive increase alone")]
-    assert alone[["p_value", "effect"]].isna().all()
+    assert all(pd.isna(alone[name]) for name in ("p_value", "effect"))
     contrast = tests.loc[("text set", "RoPE against DroPE: massive less random")]
     nats = np.log([100, 200, 400]) - np.log([4, 10, 25])
     assert contrast["estimate"] == pytest.approx(nats.mean())

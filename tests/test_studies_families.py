@@ -173,7 +173,7 @@ def test_no_test_stands_twice_with_two_adjusted_p(shipped):
 
     A test may be repeated beside others where it is not corrected.
     """
-    seen = {}
+    seen: dict[tuple, tuple[str, object]] = {}
     for name, tests in results(shipped).items():
         for _, row in tests[tests["p_adjusted"].notna()].iterrows():
             continuous = row["test"].startswith("pearson") or row["test"].endswith(("_t", "_difference", "_contrast"))

@@ -76,7 +76,7 @@ def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():
 
 def by_text(massive=(3.0, 5.0, 4.0, 6.0, 2.0, 5.0), first=-0.02, near=-0.1, entropy=0.2, other=range(6)):
     noise = np.array([0.01, -0.01, 0.02, 0.0, -0.02, 0.015])
-    rows = {"massive_values": [], "attention_patterns": [], "layer_content": []}
+    rows: dict[str, list[tuple]] = {"massive_values": [], "attention_patterns": [], "layer_content": []}
     for model, sign, texts in (("mine", 0, TEXTS), ("mine-bare", 1, other)):
         for text, drift, more in zip(texts, noise, massive, strict=True):
             unit = f"text{text}"

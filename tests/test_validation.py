@@ -120,7 +120,7 @@ def test_what_a_schema_asks_beyond_the_store_is_refused_not_passed_over(field, w
 
 def published_from(entry: dict) -> Path:
     """The file of the project that a resource of the published package is made from."""
-    path = ROOT / "artifacts" / entry["path"]
+    path: Path = ROOT / "artifacts" / entry["path"]
     return path if path.is_file() else path.with_suffix(".parquet")
 
 

@@ -79,7 +79,7 @@ def test_a_wheel_holds_its_types(wheels, package):
 
 
 def test_a_user_of_the_wheels_has_every_name_with_its_type(installed, tmp_path):
-    """Of torch and transformers nothing is read, which would take most of a minute: they stand in no type there."""
+    """Of torch and transformers nothing is read, which would take most of a minute; `make lint` reads their types."""
     (tmp_path / "user.py").write_text(USER.read_text(encoding="utf-8") + "\n\nreveal_type(kq.load('tiny-rope'))\n")
     (tmp_path / "mypy.ini").write_text(
         "[mypy]\nstrict = true\n[mypy-torch.*,transformers.*,matplotlib.*,scipy.*]\n"

@@ -11,10 +11,12 @@ from typing import assert_type
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 import boundpaper as bp
 import keyquery as kq
 from boundpaper.store.schema import Fault
+from keyquery.models.captures.manifest import Manifest
 
 
 def papers() -> None:
@@ -118,11 +120,14 @@ def models() -> None:
     model = kq.load("tiny-rope")
     assert_type(model, kq.Model)
     assert_type(model.name, str)
+    assert_type(model.network, PreTrainedModel)
+    assert_type(model.tokenizer, PreTrainedTokenizerBase)
     assert_type(model.perplexity("Anna likes Ben ."), float)
     with kq.intervene(model, kq.Intervention("mlp", "zero", layers=(1,))) as changed:
         assert_type(changed, kq.Model)
     capture = kq.capture(model, texts="texts.jsonl", context=128, out="captured")
     assert_type(capture, kq.Capture)
+    assert_type(capture.manifest, Manifest | None)
     assert_type(kq.open_capture("captured"), kq.Capture)
     assert_type(kq.analyse(capture), pd.DataFrame)
     rows = kq.run("sinks", model)

@@ -76,6 +76,7 @@ def test_watch_builds_when_data_are_saved(root):
     command = [sys.executable, "-m", "boundpaper", "watch"]
     environment = {key: value for key, value in os.environ.items() if key != "BOUNDPAPER_ROOT"}
     with subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True, env=environment) as watching:
+        assert watching.stderr is not None
         try:
             while "built in" not in watching.stderr.readline():
                 assert watching.poll() is None

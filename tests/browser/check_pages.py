@@ -82,7 +82,9 @@ def opened(browser: Browser, paper: Path) -> Iterator[object]:
 
 def shown(page: Page) -> list[str]:
     """Names of the rows of the ledger that are shown."""
-    return page.eval_on_selector_all("#rows > details", "rows => rows.filter(r => r.checkVisibility()).map(r => r.id)")
+    names = "rows => rows.filter(r => r.checkVisibility()).map(r => r.id)"
+    found: list[str] = page.eval_on_selector_all("#rows > details", names)
+    return found
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -79,7 +79,7 @@ def pictures(pdf):
     """The sizes in pixels of the pictures in a PDF."""
     from pypdf import PdfReader
 
-    return [image.image.size for page in PdfReader(pdf).pages for image in page.images]
+    return [image.image.size for page in PdfReader(pdf).pages for image in page.images if image.image]
 
 
 def words_of(pdf):

@@ -17,7 +17,8 @@ import yaml
 
 from .fuzz import damaged
 
-LEAVES = (None, True, -1, 0, 1e308, 10**400, "", "nope", "0", [], {}, [[]], {"a": 1}, float("nan"), "1.5", -0.5)
+LEAVES: tuple[Any, ...] = (None, True, -1, 0, 1e308, 10**400, "", "nope", "0", [], {}, [[]], {"a": 1})
+LEAVES += (float("nan"), "1.5", -0.5)
 CELLS = (
     "",
     "nan",

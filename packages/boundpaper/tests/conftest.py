@@ -11,6 +11,7 @@ import shutil
 import sys
 from importlib.abc import MetaPathFinder
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -36,7 +37,7 @@ class NotOfTheEngine(MetaPathFinder):
 
 def entry_points(**wanted):
     """The entry points of what is installed, without those of packages that the engine must do without."""
-    found = installed(**wanted)
+    found: Any = installed(**wanted)
     return [each for each in found if each.module.partition(".")[0] not in ELSEWHERE] if "group" in wanted else found
 
 

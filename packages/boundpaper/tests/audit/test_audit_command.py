@@ -161,7 +161,7 @@ def promoted(folder, text):
     (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
     result = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
     assert result.exit_code == 0, result.output
-    scope = {}
+    scope: dict = {}
     exec((folder / "lamps.py").read_text(encoding="utf-8"), scope)
     (cells,) = (each for name, each in scope.items() if name.startswith("lamps_"))
     assert cells.artifacts == ("lamps",)

@@ -44,5 +44,6 @@ def test_quantities_of_a_sentence(text, printed):
 
 def test_intervals_are_those_of_the_print():
     exact, about = number.of_cell("18.4"), next(number.in_text("about 40 cm"))
+    assert exact is not None
     assert (exact.interval.low, exact.interval.high) == pytest.approx((18.35, 18.45))
     assert (about.loose.low, about.loose.high) == pytest.approx((36, 44))

@@ -57,7 +57,8 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
     root = tmp_path.resolve()
     for folder in ("tables", "artifacts/results"):
         (root / folder).mkdir(parents=True)
-    said, built, stop = [], [], threading.Event()
+    said: list[str] = []
+    built, stop = [], threading.Event()
     log = root / "builds"
     command = [
         sys.executable,

@@ -87,7 +87,7 @@ def pictures(path):
     """Width and height in pixels of the pictures in a PDF."""
     from pypdf import PdfReader
 
-    return [image.image.size for page in PdfReader(path).pages for image in page.images]
+    return [image.image.size for page in PdfReader(path).pages for image in page.images if image.image]
 
 
 def test_a_converted_drawing_compiles_at_its_width(format_folder):

@@ -202,7 +202,7 @@ def test_builder_names_the_file(tmp_path, monkeypatch):
 
 def test_room_for_printed_values_opens_only_beyond_the_bars():
     text = tex(panel(Bars(x=["a", "b", "c"], y=[1, 50, 100], values=True)), "room")
-    low, high = map(float, re.search(r"ymin=(\S+), ymax=(\S+),", text).groups())
+    low, high = map(float, re.findall(r"ymin=(\S+), ymax=(\S+),", text)[0])
     assert low == 0
     assert 105 < high < 130
     assert re.findall(r"\{\$(\d+)\$\};", text) == ["1", "50", "100"]
@@ -224,7 +224,7 @@ def test_names_above_the_axes_keep_apart():
         Shade(low=9.5, high=10, label="end"),
     ]
     text = tex(panel(Line(x=[0, 10], y=[0, 1]), shades=shades), "tops")
-    length = float(re.search(r"width=(\S+)mm", text).group(1))
+    length = float(re.findall(r"width=(\S+)mm", text)[0])
     printed = {w: float(x) * length for x, w in re.findall(r"axis description cs:(\S+?),\S+\) \{([a-z ]+)\}", text)}
     from boundpaper.figures.metrics import width
 

@@ -76,7 +76,7 @@ def links(root):
     import pypdf
 
     reader = pypdf.PdfReader(root / "out/thesis.pdf")
-    known, counts = reader.named_destinations, Counter()
+    known, counts = reader.named_destinations, Counter[str]()
     for page in reader.pages:
         for annotation in page.get("/Annots") or []:
             annotation = annotation.get_object()
@@ -150,7 +150,9 @@ def test_another_clone_gives_the_same_bytes(built, tmp_path):
     source = clone / "artifacts/sources/recall_by_length.csv"
     source.write_text(source.read_text().replace("reader-l,2048,88.0", "reader-l,2048,88.1"))
     assert run(clone, "paper").returncode == 0
-    assert pypdf.PdfReader(clone / "out/thesis.pdf").metadata["/Subject"].endswith("of 2026-03-04, with changes")
+    described = pypdf.PdfReader(clone / "out/thesis.pdf").metadata
+    assert described is not None
+    assert str(described["/Subject"]).endswith("of 2026-03-04, with changes")
 
 
 @pytest.mark.latex
@@ -159,7 +161,9 @@ def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built, tmp_path):
     assert done.stdout.splitlines() == ["out/thesis.pdf", "out/bundle/thesis-arxiv.tar.gz"], done.stderr
     with tarfile.open(built / "out/bundle/thesis-arxiv.tar.gz") as archive:
         names = archive.getnames()
-        text = archive.extractfile("thesis.tex").read().decode()
+        member = archive.extractfile("thesis.tex")
+        assert member is not None
+        text = member.read().decode()
     assert names == ["figures-recall_curves.pdf", "thesis.bbl", "thesis.tex"]
     assert r"\input{" not in text
     assert str(built) not in text

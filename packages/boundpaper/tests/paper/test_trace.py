@@ -116,7 +116,7 @@ def test_a_numeral_fits_what_is_printed_like_it():
 
 
 def rendered(body):
-    printed = []
+    printed: list[dict] = []
     text = chapter.render(body, FILE, FRAMES, printed)
     return text.removesuffix(f"\n% source: {FILE}\n"), printed
 

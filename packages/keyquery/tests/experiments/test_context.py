@@ -223,7 +223,8 @@ def test_shared_first_places_count_in_parts() -> None:
 
 def test_verification_is_read_from_known_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = {"exact": [0.9, 0.6], "one-digit": [0.7], "other": [0.1]}
-    items, answers = [], []
+    items: list[Item] = []
+    answers = []
     for kind, shares in shown.items():
         for share in shares:
             facts = {"kind": kind, "length": 8}

@@ -64,7 +64,8 @@ def taken(mask: masks.Mask) -> set[tuple[str, int, int, int]]:
 def test_norms_are_those_of_the_projection(subject: Subject) -> None:
     text = subject.texts(OPTIONS)[0].tokens
     seen: list[Any] = []
-    with blocks(subject.model)[1].attention.q_proj.register_forward_hook(lambda m, i, o: seen.append(o[0])):
+    queries = blocks(subject.model)[1].attention.get_submodule("q_proj")
+    with queries.register_forward_hook(lambda m, i, o: seen.append(o[0])):
         norms = dimensions(subject.model, [text])
     made = seen[-1].reshape(24, 4, 8).double().numpy()
     assert norms.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)

@@ -45,7 +45,7 @@ def test_keys_agree_exactly_where_values_do(one: object, other: object) -> None:
 
 
 def test_values_that_look_alike_have_keys_of_their_own() -> None:
-    values = [
+    values: list[object] = [
         None, False, 0, 0.0, -0.0, "", b"", [], {}, set(), Path(), "None", "0", [None], [[]], 1, True, 1.0, "1",
         Colour.RED, Path("1"), {1}, {"1": 1}, {1: 1}, ["ab", "c"], ["a", "bc"], float("nan"), float("inf"),
         jobs_work.Shard(0, 1), jobs_work.Shard(1, 0), {"part": 0, "of": 1}, jobs_work.square, jobs_work.Shard,

@@ -63,7 +63,7 @@ def test_sequences_have_the_length_and_weigh_answers():
 
 def test_documents_tell_no_lie():
     """Every answer about a fact in training text is the world's."""
-    asked = Counter()
+    asked = Counter[str]()
     for seed in range(100):
         text = documents.sequence(world(), random.Random(seed), 400)[0]
         joined = " ".join(text)
@@ -123,7 +123,7 @@ def test_depths_spread_over_the_items():
 
 
 def test_statements_hide_their_falsity_in_the_question_or_show_it_in_the_answer(tokenizer):
-    seen = Counter()
+    seen = Counter[object]()
     for item in BOOK.items("statements", 64, 0, tokenizer):
         relation = getattr(world(), item.facts["property"])
         subject, shown, truth = tuple(item.facts["subject"].split()), item.facts["answer_text"], item.facts["truth"]

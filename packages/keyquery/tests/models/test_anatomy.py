@@ -73,9 +73,10 @@ def test_a_decoder_that_could_attend_to_another_text() -> None:
     model = causal("Bart", d_model=32, decoder_layers=2, decoder_attention_heads=4, decoder_ffn_dim=48)
     found = blocks(model)
     assert [block.attention is block.module.self_attn for block in found] == [True, True]
-    assert [(block.out is block.module.self_attn.out_proj, block.mlp is block.module.fc2) for block in found] == [
-        (True, True)
-    ] * 2
+    assert [
+        (block.out is block.module.get_submodule("self_attn.out_proj"), block.mlp is block.module.fc2)
+        for block in found
+    ] == [(True, True)] * 2
 
 
 def test_latent_attention_tells_the_width_of_its_values() -> None:

@@ -253,7 +253,9 @@ def test_aligned_queries_of_a_gguf_file_are_the_unrotated_ones(more: Callable[[A
         back = rotary.turned(got.vectors.astype(np.float64), -got.position.astype(np.int64)) / rotary.factor
         np.testing.assert_allclose(back, wanted.vectors, atol=2e-5 * np.abs(wanted.vectors).max())
     plainly = gguf_made.BASE ** -(np.arange(8) / 8)
-    frequencies = np.array(turned.rotation(0).frequencies)
+    rotary = turned.rotation(0)
+    assert isinstance(rotary, Rotary)
+    frequencies = np.array(rotary.frequencies)
     if more is linear:
         np.testing.assert_allclose(frequencies, plainly / 4, rtol=1e-6)
     if more is yarn:

@@ -63,7 +63,8 @@ def change(folder: Path, **values: Any) -> None:
 
 def logits(model: Any) -> torch.Tensor:
     with torch.inference_mode():
-        return model(input_ids=TOKENS, use_cache=False).logits
+        found: torch.Tensor = model(input_ids=TOKENS, use_cache=False).logits
+    return found
 
 
 def test_weights_of_another_class_load_into_the_plain_one_without_positions(published: Path) -> None:

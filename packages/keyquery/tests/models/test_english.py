@@ -173,7 +173,7 @@ def test_verification_shows_the_key_or_a_miss_of_its_kind() -> None:
 
 
 def test_ranking_has_four_candidates_of_one_length_and_a_question_for_each() -> None:
-    places = collections.Counter()
+    places = collections.Counter[int]()
     for item in BOOK.items("ranking", 40, 0, of_bytes(), length=500):
         candidates = item.facts["candidates"]
         assert len(set(candidates)) == 4

@@ -48,7 +48,7 @@ def test_quantized_weights_equal_the_loaded_ones(
     model = load(source, tokenizer=False).model
     scales = 0
     for part in model.modules():
-        weight = getattr(part, "weight", None)
+        weight: Any = getattr(part, "weight", None)
         state = getattr(weight, "quant_state", None)
         if state is not None:
             inner = state.state2.absmax.numel() * 4 if state.nested else 0

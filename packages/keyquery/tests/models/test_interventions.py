@@ -124,7 +124,7 @@ def rotated(model: Any, ids: Any, interventions: list[Intervention]) -> tuple[An
     """
     from transformers.modeling_utils import AttentionInterface
 
-    collected: list[Any] = []
+    collected: list[tuple[Any, Any]] = []
     plain = AttentionInterface._global_mapping["sdpa"]
 
     def catch(module: Any, query: Any, key: Any, *rest: Any, **options: Any) -> Any:

@@ -24,7 +24,8 @@ TOKENS = torch.arange(24)[None] % 64
 
 def logits(model: Any, tokens: torch.Tensor = TOKENS) -> torch.Tensor:
     with torch.inference_mode():
-        return model(input_ids=tokens, use_cache=False).logits
+        found: torch.Tensor = model(input_ids=tokens, use_cache=False).logits
+    return found
 
 
 def remade(model: Any, kind: str, **options: Any) -> Any:

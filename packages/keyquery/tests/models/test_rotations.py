@@ -137,6 +137,7 @@ def test_one_word_at_many_positions_has_one_query_once_turned(kind):
     """Queries of the first layer depend on word and position alone: turned to one position they are the same."""
     model = kind.model()
     [rotary] = {one for layer, one in rotations(model, CONTEXT).items() if layer == 0}
+    assert isinstance(rotary, Rotary)
     scale = survey(model)[0].query_scale
     seen = []
     tokens = torch.full((1, len(PLACES)), 7)
@@ -158,6 +159,7 @@ def test_frequencies_of_a_length_are_those_of_texts_of_that_length():
         model = kind.model()
         short, long, again = (rotations(model, context)[0] for context in (32, CONTEXT, 32))
         assert short == again != long
+        assert isinstance(short, Rotary)
         assert short.frequencies == pytest.approx([1e4 ** (-p / 8) for p in range(8)])
 
 

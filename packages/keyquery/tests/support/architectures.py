@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
+from keyquery.models import libraries
 from keyquery.models.anatomy import blocks
 from keyquery.models.architecture import check_call, check_order, forward, survey
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import projecting
 from keyquery.models.attention.rotations import rotations
-from keyquery.models.libraries import need, version
 from keyquery.rotary import Rotary
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Found:
 
 def small(kind: str, **more: Any) -> Any:
     """The configuration of a model type at small sizes; its own default says which settings it has."""
-    transformers = need("transformers")
+    transformers = libraries.transformers
     default = transformers.AutoConfig.for_model(kind)
     return transformers.AutoConfig.for_model(kind, **_sized(default, OWN.get(kind, {}) | more))
 
@@ -156,7 +156,7 @@ def built(kind: str) -> PreTrainedModel:
     ModelError
         With the words of the first try, when none of `TRIES` gives a model that runs.
     """
-    torch, transformers = need("torch"), need("transformers")
+    torch, transformers = libraries.torch, libraries.transformers
     first: Exception | None = None
     for more in TRIES:
         try:
@@ -180,7 +180,7 @@ def built(kind: str) -> PreTrainedModel:
 
 def _roughen(model: PreTrainedModel) -> None:
     """Let norms and biases differ by dimension, as trained ones do: ones and zeros hide what they are applied to."""
-    torch = need("torch")
+    torch = libraries.torch
     with torch.no_grad():
         for each in model.parameters():
             if each.ndim == 1 and each.is_floating_point():
@@ -229,7 +229,7 @@ def _check_whole(model: PreTrainedModel, layers: Any) -> None:
 
 
 def _text(model: PreTrainedModel) -> Tensor:
-    torch = need("torch")
+    torch = libraries.torch
     words = int(model.config.get_text_config().vocab_size)
     tokens: Tensor = torch.randint(3, words, (1, TOKENS), generator=torch.Generator().manual_seed(1))
     return tokens
@@ -258,7 +258,7 @@ def _short(text: str) -> str:
 
 def types() -> list[str]:
     """Model types that transformers has a class for causal language of."""
-    return sorted(need("transformers.models.auto.modeling_auto").MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
+    return sorted(libraries.need("transformers.models.auto.modeling_auto").MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
 
 
 def row(found: Found) -> str:
@@ -278,7 +278,7 @@ def page(found: list[Found]) -> str:
         "",
         f"Written by `{COMMAND}`; do not edit it by hand.",
         "",
-        f"Causal architectures of transformers {version('transformers')}, built small with random weights: "
+        f"Causal architectures of transformers {libraries.version('transformers')}, built small with random weights: "
         f"{len(right)} are captured right, {len(refused)} are refused by name,",
         f"and {len(absent)} were not built small here. Captured right: in every layer, over a text of {TOKENS} tokens, "
         "softmax(scaling q.k) v is what the layer",
@@ -334,7 +334,7 @@ def _limited(seconds: int) -> Iterator[None]:
 def main() -> None:
     """Look at every architecture, or those named, and write the page (or print the rows)."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    need("transformers").utils.logging.set_verbosity_error()
+    libraries.transformers.utils.logging.set_verbosity_error()
     warnings.filterwarnings("ignore")
     found = []
     for kind in sys.argv[1:] or types():
