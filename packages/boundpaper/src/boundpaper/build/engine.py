@@ -26,6 +26,7 @@ from boundpaper.build.state import State, writable
 from boundpaper.errors import MissingDependency, SpecError, ThesisError
 from boundpaper.places import package_folders
 from boundpaper.store.files import write
+from boundpaper.store.kept import hashed
 
 Contents = dict[str, str | bytes]
 Report = Callable[[str, str, str], None]
@@ -128,6 +129,10 @@ class Engine:
     def _hashes(self, step: Step) -> dict[str, str]:
         made = [path for need in step.needs for path in self.state.steps.get(need, {}).get("outputs", ())]
         return self.reader.digests(sorted({*step.inputs, *made}))
+
+    def stamp(self, step: Step) -> str:
+        """A hash of all that a step depends on, as it is now."""
+        return hashed(repr(self._hashes(step)).encode()).decode()
 
     def reasons(self, step: Step, hashes: dict[str, str] | None = None) -> list[str]:
         """Why a step is not fresh, in words; empty when it is."""
