@@ -2,7 +2,7 @@
 
 import pytest
 
-from adopt.adopting import folder, needs, pdf_text, run
+from adopting import folder, needs, pdf_text, run
 
 BODY = r"""
 \section{A gain of 0.831}
