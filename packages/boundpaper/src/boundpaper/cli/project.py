@@ -31,10 +31,8 @@ def root() -> Path:
 
 
 def jobs_option(command: Any) -> Any:
-    """`--jobs`: how many LaTeX processes may run at a time."""
-    return click.option("-j", "--jobs", type=click.IntRange(1), help="LaTeX processes at a time [number of cores].")(
-        command
-    )
+    """`--jobs`: how many processes may run at a time."""
+    return click.option("-j", "--jobs", type=click.IntRange(1), help="Processes at a time [number of cores].")(command)
 
 
 @contextmanager
