@@ -5,13 +5,16 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BRIEF := -q -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: paper site docs test test-alone pretrained test-slurm test-browser lint clean tex golden benchmark repeatable soak constraints
+.PHONY: paper site docs test test-alone pretrained test-slurm test-browser lint style clean tex golden benchmark repeatable soak constraints
 
 paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
 
-test: $(VENV)/test.stamp tex lint
-	$(PY) -m pytest $(BRIEF) packages/boundpaper/tests
+# mypy takes one processor for minutes: it runs beside the first suite, and its faults fail the whole after that.
+test: $(VENV)/test.stamp tex style
+	@mkdir -p out; $(PY) -m mypy > out/mypy.txt 2>&1 & types=$$!; \
+	  $(PY) -m pytest $(BRIEF) packages/boundpaper/tests; suite=$$?; \
+	  wait $$types; typed=$$?; cat out/mypy.txt; exit $$((suite | typed))
 	$(PY) -m pytest $(BRIEF) packages/keyquery/tests
 	$(PY) -m pytest $(BRIEF) tests
 	$(PY) build.py check
@@ -53,10 +56,12 @@ test-alone:
 	  && out/alone/bin/python -m pytest $(BRIEF) packages/$$package/tests || exit 1; \
 	done
 
-lint: $(VENV)/test.stamp
+lint: style
+	$(PY) -m mypy
+
+style: $(VENV)/test.stamp
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-cache
 
 golden: $(VENV)/test.stamp

@@ -23,6 +23,7 @@ GOLDEN = ROOT / "tests/golden"
 PACKAGES = os.pathsep.join(str(path) for path in sorted(ROOT.glob("packages/*/src")))  # for PYTHONPATH
 os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
 os.environ["PYTHONPATH"] = PACKAGES  # programs that tests start import what lies here
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two workers that wait for each other take four times as long
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
 os.environ["NUMBA_CACHE_DIR"] = ""  # beside the sources, from where copies of the project take it along
 ROOMS = ("analysis", "figures", "packages", "tables")

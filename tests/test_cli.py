@@ -19,14 +19,6 @@ from boundpaper.store.files import write
 from conftest import ROOT, run
 from waiting import until
 
-CLAIM = """from boundpaper.claims import judge
-def c_one(captured_models):
-    \'\'\'There are models.
-
-    Source: 002, Overview.
-    \'\'\'
-    return judge(len(captured_models) > 1, "There are.")
-"""
 DECILES = "artifacts/sources/reported_plasticity.csv"
 
 
@@ -71,34 +63,6 @@ def test_table_prints_every_format(warm):
 )
 def test_wrong_usage_is_exit_code_2(shipped, arguments, words):
     fails(run(shipped, *arguments), *words, code=2)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("model,metric,printed", "model,metric,prnted", ["no column printed; unknown column prnted"]),
-        ("0.6224", "high", ["row", "printed", "'high'"]),
-        ("0.6224", "NaN", ["row", "printed", "'NaN'"]),
-        ("0.6224", "6.224", ["outside"]),
-        ("ministral3-3b,ap_overall", "ministral3-3b,ap_drop", ["twice"]),
-        ("ministral3-3b,ap_overall", "ministral3-4b,ap_overall", ["'ministral3-4b'", "models"]),
-        ("0.6224", "", ["empty without a reason"]),
-    ],
-)
-def test_bad_data_is_named_by_file_row_and_field(warm, old, new, words):
-    edit(warm, DECILES, old, new)
-    fails(run(warm, "table", "ap_drop"), DECILES, *words)
-    fails(run(warm, "check"), DECILES, *words)
-
-
-def test_a_truncated_or_missing_file(warm):
-    text = (warm / DECILES).read_text()
-    (warm / DECILES).write_text(text[: len(text) // 2])
-    fails(run(warm, "check"), DECILES)
-    (warm / DECILES).write_text("")
-    fails(run(warm, "table", "ap_drop"), DECILES, "empty")
-    (warm / DECILES).unlink()
-    fails(run(warm, "table", "ap_drop"), "reported_plasticity")
 
 
 def test_a_table_that_names_a_missing_column(warm):
@@ -276,35 +240,6 @@ def test_doctor_tells_and_completion_completes(shipped):
     assert "()" not in run(shipped, "doctor").stdout
     assert "Python 3" in run(shipped, "doctor").stdout
     assert "_BUILD_PY_COMPLETE" in run(shipped, "completion", "bash").stdout
-
-
-def test_diff_shows_a_changed_cell_and_its_size(project):
-    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for room in ("analysis/studies", "analysis/claims"):
-        for path in (project / room).glob("[a-z]*/**/[a-z]*.py"):
-            if not path.match("crossmodel/models.py"):
-                path.unlink()
-    (project / "analysis/claims/one.py").write_text(CLAIM)
-    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
-    run(project, "analyze")
-    (project / ".gitignore").write_text("/out/\n")
-    subprocess.run([*git, "add", "-A"], cwd=project, check=True)
-    subprocess.run([*git, "commit", "-qm", "x"], cwd=project, check=True)
-    assert run(project, "diff", "HEAD", "--check").returncode == 0
-    edit(project, DECILES, "0.6224", "0.6324")
-    done = run(project, "diff", "HEAD", "--check")
-    assert done.returncode == 1
-    assert "result captured_models: ministral3-3b, ap_overall: 0.6224 -> 0.6324 (+0.01, +1.61 %)" in done.stdout
-    fails(run(project, "diff", "nowhere"), "no revision 'nowhere'")
-    changed = subprocess.run(["git", "status", "--short"], cwd=project, capture_output=True, text=True, check=True)
-    assert changed.stdout.split() == ["M", DECILES], "`diff` must change nothing but what lies below out/"
-    again = run(project, "diff", "HEAD", "--all")
-    assert "0.6224 -> 0.6324" in again.stdout
-    assert "note: " not in again.stderr
-    assert run(project, "analyze").returncode == 0
-    subprocess.run(["git", "checkout", "-q", "artifacts"], cwd=project, check=True)
-    assert "note: " not in run(project, "analyze").stderr, "what git brought back is built again without a word"
-    assert run(project, "diff", "HEAD", "--check").returncode == 0
 
 
 def test_a_missing_package_is_named_with_the_line_that_installs_it(project):

@@ -18,6 +18,8 @@ from boundpaper.build.unchanged import FILE as UNCHANGED
 from boundpaper.build.unchanged import _read as unchanged
 from boundpaper.errors import DataError, ModelError
 from boundpaper.paper.site.history import _load as history
+from boundpaper.paper.trace.known import FILE as TRACED
+from boundpaper.paper.trace.known import Known
 from boundpaper.store import kept, manifest
 from conftest import ROOT
 from keyquery.measure import cache
@@ -49,6 +51,13 @@ def freshness(folder):
     path = folder / UNCHANGED
     kept.keep(path, {"format": 1, "steps": ["table:heights"], "paths": ["a"], "stamps": "0"})
     return path, lambda: unchanged(folder)
+
+
+def traced(folder):
+    known = Known(folder)
+    known.value("table:heights", "1", lambda: [["bean", "0.5"]])
+    known.save()
+    return folder / TRACED, lambda: Known(folder).values
 
 
 def revisions(folder):
@@ -173,6 +182,7 @@ STORED = {
     "out/state/state.json": (state, "anew"),
     "out/state/facts.json": (facts, "anew"),
     "out/state/unchanged.json": (freshness, "anew"),
+    "out/state/traced.json": (traced, "anew"),
     "out/state/history.json": (revisions, "anew"),
     "cache of measuring": (cached, "anew"),
     "model made from a GGUF file": (converted, "anew"),

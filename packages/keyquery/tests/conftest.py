@@ -14,6 +14,7 @@ settings.load_profile("shared machine")  # no test fails by the clock
 HERE = Path(__file__).parent
 SOURCES = [HERE.parent / "src", HERE.parents[1] / "boundpaper/src"]
 os.environ["PYTHONPATH"] = os.pathsep.join(map(str, SOURCES))  # programs that tests start import what lies here
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two workers that wait for each other take four times as long
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
 heed_signals()
 PACKAGE = "name: measured\ntitle: Measured\nresources: []\n"

@@ -1,13 +1,23 @@
 """A printed number, a cell or a verdict is followed down to the line of its source."""
 
+import csv
+import io
+import json
+import shutil
+
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from boundpaper.paper import bound, chapter
+from boundpaper.paper.trace.known import FILE
 from boundpaper.paper.trace.numeral import EQUAL, ROUNDED, SAME, Numeral, tokens
+from boundpaper.store.parquet_file import packed
+from boundpaper.store.table_file import rows, rows_with
 from specimens import begin, run
 
-FILE = "paper/chapters/sample.tex.j2"
+SAMPLE = "paper/chapters/sample.tex.j2"
 FRAMES = {
     "drops": pd.DataFrame({"model": ["a", "b"], "drop": [0.935, -2.0], "count": [7, 12], "name": ["x_1", "y"]}),
     "claims": pd.DataFrame({"claim": ["falls"], "verdict": ["holds"], "p_value": [0.03]}),
@@ -115,10 +125,175 @@ def test_a_numeral_fits_what_is_printed_like_it():
     assert tokens("$-$0.88 of 1,234 and 5 × 3") == ["-0.88", "1234", "5", "3"]
 
 
+def test_what_an_earlier_trace_found_is_said_again_only_while_it_is_true(foreign, tmp_path):
+    root = shutil.copytree(foreign, tmp_path / "paper")
+    shutil.rmtree(root / "out")
+    asked = [("39.5", "--all"), ("71.0", "--all"), ("table:recall_lengths/reader-s/at_2048",)]
+    first = [traced(root, *what) for what in asked]
+    known = json.loads((root / FILE).read_text())["value"]["values"]
+    assert {key.partition(":")[0] for key in known} == {"table", "chapter"}
+    assert [traced(root, *what) for what in asked] == first
+    source = root / "artifacts/sources/recall_by_length.csv"
+    source.write_text(source.read_text().replace("71.0", "70.9"))
+    assert "table:recall_lengths/Reader-Small/at_2048: 70.9" in traced(root, "70.9")
+    (root / FILE).write_text((root / FILE).read_text().replace("70.9", "70.8"))
+    assert "70.8 stands nowhere" in refused(root, "70.8"), "a file that was changed is not believed"
+
+
+@pytest.mark.latex
+def test_what_is_built_is_traced_as_what_is_not(foreign, tmp_path):
+    root = shutil.copytree(foreign, tmp_path / "paper")
+    assert run(root, "paper").returncode == 0
+    assert (root / "out/bound/recall.json").is_file()
+    for number in ("39.5", "71.0"):
+        assert traced(root, number, "--all") == traced(foreign, number, "--all")
+
+
+ODD_CELLS = [
+    *(
+        "0.935",
+        "-0.935",
+        "−0.935",
+        "+0.935",
+        "±0.935",
+        "~0.935",
+        "≈ 0.9351",
+        "<0.935",
+        "0.935*",
+        ".935",
+        "0.9350 ",
+        "935",
+    ),
+    *(
+        "9.35e-1",
+        "935e-3",
+        "93.5e-2",
+        "9.35E-1",
+        "0.00e0",
+        "1e400",
+        "5.e3",
+        "93.5%",
+        "93.51 %",
+        "0.935%",
+        "93.5 pp",
+        "935K",
+    ),
+    *(
+        "1,234",
+        "1234",
+        "1234.4",
+        "1_234",
+        "1,23",
+        "1,234,567",
+        "1.234K",
+        "10⁻¹",
+        "9.35×10⁻¹",
+        "3 × 10⁴",
+        "30000",
+        "0,935",
+    ),
+    *(
+        "0.93-0.94",
+        "93-94%",
+        "0.935 to 0.94",
+        "0.935 of 1",
+        "the 0.935",
+        "word",
+        "",
+        "nan",
+        "inf",
+        "-inf",
+        "NA",
+        "True",
+    ),
+    *(
+        "٠.٩٣٥",
+        "0.93\n5",
+        'a "0.935"',
+        "0.935,",
+        "1e-300",
+        "-0",
+        "0",
+        "0.0",
+        "12345678.4",
+        "9007199254740993",
+        "€0.935",
+    ),
+]
+ASKED = [
+    "0.935",
+    "-0.935",
+    "93.5%",
+    "93.5",
+    "0.94",
+    "0",
+    "1",
+    "1234",
+    "1,234",
+    "1.2K",
+    "30000",
+    "935",
+    "1e-300",
+    "±5",
+    "12345678",
+]
+NUMBERS = st.one_of(st.integers(-2000, 2000).map(str), st.floats(-2000, 2000).map(lambda value: f"{value:.4g}"))
+CELLS = st.one_of(
+    st.sampled_from(ODD_CELLS),
+    NUMBERS,
+    st.tuples(
+        st.sampled_from(["", "-", "−", "+", "~", " "]), NUMBERS, st.sampled_from(["", "%", "K", " x", "*", "e2"])
+    ).map("".join),
+    st.text("0123456789.,e-+−%K± x", max_size=8),
+)
+
+
+@given(asked=st.one_of(st.sampled_from(ASKED), NUMBERS), cell=CELLS)
+@example(asked="93.5%", cell="0.935")
+def test_no_cell_that_fits_is_passed_over(asked, cell):
+    numeral = Numeral.read(asked)
+    assert numeral is not None
+    assert numeral.may_fit(cell) or not numeral.fits(cell)
+
+
+def fitting(found, numeral):
+    """Number of the row, column, text and fit of each cell that fits."""
+    return [
+        (number, column, text, fit)
+        for number, cells in found
+        for column, text in cells.items()
+        if column is not None and text and (fit := numeral.fits(text))
+    ]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_few_rows_are_looked_into_and_the_same_cells_are_found(tmp_path, asked):
+    """As where every cell is parsed: in text, numbers and truths of Parquet, in CSV that is cut or has blank lines."""
+    numeral = Numeral.read(asked)
+    values = [0.935, 0.9351, -0.935, 93.52, 0.0, -0.0, 1e-300, 1.5e300, 1234.0, 1234.4, 12345678.0, 30000.0, 0.93549999]
+    lines = [
+        [str(number - 30), f"{values[number % 13]:.8g}" if number % 5 else "", str(number % 2 == 0), cell]
+        for number, cell in enumerate([*ODD_CELLS, *ODD_CELLS[::-1]])
+    ]
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([["whole", "value", "truth", "words"], *lines])
+    (tmp_path / "typed.parquet").write_bytes(
+        packed(text.getvalue(), {"whole": "integer", "value": "number", "truth": "boolean", "words": "string"})
+    )
+    broken = text.getvalue().replace("\n1,", "\n\n1,").replace("-3,", "0.935\n-3,") + "0.935,1,2,1234,935,1\n\n"
+    (tmp_path / "broken.csv").write_text(broken, encoding="utf-8", newline="")
+    (tmp_path / "empty.csv").write_text("")
+    for name, fewer in (("typed.parquet", True), ("broken.csv", True), ("empty.csv", False)):
+        path = tmp_path / name
+        found = list(rows_with(path, numeral.may_fit, numeral.near))
+        assert fitting(found, numeral) == fitting(rows(path), numeral)
+        assert (len(found) < len(list(rows(path)))) == fewer
+
+
 def rendered(body):
     printed: list[dict] = []
-    text = chapter.render(body, FILE, FRAMES, printed)
-    return text.removesuffix(f"\n% source: {FILE}\n"), printed
+    text = chapter.render(body, SAMPLE, FRAMES, printed)
+    return text.removesuffix(f"\n% source: {SAMPLE}\n"), printed
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ def run(root: Path, *arguments: str, env: dict[str, str] | None = None) -> subpr
 
 
 def new(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Write the frame of a new paper."""
+    """Write the frame of a new paper, outside of any other: the packages of one that lies above would be asked."""
     command = [sys.executable, "-m", "boundpaper", "new", str(folder), *options]
-    return subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=folder.parent, capture_output=True, text=True, check=False)
 
 
 def begin(folder: Path) -> Path:

@@ -58,11 +58,6 @@ def deaf(path: Path) -> None:
     ctypes.PyDLL(None).pause()  # no other thread of this process runs meanwhile
 
 
-def deaf_in(folder: Path) -> None:
-    """Hear of nothing for ever, and say in a file of the folder who does."""
-    deaf(folder / str(os.getpid()))
-
-
 BEAT = """
 import os, sys, time
 path = globals().get("path") or sys.argv[1]

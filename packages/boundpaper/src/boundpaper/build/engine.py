@@ -1,33 +1,35 @@
 """The engine: builds the steps whose inputs or outputs differ, by content, from those recorded when last built.
 
 An own engine of this size was preferred to doit: doit compares targets by existence only, saves its state at the end,
-runs actions in parallel as processes that import everything again, and does not notice an input that changes while its
-step runs. Each of these is a promise here, and its public interface cannot give them.
+runs each action in a process that imports everything again, and does not notice an input that changes while its step
+runs. Each of these is a promise here, and its public interface cannot give them.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 from boundpaper.build import process
-from boundpaper.build.facts import Reader, resolve
+from boundpaper.build.facts import Reader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.job import Job
-from boundpaper.build.state import State, writable
-from boundpaper.errors import MissingDependency, SpecError, ThesisError
-from boundpaper.places import package_folders
+from boundpaper.build.pool import Workers
+from boundpaper.build.running import Contents, Made, made, named
+from boundpaper.build.state import State
+from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.files import write
+from boundpaper.store.kept import hashed
 
-Contents = dict[str, str | bytes]
+MANY = 12  # steps that are due, for which processes are begun: each takes a second until it has imported what it needs
+MOST_WORKERS = 8  # processes, of some 400 MB each
+
 Report = Callable[[str, str, str], None]
 
 
@@ -56,7 +58,7 @@ class Engine:
         Called with an event (`start`, `built`, `fresh`, `failed`, `left out`, `note`, `rewritten`), a step's key, and a
         text; of `rewritten` it is the path of an output that somebody had edited and that was built again.
     jobs : int
-        How many outside programs may run at a time.
+        How many processes may run at a time, outside programs among them.
     """
 
     def __init__(self, root: Path, graph: Graph, reader: Reader, report: Report, jobs: int = 0) -> None:
@@ -71,9 +73,11 @@ class Engine:
         sorter.prepare()
         serial: deque[str] = deque()
         side: list[str] = []
-        running: dict[Future[Contents], str] = {}
-        before: dict[str, tuple[dict[str, str], float]] = {}
+        apart: list[str] = []
+        running: dict[Future[Made], str] = {}
+        before: dict[str, dict[str, str]] = {}
         pool = ThreadPoolExecutor(max_workers=self.jobs)
+        workers = Workers(min(self.jobs, MOST_WORKERS))
         process.start_again()
         try:
             self._sweep()
@@ -87,28 +91,44 @@ class Engine:
                     if hashes is None:
                         sorter.done(key)
                     else:
-                        before[key] = (hashes, time.monotonic())
+                        before[key] = hashes
                         running[pool.submit(self._run, self.graph.steps[key])] = key
                 if serial:
                     key = serial.popleft()
-                    self._serial(self.graph.steps[key])
+                    step = self.graph.steps[key]
+                    hashes = self._due(step)
+                    if hashes is not None and step.kind.apart and not step.fault:
+                        before[key] = hashes
+                        apart.append(key)
+                    else:
+                        if hashes is not None:
+                            self._finish(step, partial(self._run, step), hashes)
+                        sorter.done(key)
+                apart.sort(key=self._seconds, reverse=True)
+                if len(apart) >= MANY and not serial and self.jobs > 1 and not (workers.begun or workers.broken):
+                    workers.begin()
+                while workers.begun and apart and len(running) <= workers.number:
+                    step = self.graph.steps[apart[0]]
+                    if call := workers.submit(made, self._job(step), step.kind.builder, step.targets):
+                        running[call] = apart.pop(0)
+                if apart and not workers.begun and not serial:
+                    key = apart.pop(0)
+                    self._finish(self.graph.steps[key], partial(self._run, self.graph.steps[key]), before.pop(key))
                     sorter.done(key)
-                for future in wait(running, 0 if serial else 0.2, FIRST_COMPLETED).done if running else ():
+                busy = serial or (apart and not workers.begun)
+                for future in wait(running, 0 if busy else 0.2, FIRST_COMPLETED).done if running else ():
                     key = running.pop(future)
-                    self._finish(self.graph.steps[key], future.result, *before[key])
+                    self._finish(self.graph.steps[key], partial(workers.result, future), before.pop(key))
                     sorter.done(key)
         except BaseException:
             process.end_all()
+            workers.give_up()
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+            workers.close()
             self.state.save()
         return self.outcome
-
-    def _serial(self, step: Step) -> None:
-        hashes = self._due(step)
-        if hashes is not None:
-            self._finish(step, lambda: self._run(step), hashes, time.monotonic())
 
     def _due(self, step: Step) -> dict[str, str] | None:
         """The hashes of the step's inputs when it must be built, else None."""
@@ -133,6 +153,10 @@ class Engine:
         made = [path for need in step.needs for path in self.state.steps.get(need, {}).get("outputs", ())]
         return sorted({*step.inputs, *made})
 
+    def stamp(self, step: Step) -> str:
+        """A hash of all that a step depends on, as it is now."""
+        return hashed(repr(self._hashes(step)).encode()).decode()
+
     def reasons(self, step: Step, hashes: dict[str, str] | None = None) -> list[str]:
         """Why a step is not fresh, in words; empty when it is."""
         entry = self.state.steps.get(step.key)
@@ -153,11 +177,8 @@ class Engine:
                 words.append(f"{path} changed since it was built" if digest else f"{path} was removed")
         return words
 
-    def _run(self, step: Step) -> Contents:
-        """What a step's builder makes; it may run in a thread of its own, where no reader is asked."""
-        if step.fault:
-            raise SpecError(step.fault)
-        job = Job(
+    def _job(self, step: Step) -> Job:
+        return Job(
             root=self.root,
             kind=step.kind.name,
             name=step.name,
@@ -166,49 +187,33 @@ class Engine:
             artifacts=step.artifacts,
             inputs=tuple(self._inputs(step)),
             line=step.line,
-            note=lambda text: self.report("note", step.key, text),
         )
-        try:
-            contents: Contents = resolve(step.kind.builder)(job)
-        except ThesisError as error:
-            told = f"{error}{job.holding(str(error))}"
-            error.args = (f"{told}{self._origins(step, told)}",)
-            raise
-        missing = [path for path in step.targets if path not in contents]
-        astray = [path for path in contents if not writable(path)]
-        if missing or astray:
-            raise SpecError(
-                f"the builder of {step.key} made {astray or 'not'} {missing or ''}; see boundpaper/build/kinds.py"
-            )
-        return contents
+
+    def _run(self, step: Step) -> Made:
+        """What a step's builder makes; it may run in a thread of its own, where no reader is asked."""
+        if step.fault:
+            raise SpecError(step.fault)
+        return made(self._job(step), step.kind.builder, step.targets)
 
     def _origins(self, step: Step, message: str) -> str:
         """What the results that an error of a step names are computed from; empty where it names none."""
-        named = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
-        told = [f"{name} is computed from {', '.join(self.graph.steps[f'result:{name}'].artifacts)}" for name in named]
+        results = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
+        of = {name: ", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results}
+        told = [f"{name} is computed from {sources}" for name, sources in of.items()]
         return f"; {'; '.join(told)}" if told else ""
 
-    def _finish(
-        self,
-        step: Step,
-        result: Callable[[], Contents],
-        hashes: dict[str, str],
-        start: float,
-    ) -> None:
+    def _finish(self, step: Step, result: Callable[[], Made], hashes: dict[str, str]) -> None:
         try:
-            self._keep(step, result(), hashes, time.monotonic() - start)
+            found = result()
+            for text in found.notes:
+                self.report("note", step.key, text)
+            self._keep(step, found.contents, hashes, found.seconds)
             self.outcome.built.append(step.key)
             self.report("built", step.key, "")
-        except ThesisError as error:
-            own = step.file and not step.file.startswith(tuple(package_folders(self.root).values()))
-            if own and step.file not in str(error) and not _begins_with_a_file(self.root, str(error)):
-                error.args = (f"{_own_place(self.root, error, step) or step.file}: {error}",)
-            self._fail(step, error)
-        except ModuleNotFoundError as error:
-            self._fail(step, MissingDependency.package(error.name), error)
-        except Exception as error:  # a fault in a step's own code is the user's to mend: say where
-            told = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
-            self._fail(step, SpecError(f"{_place(self.root, error, step)}: {told}"), error)
+        except Exception as error:
+            told = named(self._job(step), error)
+            told.args = (f"{told}{self._origins(step, str(told))}",)
+            self._fail(step, told, None if isinstance(error, ThesisError) else error)
 
     def _fail(self, step: Step, error: ThesisError, cause: BaseException | None = None) -> None:
         error.__cause__ = cause or error.__cause__
@@ -262,40 +267,3 @@ class Engine:
                     self.reader.forget(path)
             self.report("note", key, "no longer exists; its outputs were removed")
             self.state.record(key, None)
-
-
-_PATH = re.compile(r"[\w.-]++(?:/[\w.-]++)++")
-
-
-def _begins_with_a_file(root: Path, message: str) -> bool:
-    """Whether a message says at its beginning of which file of the project it speaks."""
-    path = _PATH.match(message)
-    return path is not None and (root / path[0]).is_file()
-
-
-def _place(root: Path, error: BaseException, step: Step) -> str:
-    """`file:line` of the deepest frame in the step's own file; else that of the step and the deepest in the project."""
-    places = _frames(root, error, step)
-    own = _own_place(root, error, step)
-    deepest = f"{places[-1][0]}:{places[-1][1]}" if places else ""
-    return own or ": ".join(filter(None, (step.file and f"{step.file}:{step.line}", deepest)))
-
-
-def _own_place(root: Path, error: BaseException, step: Step) -> str:
-    """`file:line` of the deepest frame in the step's own file; empty where none lies there."""
-    own = [line for file, line in _frames(root, error, step) if file == step.file]
-    return f"{step.file}:{own[-1]}" if own else ""
-
-
-def _frames(root: Path, error: BaseException, step: Step) -> list[tuple[str, int | None]]:
-    """File, relative to the project, and line of the frames of an error that lie in the project."""
-    frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    place = (root / step.file).resolve()  # below another root for a project that is built aside
-    inside_project = step.file and not Path(step.file).is_absolute()
-    code = place.parents[len(Path(step.file).parts) - 1] if inside_project else root
-    return [
-        (path.relative_to(base).as_posix(), line)
-        for path, line in frames
-        for base in dict.fromkeys((root, code))
-        if path.is_relative_to(base)
-    ]

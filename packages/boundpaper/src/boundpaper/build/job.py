@@ -25,6 +25,10 @@ TYPESET = frozenset({"table", "figure", "chapter"})
 EXAMINING = frozenset({"result", "claim"})
 
 
+def _unheard(text: str) -> None:
+    """Takes a note of whoever listens to none."""
+
+
 @dataclass(frozen=True)
 class Job:
     """One step to build.
@@ -55,7 +59,7 @@ class Job:
     artifacts: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     line: int = 1
-    note: Callable[[str], None] = field(default=lambda text: None, compare=False)
+    note: Callable[[str], None] = field(default=_unheard, compare=False)
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Read every artifact of the step.

@@ -43,6 +43,8 @@ class Kind:
         would gather less than there is.
     parallel : bool
         Whether steps may run beside others in a thread (only where the work is an outside program's).
+    apart : bool
+        Whether steps may run in other processes: what a builder makes is all that it does.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Kind:
     folders: bool = False
     checks: bool = False
     parallel: bool = False
+    apart: bool = False
 
     @property
     def builder_module(self) -> str:
@@ -78,6 +81,7 @@ KINDS = (
         targets=("out/checked/{name}.json",),
         artifact="artifacts/sources/{name}.csv",
         checks=True,
+        apart=True,
     ),
     Kind(
         name="measurement",
@@ -88,6 +92,7 @@ KINDS = (
         artifact="artifacts/measurements/{name}",
         folders=True,
         checks=True,
+        apart=True,
     ),
     Kind(
         name="result",
@@ -97,6 +102,7 @@ KINDS = (
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",
         also=(DOCUMENTS, VOCABULARY, NAMED),
+        apart=True,
     ),
     Kind(
         name="claim",
@@ -106,6 +112,7 @@ KINDS = (
         declared="Cells",
         targets=("out/claims/{name}.json",),
         also=(DOCUMENTS, VOCABULARY, NAMED),
+        apart=True,
     ),
     Kind(
         name="ledger",
@@ -135,6 +142,7 @@ KINDS = (
         artifact="artifacts/results/{name}.csv",
         gathers=("source", "measurement", "result", "ledger", "places"),
         also=(SCHEMA, "artifacts/measurements/*/*.json"),
+        apart=True,
     ),
     Kind(
         name="table",
@@ -143,6 +151,7 @@ KINDS = (
         function="table",
         targets=("out/tables/{name}.tex",),
         also=("boundpaper/tables/templates/*", VOCABULARY),
+        apart=True,
     ),
     Kind(
         name="figure",
@@ -151,6 +160,7 @@ KINDS = (
         function="figure",
         targets=("out/figures/{name}.tex", "out/figures/{name}.float.tex"),
         also=("boundpaper/figures/templates/*", VOCABULARY, NAMED),
+        apart=True,
     ),
     Kind(
         name="picture",

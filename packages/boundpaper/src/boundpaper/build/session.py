@@ -35,7 +35,7 @@ class Session:
     root : Path
         The project's folder.
     jobs : int
-        Outside programs at a time; 0 for the number of cores.
+        Processes at a time; 0 for the number of cores.
     debug : bool
         Whether failures show their traceback.
     watch : Watch, optional

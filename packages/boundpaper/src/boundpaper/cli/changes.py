@@ -20,10 +20,15 @@ def trace(what: str, every: bool) -> None:
     from boundpaper.errors import SpecError
     from boundpaper.paper.trace.descent import Project
     from boundpaper.paper.trace.find import trace as lines
+    from boundpaper.paper.trace.known import Known
 
-    project = Session(root())
+    opened = Session(root())
+    engine = opened.engine
+    project = Project(
+        root(), opened.graph.steps, opened.job, engine.stamp, lambda step: not engine.reasons(step), Known(root())
+    )
     try:
-        for line in lines(Project(root(), project.graph.steps, project.job), what, every):
+        for line in lines(project, what, every):
             click.echo(line)
     except SpecError as error:
         raise click.UsageError(str(error)) from None

@@ -31,9 +31,9 @@ def root() -> Path:
 
 
 def jobs_option(command: Any) -> Any:
-    """`--jobs`: how many LaTeX processes may run at a time."""
+    """`--jobs`: how many processes may run at a time."""
     return click.option(
-        "-j", "--jobs", type=click.IntRange(1), help="Number of LaTeX processes to run at once [number of cores]."
+        "-j", "--jobs", type=click.IntRange(1), help="Number of processes to run at once [number of cores]."
     )(command)
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+
+if TYPE_CHECKING:
+    import pandas as pd  # where it is needed: who asks for digits only does without it
 
 DIGITS = 8
 FLOOR = 1e-13
@@ -53,6 +56,8 @@ def rounded(column: str, values: Floats, digits: int = DIGITS, floor: float = FL
 
 def canonical(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
     """A frame with every column of floats `rounded`."""
+    import pandas as pd
+
     changed = {
         name: rounded(str(name), frame[name].to_numpy(dtype=float), digits)
         for name in frame.columns
@@ -85,6 +90,8 @@ def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float 
 
 def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
     """Whether two CSV texts hold the same columns and rows, their cells the same by `same_cells`."""
+    import pandas as pd
+
     try:
         one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
@@ -110,6 +117,8 @@ def content_hash(content: bytes) -> str:
 
 
 def _hashed(column: tuple[str, ...]) -> list[str]:
+    import pandas as pd
+
     name, *cells = column
     numbers = _numbers(pd.Series(cells, dtype=str))
     floats = np.array([any(mark in cell for mark in ".eE") for cell in cells], dtype=bool) & np.isfinite(numbers)
@@ -126,4 +135,6 @@ def _hashed(column: tuple[str, ...]) -> list[str]:
 
 
 def _numbers(cells: pd.Series) -> Floats:
+    import pandas as pd
+
     return pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float)

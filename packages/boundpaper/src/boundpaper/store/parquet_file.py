@@ -10,7 +10,8 @@ import csv
 import functools
 import io
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from boundpaper.store.file_kind import foreign
 from boundpaper.typeset.plural import counted
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pyarrow as pa
 
 BEGINNING = b"PAR1"  # of every Parquet file
@@ -84,33 +86,92 @@ def unpacked(path: Path) -> str:
     return _unpacked(path, (status.st_mtime_ns, status.st_size))
 
 
+def unpacked_rows(
+    path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows that hold a cell whose text `fits`, or a number that is `near`, counted with the header as 1.
+
+    Raises
+    ------
+    DataError, FileNotFoundError
+        As of `unpacked`.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    with _faults_named(path):
+        table = _table(path)
+        held = np.zeros(table.num_rows, dtype=bool)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            kind = _kind(path, name, column)
+            if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+                with np.errstate(over="ignore"):
+                    held |= near(_numbers(column.cast(kind)).astype(float))
+            elif not pa.types.is_boolean(kind):
+                coded = column.cast(kind).combine_chunks().dictionary_encode("encode")
+                fitting = [bool(text) and fits(text) for text in coded.dictionary.to_pylist()]
+                if any(fitting):
+                    held |= np.array(fitting)[_numbers(pa.chunked_array([coded.indices]))]
+        places = np.flatnonzero(held).tolist()
+        chosen = [[_word(column[place].as_py()) for column in table.columns] for place in places]
+    for place, row in zip(places, chosen, strict=True):
+        yield place + 2, dict(zip(table.column_names, row, strict=True))
+
+
+def _numbers(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """A column's numbers, any number where a cell is empty; the library's own way would import pandas."""
+    import numpy as np
+
+    kind = column.type.to_pandas_dtype()
+    held = [
+        np.frombuffer(part.buffers()[1], kind, len(part), part.offset * np.dtype(kind).itemsize)
+        for part in column.chunks
+        if len(part)
+    ]
+    return np.concatenate([*held, np.empty(0, kind)])
+
+
 @functools.lru_cache(maxsize=8)
 def _unpacked(path: Path, stamp: tuple[int, int]) -> str:
+    with _faults_named(path):
+        table = _table(path)
+        columns = _cells(path, table)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*columns, strict=True))
+    return text.getvalue()
+
+
+def _table(path: Path) -> pa.Table:
     import pyarrow as pa
     from pyarrow import parquet
 
+    content = path.read_bytes()
+    if not content.startswith(BEGINNING):
+        if fault := foreign(content):
+            raise DataError(f"{path.name}: {fault}")
+        if content.strip() and content[:400].isascii() and b"\0" not in content[:400]:
+            raise DataError(f"{path.name}: holds text and no Parquet; give it the ending .csv, or restore it")
+    # threads of Arrow may outlive the process that ends and abort it
+    table = parquet.ParquetFile(pa.BufferReader(content), page_checksum_verification=True).read(use_threads=False)
+    table.validate(full=True)
+    return table
+
+
+@contextmanager
+def _faults_named(path: Path) -> Iterator[None]:
+    """Tell a file that cannot be read, was cut or damaged as a DataError."""
+    import pyarrow as pa
+
     try:
-        content = path.read_bytes()
-        if not content.startswith(BEGINNING):
-            if fault := foreign(content):
-                raise DataError(f"{path.name}: {fault}")
-            if content.strip() and content[:400].isascii() and b"\0" not in content[:400]:
-                raise DataError(f"{path.name}: holds text and no Parquet; give it the ending .csv, or restore it")
-        # threads of Arrow may outlive the process that ends and abort it
-        table = parquet.ParquetFile(pa.BufferReader(content), page_checksum_verification=True).read(use_threads=False)
-        table.validate(full=True)
-        columns = [_words(path, name, table.column(place)) for place, name in enumerate(table.column_names)]
+        yield
     except OSError as error:
         if error.errno:
             raise DataError(f"{path.name}: cannot be read ({error.strerror})") from None
         raise _damaged(path, error) from None
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise _damaged(path, error) from None
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows(zip(*columns, strict=True))
-    return text.getvalue()
 
 
 def _damaged(path: Path, error: Exception) -> DataError:
@@ -137,8 +198,8 @@ def _value(cell: str, kind: str) -> object:
     return reading[kind](cell) if kind in reading else cell
 
 
-def _words(path: Path, name: str, column: pa.ChunkedArray) -> list[str]:
-    """A column's cells as text."""
+def _kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
+    """The type of a column's cells: text, numbers or booleans; a DataError for any other."""
     import pyarrow as pa
 
     kind, types = column.type, pa.types
@@ -147,7 +208,17 @@ def _words(path: Path, name: str, column: pa.ChunkedArray) -> list[str]:
     plain = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
     if not any(each(kind) for each in plain):
         raise DataError(f"{path.name}: column {name} is of type {kind}; a table has text, numbers and booleans")
-    return [_word(value) for value in itertools.chain.from_iterable(part.to_pylist() for part in column.chunks)]
+    return kind
+
+
+def _cells(path: Path, table: pa.Table) -> list[list[str]]:
+    """The cells as text, column by column."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        _kind(path, name, column)
+    return [
+        [_word(value) for value in itertools.chain.from_iterable(part.to_pylist() for part in column.chunks)]
+        for column in table.columns
+    ]
 
 
 def _word(value: object) -> str:

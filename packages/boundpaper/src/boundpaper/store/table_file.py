@@ -9,8 +9,10 @@ import csv
 import hashlib
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.paths import PARQUET
@@ -63,6 +65,32 @@ def records(path: Path) -> Iterator[list[str]]:
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Every row of a table as (number of the row, counted in records with the header as 1; cells by field)."""
     yield from enumerate(csv.DictReader(_stream(path)), start=2)
+
+
+def rows_with(
+    path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows, as `rows` numbers them, that hold a cell whose text `fits`; fast where few do.
+
+    Parameters
+    ----------
+    path : Path
+        The table's file.
+    fits : callable
+        Asked once of each text that stands in the file.
+    near : callable
+        The same of an array of numbers: which are `near`. It is asked where the file holds numbers and no text.
+    """
+    if path.suffix == PARQUET:
+        from boundpaper.store.parquet_file import unpacked_rows
+
+        yield from unpacked_rows(path, fits, near)
+        return
+    header, *rest = list(records(path)) or [[]]
+    found = {text for text in set(chain.from_iterable(rest)) if fits(text)}
+    for number, record in enumerate(filter(None, rest), start=2) if found else ():
+        if not found.isdisjoint(record):
+            yield number, dict.fromkeys(header, "") | dict(zip(header, record, strict=False))
 
 
 def _stream(path: Path) -> io.StringIO:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from boundpaper.build.job import Job
-from boundpaper.paper.trace.numeral import tokens
+from boundpaper.paper.trace.numeral import Numeral, tokens
 from boundpaper.store.descriptor import files
-from boundpaper.store.table_file import rows
+from boundpaper.store.table_file import rows, rows_with
 from boundpaper.typeset.armour import plain
 
 _NUMBER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?")
@@ -66,29 +66,30 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def of_artifact(root: Path, name: str) -> Iterator[Row]:
-    """The rows of an artifact, file by file."""
+def of_artifact(root: Path, name: str, numeral: Numeral | None = None) -> Iterator[Row]:
+    """The rows of an artifact, file by file; with a numeral only rows that hold a cell which may fit it."""
     for file in files(root, name):
-        for line, cells in rows(root / file):
+        found = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
+        for line, cells in found:
             kept = {column: text or "" for column, text in cells.items() if column is not None}
             yield Row(name, f"{file}:{line}", kept)
 
 
-def of_table(job: Job) -> list[Row]:
-    """The rows of a table, computed from the artifacts as they are now."""
+def of_table(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
+    """`cells` and `shown` of each row of a table, computed from the artifacts as they are now."""
     from boundpaper.tables.build import table_of
     from boundpaper.tables.layout import body
     from boundpaper.tables.read import read
 
     grid = read(table_of(job), job.name)
     printed = body(grid, "markdown")
-    data = grid.table.rows.reset_index(drop=True)
+    data = {str(column): list(map(_text, grid.table.rows[column].tolist())) for column in grid.table.rows.columns}
     matches = []
     for index, (texts, cells) in enumerate(zip(printed, grid.rows, strict=True)):
         shown = {column.field: " ".join(text.split()) for column, text in zip(grid.columns, texts, strict=True)}
-        raw = {str(column): _text(data[column].iloc[index]) for column in data.columns}
+        raw = {column: values[index] for column, values in data.items()}
         raw |= {column.field: _text(cell.value) for column, cell in zip(grid.columns, cells, strict=True)}
-        matches.append(Row(f"table:{job.name}", "", raw, shown))
+        matches.append((raw, shown))
     return matches
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundpaper.paper.trace.cells import Row, number, of_artifact
+from boundpaper.paper.trace.cells import Row, number, of_artifact, of_table
+from boundpaper.paper.trace.known import Known
+from boundpaper.paper.trace.numeral import Numeral
 from boundpaper.paper.trace.step import Step
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.manifest import manifest
@@ -33,11 +35,20 @@ class Project:
         The graph's steps by key.
     job : callable
         The job of a step.
+    stamp : callable
+        A hash of all that a step depends on, as it is now.
+    built : callable
+        Whether a step's outputs are what it makes of its inputs as they are now.
+    known : Known
+        What was found by an earlier trace.
     """
 
     root: Path
     steps: Mapping[str, Step]
     job: Callable[[Any], Job]
+    stamp: Callable[[Any], str]
+    built: Callable[[Any], bool]
+    known: Known
     _rows: dict[str, list[Row]] = field(default_factory=dict, repr=False)
 
     def rows(self, artifact: str) -> list[Row]:
@@ -45,6 +56,15 @@ class Project:
         if artifact not in self._rows:
             self._rows[artifact] = list(of_artifact(self.root, artifact))
         return self._rows[artifact]
+
+    def rows_with(self, artifact: str, numeral: Numeral) -> list[Row]:
+        """The rows of an artifact that hold a cell which may fit a numeral."""
+        return list(of_artifact(self.root, artifact, numeral))
+
+    def table(self, step: Step) -> list[Row]:
+        """The rows of a table."""
+        rows = self.known.value(step.key, self.stamp(step), lambda: of_table(self.job(step)))
+        return [Row(step.key, "", cells, shown) for cells, shown in rows]
 
     def maker(self, artifact: str) -> Step | None:
         """The step that makes or checks an artifact."""

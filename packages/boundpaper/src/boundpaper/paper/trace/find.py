@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.near import close_to, nearest
-from boundpaper.paper.trace.cells import Row, number, of_table
+from boundpaper.paper.trace.cells import Row, number
 from boundpaper.paper.trace.descent import Project, descent, ends, part
 from boundpaper.paper.trace.numeral import ROUNDED, SAME, Numeral, tokens
 from boundpaper.paper.trace.step import Step
@@ -54,6 +55,7 @@ def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
     for hit in _everywhere(project, numeral, near):
         kind = "claim" if hit.step.kind.name == "ledger" else hit.step.kind.name
         hits[kind if kind in ROOMS else "result"].append(hit)
+    project.known.save()
     if not any(hits.values()):
         close = "; ".join(dict.fromkeys(text for _, text in sorted(near)[:3]))
         raise SpecError(f"{what} stands nowhere; nearest: {close}" if close else f"{what} stands nowhere")
@@ -110,17 +112,24 @@ def _everywhere(project: Project, numeral: Numeral, near: list[tuple[float, str]
 
 
 def _chapter(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
-    from boundpaper.paper.chapter import render
-
-    printed: list[dict[str, object]] = []
-    render(text_of(project.root, step.file, SpecError), step.file, project.job(step).frames(), printed)
-    for each in printed:
+    for each in project.known.value(step.key, project.stamp(step), lambda: _printed(project, step)):
         if numeral.text in tokens(str(each["shown"])):
             origins = each["origins"]
             assert isinstance(origins, list)
             address = f"{step.file}:{each['line']}"
             text = f"{each['shown']} = " + " and ".join(map(_origin, origins))
             yield Hit(SAME, step, None, "", address, text, tuple(origins))
+
+
+def _printed(project: Project, step: Step) -> list[dict[str, object]]:
+    """The values that a chapter prints: as its step wrote them, or where it must be built anew, from its artifacts."""
+    from boundpaper.paper.chapter import render
+
+    if project.built(step):
+        return json.loads((project.root / f"out/bound/{step.name}.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    printed: list[dict[str, object]] = []
+    render(text_of(project.root, step.file, SpecError), step.file, project.job(step).frames(), printed)
+    return printed
 
 
 def _origin(origin: dict[str, object]) -> str:
@@ -131,7 +140,7 @@ def _origin(origin: dict[str, object]) -> str:
 
 
 def _table(project: Project, step: Step, numeral: Numeral, near: list[tuple[float, str]]) -> Iterator[Hit]:
-    for row in of_table(project.job(step)):
+    for row in project.table(step):
         for column, shown in row.shown.items():
             numerals = tokens(shown)
             address = f"{step.key}/{row.label}/{column}"
@@ -141,7 +150,7 @@ def _table(project: Project, step: Step, numeral: Numeral, near: list[tuple[floa
 
 
 def _artifact(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
-    for row in project.rows(step.name):
+    for row in project.rows(step.name) if step.name == "claims" else project.rows_with(step.name, numeral):
         for column, text in row.cells.items():
             if step.name == "claims":
                 if column in TEXTS and numeral.text in tokens(text):
@@ -162,7 +171,7 @@ def _address(project: Project, what: str) -> Iterator[str]:
         yield f"{step.key}" + (f": {step.doc}" if step.doc else "")
         yield from descent(project, step, None, "", set())
         return
-    rows = of_table(project.job(step)) if step.kind.name == "table" else project.rows(name)
+    rows = project.table(step) if step.kind.name == "table" else project.rows(name)
     if not rows:
         raise SpecError(f"{step.key} has no rows to name; trace it as {step.key}")
     wanted = [each.strip() for each in parts[0].split(",")]

@@ -12,12 +12,12 @@ from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from boundpaper.build.pool import end, process_pool, single_threads
 from boundpaper.errors import DataError, ThesisError
 from boundpaper.store.files import digest
 from boundpaper.store.measurement import path_of
@@ -27,7 +27,6 @@ from keyquery.heads.pairs import PairMode
 from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.heads.rotation import Separation
 from keyquery.jobs import Resources
-from keyquery.jobs.pool import process_pool, single_threads
 from keyquery.measure.bar import Bar, bar, duration
 from keyquery.measure.heads import jobs as head_jobs
 from keyquery.measure.heads.finding import Finding, Outcome, attempts
@@ -229,9 +228,7 @@ def _outcomes(
                 f"give --jobs {jobs // 2} and run again"
             ) from None
         except BaseException:  # Ctrl-C, or a caller that wants no more: finished heads are kept, the others are not
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in active_children():
-                worker.kill()
+            end(pool)
             raise
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from adopt.adopting import run
+from adopting import run
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/adopt.md").read_text()
+PAGE = (Path(__file__).resolve().parents[1] / "docs/adopt.md").read_text()
 FILE = re.compile(r"^Into `([\w./]+)`:\n\n```\w+\n(.*?)```", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^```sh\n(.*?)```", re.MULTILINE | re.DOTALL)
 

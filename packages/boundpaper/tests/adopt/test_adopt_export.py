@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from adopt.adopting import MAIN, begun, committed, pdf_text, program, run
+from adopting import MAIN, begun, committed, pdf_text, program, run
 from boundpaper.adopt.export import words
 
 CITED = MAIN.replace("The bean", r"As \cite{bean2020} says, the bean").replace(

@@ -3,7 +3,7 @@
 import pypdf
 import pytest
 
-from adopt.adopting import folder, needs, pdf_text, run
+from adopting import folder, needs, pdf_text, run
 from boundpaper.adopt.folder import read as folder_of
 
 BODY = r"""

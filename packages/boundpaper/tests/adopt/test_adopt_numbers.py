@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adopt.adopting import MAIN, begun, committed, folder, needs, pdf_text, run
+from adopting import MAIN, begun, committed, folder, needs, pdf_text, run
 
 
 def _bound(root):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from adopt.adopting import begun, run
+from adopting import begun, run
 
 CLAIMS = '''"""What the paper states."""
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adopt.adopting import HEIGHTS, MAIN, begun, folder, run
+from adopting import HEIGHTS, MAIN, begun, folder, run
 
 
 @pytest.mark.parametrize(

@@ -11,22 +11,21 @@ from pathlib import Path
 
 import pytest
 
-import jobs_work
-from boundpaper.build import watchman
-from keyquery.jobs import pool
+import pool_work
+from boundpaper.build import pool, watchman
 from waiting import gone, until
 
 PROGRAM = """
 import sys, time
 from multiprocessing import active_children
 from pathlib import Path
-import jobs_work
-from keyquery.jobs.pool import process_pool
+import pool_work
+from boundpaper.build.pool import process_pool
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     with process_pool(2) as workers:
         for _ in range(2):
-            workers.submit(jobs_work.deaf_in, folder)
+            workers.submit(pool_work.deaf_in, folder)
         print(*(child.pid for child in active_children()), flush=True)
         time.sleep(1000)
 """
@@ -77,7 +76,7 @@ def test_the_watchman_forgets_a_worker_that_was_waited_for(monkeypatch: pytest.M
     monkeypatch.setattr(watchman, "watch_process", noted("+"))
     monkeypatch.setattr(watchman, "forget_process", noted("-"))
     with pool.process_pool(2) as workers:
-        assert [call.result() for call in [workers.submit(jobs_work.square, number) for number in (2, 3)]] == [4, 9]
+        assert [call.result() for call in [workers.submit(pool_work.square, number) for number in (2, 3)]] == [4, 9]
     begun = {process for word, process in told if word == "+"}
     assert begun
     assert {process for word, process in told if word == "-"} == begun

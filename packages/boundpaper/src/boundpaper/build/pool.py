@@ -1,0 +1,147 @@
+"""A pool of processes that take many small calls each, and that end with this process however it ends.
+
+It imports the standard library and the watchman only, so that a worker follows its parent before it imports more.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from multiprocessing import active_children, parent_process
+from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.process import BaseProcess
+from typing import Any, TypeVar
+
+from boundpaper.build import watchman
+from boundpaper.errors import ThesisError
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+Result = TypeVar("Result")
+
+
+class _Worker(SpawnProcess):
+    """A fresh interpreter on the watchman's list: while it imports a library, it hears of nothing itself."""
+
+    def start(self) -> None:
+        """Begin, and tell the watchman at once."""
+        super().start()
+        if self.pid is not None:
+            watchman.watch_process(self.pid)
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for its end; the watchman forgets it then, since its number may become another's."""
+        super().join(timeout)
+        if self.pid is not None and self.exitcode is not None:
+            watchman.forget_process(self.pid)
+
+
+class _Context(SpawnContext):
+    Process = _Worker
+
+
+def process_pool(workers: int) -> ProcessPoolExecutor:
+    """A pool of so many processes, which leave Ctrl-C to this one."""
+    return ProcessPoolExecutor(workers, _Context(), _begin)
+
+
+class Workers:
+    """Processes that a build may begin, once, for steps that need no more than what they are given.
+
+    Parameters
+    ----------
+    number : int
+        How many there are at most.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.begun = self.broken = False
+        self._stack = ExitStack()
+
+    def begin(self) -> None:
+        """Let calls be taken; a process begins when there is a call for it."""
+        self._stack.enter_context(single_threads())
+        self._pool = process_pool(self.number)
+        self.begun = True
+
+    def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result] | None:
+        """Begin a call; None where a process was ended from outside, and with it the others."""
+        try:
+            return self._pool.submit(call, *arguments)
+        except BrokenProcessPool:
+            self.give_up()
+            return None
+
+    def result(self, call: Future[Result]) -> Result:
+        """What a call returned.
+
+        Raises
+        ------
+        ThesisError
+            When its process was ended from outside.
+        """
+        try:
+            return call.result()
+        except BrokenProcessPool:
+            self.give_up()
+            raise ThesisError(
+                "a process of the build was ended from outside (out of memory?); what is finished is kept; run the "
+                "command again, with `--jobs 1` where memory is short"
+            ) from None
+
+    def give_up(self) -> None:
+        """End the processes in the midst of what they do, as on Ctrl-C, and begin no more."""
+        if self.begun:
+            end(self._pool)
+        self.begun, self.broken = False, True
+        self._stack.close()
+
+    def close(self) -> None:
+        """End the processes once their calls have ended."""
+        if self.begun:
+            self._pool.shutdown(cancel_futures=True)
+        self.begun = False
+        self._stack.close()
+
+
+def end(pool: ProcessPoolExecutor) -> None:
+    """End the workers of a pool in the midst of what they do, as on Ctrl-C."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    for worker in active_children():
+        if isinstance(worker, _Worker):
+            worker.kill()
+
+
+@contextmanager
+def single_threads() -> Iterator[None]:
+    """Give each process that begins in the block one thread: they run beside each other and share the cores."""
+    before = {name: os.environ.get(name) for name in (*THREADS, "PYTHONDONTWRITEBYTECODE")}
+    os.environ.update(dict.fromkeys(before, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _begin() -> None:
+    """In a new process: leave Ctrl-C to the command, and end with it however it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+
+
+def _follow(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

@@ -1,0 +1,111 @@
+"""Running a step: its builder is called, here or in another process, and what goes wrong is named by file and line."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from boundpaper.build.facts import resolve
+from boundpaper.build.job import Job
+from boundpaper.build.state import writable
+from boundpaper.errors import MissingDependency, SpecError, ThesisError
+from boundpaper.places import package_folders
+
+Contents = dict[str, str | bytes]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a step made: contents by path, the notes of its builder, its seconds."""
+
+    contents: Contents
+    notes: list[str]
+    seconds: float
+
+
+def made(job: Job, builder: str, targets: Sequence[str]) -> Made:
+    """What the builder of a step makes, and how long it took.
+
+    Raises
+    ------
+    ThesisError
+        Whatever goes wrong, named by file and line (`named`); also where the builder made other files than it may.
+    """
+    start = time.monotonic()
+    notes: list[str] = []
+    try:
+        try:
+            contents: Contents = resolve(builder)(replace(job, note=notes.append))
+        except ThesisError as error:
+            error.args = (f"{error}{job.holding(str(error))}",)
+            raise
+        missing = [path for path in targets if path not in contents]
+        astray = [path for path in contents if not writable(path)]
+        if missing or astray:
+            raise SpecError(
+                f"the builder of {job.kind}:{job.name} made {astray or 'not'} {missing or ''}; "
+                "see boundpaper/build/kinds.py"
+            )
+    except ThesisError as error:
+        named(job, error)
+        raise
+    except Exception as error:
+        raise named(job, error) from error
+    finally:
+        sys.stdout.flush()  # another process may be ended without a word
+    return Made(contents, notes, time.monotonic() - start)
+
+
+def named(job: Job, error: Exception) -> ThesisError:
+    """An error of a step in the project's words, with the step's file where it names none."""
+    if isinstance(error, ModuleNotFoundError):
+        return MissingDependency.package(error.name)
+    if not isinstance(error, ThesisError):  # a fault in a step's own code is the user's to mend: say where
+        told = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
+        return SpecError(f"{_place(job, error)}: {told}")
+    own = job.file and not job.file.startswith(tuple(package_folders(job.root).values()))
+    if own and job.file not in str(error) and not _begins_with_a_file(job.root, str(error)):
+        error.args = (f"{_own_place(job, error) or job.file}: {error}",)
+    return error
+
+
+_PATH = re.compile(r"[\w.-]++(?:/[\w.-]++)++")
+
+
+def _begins_with_a_file(root: Path, message: str) -> bool:
+    """Whether a message says at its beginning of which file of the project it speaks."""
+    path = _PATH.match(message)
+    return path is not None and (root / path[0]).is_file()
+
+
+def _place(job: Job, error: BaseException) -> str:
+    """`file:line` of the deepest frame in the step's own file; else that of the step and the deepest in the project."""
+    places = _frames(job, error)
+    own = _own_place(job, error)
+    deepest = f"{places[-1][0]}:{places[-1][1]}" if places else ""
+    return own or ": ".join(filter(None, (job.file and f"{job.file}:{job.line}", deepest)))
+
+
+def _own_place(job: Job, error: BaseException) -> str:
+    """`file:line` of the deepest frame in the step's own file; empty where none lies there."""
+    own = [line for file, line in _frames(job, error) if file == job.file]
+    return f"{job.file}:{own[-1]}" if own else ""
+
+
+def _frames(job: Job, error: BaseException) -> list[tuple[str, int | None]]:
+    """File, relative to the project, and line of the frames of an error that lie in the project."""
+    frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    place = (job.root / job.file).resolve()  # below another root for a project that is built aside
+    inside_project = job.file and not Path(job.file).is_absolute()
+    code = place.parents[len(Path(job.file).parts) - 1] if inside_project else job.root
+    return [
+        (path.relative_to(base).as_posix(), line)
+        for path, line in frames
+        for base in dict.fromkeys((job.root, code))
+        if path.is_relative_to(base)
+    ]

@@ -1,0 +1,40 @@
+"""What steps print, kept from one trace to the next: a step runs again when what it depends on has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from boundpaper.errors import ThesisError
+from boundpaper.store.kept import keep, kept
+
+FILE = "out/state/traced.json"
+_FORMAT = 1
+
+
+class Known:
+    """A value of JSON for each step, with the stamp of what it was made from; they lie in one file."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / FILE
+        self.changed = False
+        self.values: dict[str, tuple[str, Any]] = {}
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            found = kept(self.path)
+            if found["format"] == _FORMAT:
+                self.values = {key: (stamp, value) for key, (stamp, value) in found["values"].items()}
+
+    def value(self, key: str, stamp: str, make: Callable[[], Any]) -> Any:
+        """The value of a step: the one that was kept with the same stamp, else as it is made now."""
+        if key not in self.values or self.values[key][0] != stamp:
+            self.values[key] = stamp, make()
+            self.changed = True
+        return self.values[key][1]
+
+    def save(self) -> None:
+        """Keep what was made; where nothing can be written, it is made again the next time."""
+        if self.changed:
+            with suppress(ThesisError):
+                keep(self.path, {"format": _FORMAT, "values": self.values})

@@ -1,0 +1,61 @@
+"""Many steps run in other processes: with the same promises as in this one, and what goes wrong there is told here."""
+
+import os
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+
+from boundpaper.build.engine import MANY
+from engine_apart import build
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for number in range(MANY + 4):
+        (tmp_path / f"s{number:02}.txt").write_text("plain")
+    return tmp_path
+
+
+def test_many_steps_run_apart_and_few_do_not(root: Path) -> None:
+    outcome, _, processes = build(root)
+    assert len(outcome.built) == MANY + 4
+    assert 1 <= len(processes) <= 2
+    assert os.getpid() not in processes
+    assert not active_children()
+    (root / "s03.txt").write_text("changed")
+    outcome, _, processes = build(root)
+    assert outcome.built == ["numbered:s03"]
+    assert os.getpid() in processes
+
+
+def test_one_job_is_this_process(root: Path) -> None:
+    assert build(root, jobs=1)[2] == {os.getpid()}
+
+
+def test_what_goes_wrong_apart_is_told_as_here(root: Path) -> None:
+    for name, text in (("s00", "raise"), ("s05", "told"), ("s09", "note"), ("s11", "edit")):
+        (root / f"{name}.txt").write_text(text)
+    outcome, notes, _ = build(root)
+    (root / "s11.txt").write_text("edit")
+    here, notes_here, _ = build(root, jobs=1)
+    told = {key: str(error) for key, error in outcome.failed.items()}
+    assert told == {key: str(error) for key, error in here.failed.items()}
+    assert told["numbered:s00"] == "s00.txt:1: ValueError: no number"
+    assert told["numbered:s05"] == "s05.txt: no number that is told"
+    assert "s11.txt changed while numbered:s11 was being built" in told["numbered:s11"]
+    assert "ValueError" in str(outcome.failed["numbered:s00"].__cause__), "a traceback is left for --debug"
+    assert notes == ["numbered:s09: seen"]
+    assert notes_here == [], "what was built is fresh"
+    assert len(outcome.built) == MANY + 1
+
+
+def test_a_process_that_is_killed_fails_what_it_ran_and_the_rest_goes_on(root: Path) -> None:
+    (root / "s02.txt").write_text("die")
+    outcome, _, _ = build(root)
+    assert "numbered:s02" in outcome.failed
+    assert len(outcome.failed) <= 3, "with it what the other processes had been given"
+    assert all("was ended from outside" in str(error) for error in outcome.failed.values())
+    assert len(outcome.built) + len(outcome.failed) == MANY + 4
+    (root / "s02.txt").write_text("plain")
+    assert set(build(root)[0].built) == set(outcome.failed)

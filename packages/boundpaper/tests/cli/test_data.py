@@ -1,0 +1,86 @@
+"""Data that are wrong, cut or moved, as a user meets them on the command line."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from specimens import begin, run
+
+SOURCE = "artifacts/sources/recall_by_length.csv"
+GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
+
+
+@pytest.fixture(scope="module")
+def analysed(tmp_path_factory):
+    root = begin(tmp_path_factory.mktemp("data") / "paper")
+    assert run(root, "analyze").returncode == 0
+    return root
+
+
+@pytest.fixture
+def paper(analysed, tmp_path):
+    return shutil.copytree(analysed, tmp_path / "paper")
+
+
+def edit(root, old, new):
+    text = (root / SOURCE).read_text()
+    assert old in text
+    (root / SOURCE).write_text(text.replace(old, new, 1))
+
+
+def fails(done, *words, code=1):
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("reader,length,printed", "reader,length,prnted", ["no column printed; unknown column prnted"]),
+        ("71.0", "high", ["row 4, printed", "'high'"]),
+        ("71.0", "NaN", ["row 4, printed", "'NaN'"]),
+        ("71.0", "710", ["row 4, printed", "outside"]),
+        ("reader-s,1024", "reader-s,512", ["row 3", "twice"]),
+        ("reader-s,1024", "reader-z,1024", ["row 3", "'reader-z'", "readers"]),
+        ("71.0", "", ["row 4, printed", "empty without a reason"]),
+    ],
+)
+def test_bad_data_is_named_by_file_row_and_field(paper, old, new, words):
+    edit(paper, old, new)
+    fails(run(paper, "table", "recall_loss"), SOURCE, *words)
+    fails(run(paper, "check"), SOURCE, *words)
+
+
+def test_a_truncated_or_missing_file(paper):
+    text = (paper / SOURCE).read_text()
+    (paper / SOURCE).write_text(text[: len(text) // 2])
+    fails(run(paper, "check"), SOURCE)
+    (paper / SOURCE).write_text("")
+    fails(run(paper, "table", "recall_loss"), SOURCE, "empty")
+    (paper / SOURCE).unlink()
+    fails(run(paper, "table", "recall_loss"), "recall_by_length")
+
+
+def test_diff_shows_a_changed_cell_and_its_size(paper):
+    subprocess.run(["git", "init", "-q"], cwd=paper, check=True)
+    (paper / ".gitignore").write_text("/out/\n")
+    subprocess.run([*GIT, "add", "-A"], cwd=paper, check=True)
+    subprocess.run([*GIT, "commit", "-qm", "x"], cwd=paper, check=True)
+    assert run(paper, "diff", "HEAD", "--check").returncode == 0
+    edit(paper, "92.0", "92.5")
+    done = run(paper, "diff", "HEAD", "--check")
+    assert done.returncode == 1
+    assert "result recall_drop: reader-s, drop: 39.5 -> 40 (+0.5, +1.27 %)" in done.stdout
+    fails(run(paper, "diff", "nowhere"), "no revision 'nowhere'")
+    changed = subprocess.run(["git", "status", "--short"], cwd=paper, capture_output=True, text=True, check=True)
+    assert changed.stdout.split() == ["M", SOURCE], "`diff` must change nothing but what lies below out/"
+    again = run(paper, "diff", "HEAD", "--all")
+    assert "39.5 -> 40" in again.stdout
+    assert "note: " not in again.stderr
+    assert run(paper, "analyze").returncode == 0
+    subprocess.run(["git", "checkout", "-q", "artifacts"], cwd=paper, check=True)
+    assert "note: " not in run(paper, "analyze").stderr, "what git brought back is built again without a word"
+    assert run(paper, "diff", "HEAD", "--check").returncode == 0

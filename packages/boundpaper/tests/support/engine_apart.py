@@ -1,0 +1,42 @@
+"""Steps that a build may run in other processes: in a module of its own, so that these can import it."""
+
+import os
+import signal
+from pathlib import Path
+
+from boundpaper.build.engine import Engine, Outcome
+from boundpaper.build.facts import Reader
+from boundpaper.build.graph import Graph, Step
+from boundpaper.build.kinds import Kind
+from boundpaper.errors import DataError
+
+NUMBERED = Kind(name="numbered", builder="engine_apart:numbered", targets=("out/{name}",), apart=True)
+
+
+def numbered(job):
+    """The number of the process that makes a step, or what the text of its file asks for."""
+    text = (job.root / job.file).read_text()
+    if text == "note":
+        job.note("seen")
+    if text == "raise":
+        raise ValueError("no number")
+    if text == "told":
+        raise DataError("no number that is told")
+    if text == "edit":
+        (job.root / job.file).write_text("edited meanwhile")
+    if text == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {f"out/{job.name}": str(os.getpid())}
+
+
+def build(root: Path, jobs: int = 2) -> tuple[Outcome, list[str], set[int]]:
+    """Build a step for each text file of a folder: the outcome, the notes, the processes that took part."""
+    files = {f"numbered:{path.stem}": path for path in sorted(root.glob("*.txt"))}
+    steps = {
+        key: Step(key=key, kind=NUMBERED, name=path.stem, file=path.name, inputs=(path.name,))
+        for key, path in files.items()
+    }
+    notes: list[str] = []
+    report = lambda event, key, text: notes.append(f"{key}: {text}") if event == "note" else None  # noqa: E731
+    outcome = Engine(root, Graph(steps, {}, ()), Reader(root), report, jobs).build(steps)
+    return outcome, notes, {int(path.read_text()) for path in (root / "out").glob("*") if path.is_file()}
