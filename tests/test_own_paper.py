@@ -23,8 +23,8 @@ COMMAND = re.compile(r"^    (python .+)$", re.MULTILINE)
 def follow(page, root):
     """Do what a page says: its first command writes `root`, then files are written and commands run, in their order."""
     text = (ROOT / "docs" / page).read_text()
-    steps = [(found.start(), found) for pattern in (BLOCK, COMMAND) for found in pattern.finditer(text)]
-    begin, *steps = [found for _, found in sorted(steps, key=lambda step: step[0])]
+    found_steps = [found for pattern in (BLOCK, COMMAND) for found in pattern.finditer(text)]
+    begin, *steps = sorted(found_steps, key=lambda found: found.start())
     command = re.sub(r"\.\./\S+", str(root), begin[1]).replace("python", sys.executable, 1)
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -86,6 +86,7 @@ def test_the_metadata_of_a_wheel_are_valid_and_carry_the_readme(wheels):
             [name] = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
             known = metadata.Metadata.from_email(archive.read(name), validate=True)
         assert (known.description_content_type, known.license_expression) == ("text/markdown", "MIT")
+        assert known.description is not None
         assert known.description.strip() == (ROOT / f"packages/{known.name}/README.md").read_text().strip()
 
 

@@ -270,6 +270,7 @@ def fitting(found, numeral):
 def test_few_rows_are_looked_into_and_the_same_cells_are_found(tmp_path, asked):
     """As where every cell is parsed: in text, numbers and truths of Parquet, in CSV that is cut or has blank lines."""
     numeral = Numeral.read(asked)
+    assert numeral is not None
     values = [0.935, 0.9351, -0.935, 93.52, 0.0, -0.0, 1e-300, 1.5e300, 1234.0, 1234.4, 12345678.0, 30000.0, 0.93549999]
     lines = [
         [str(number - 30), f"{values[number % 13]:.8g}" if number % 5 else "", str(number % 2 == 0), cell]

@@ -167,7 +167,9 @@ def test_what_the_disk_cannot_hold_is_refused_before_the_model_is_loaded(
     vectors += sum(held.keys(head).vectors.nbytes for head in held.heads[::2])
     assert by_document * DOCUMENTS == vectors
     assert written > 0
-    monkeypatch.setattr(room.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 2 * vectors - 1}))
+    monkeypatch.setattr(
+        "keyquery.models.captures.room.shutil.disk_usage", lambda place: type("Usage", (), {"free": 2 * vectors - 1})
+    )
     monkeypatch.setattr(session, "load", lambda source: pytest.fail("loaded"))
     with pytest.raises(ModelError, match=r"5 documents take about .* of disk.*; give a lower --rate"):
         made(place, tmp_path / "other", **asked)
