@@ -145,7 +145,7 @@ def test_the_same_text_under_any_hash_seed():
         "from boundpaper.figures.render import tex\nfrom figure_samples import SAMPLES\n"
         "import hashlib; print(hashlib.sha256(''.join(tex(f, n) for n, f in SAMPLES.items()).encode()).hexdigest())"
     )
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parent.parent / "support"
     runs = [
         subprocess.run(
             [sys.executable, "-c", code],

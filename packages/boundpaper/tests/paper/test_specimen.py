@@ -157,7 +157,7 @@ def test_what_moved_since_a_revision_is_marked_in_the_print(tmp_path):
     done = run(root, "diff", "r1", "--pdf")
     assert (done.returncode, done.stdout.split()[-1]) == (0, "out/thesis-changes.pdf"), done.stderr
     assert "fastslowly" in pdf.text((root / "out/thesis-changes.pdf").read_bytes()).replace(" ", "")
-    for revision, words in (("r0", "r0 does not build here"), ("nowhere", "is no revision of git here")):
+    for revision, words in (("r0", "r0 does not build here"), ("nowhere", "is not a git revision here")):
         done = run(root, "diff", revision, "--pdf")
         assert (done.returncode, words in done.stderr) == (1, True), done.stderr
 
