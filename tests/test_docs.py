@@ -110,8 +110,8 @@ def test_a_walk_leads_through_functions_in_the_order_of_their_first_calls(walk, 
     """The part on the document is held by place only: LaTeX takes minutes for it."""
     text, _, compiled = walk.read_text(encoding="utf-8").partition("**The document**")
     root = copy_project(tmp_path / "project")
-    stops = [(at.start(), *at.groups()) for at in hooks.STOP.finditer(text)]
-    for _, name, place in (*stops, *((0, *at.groups()) for at in hooks.STOP.finditer(compiled))):
+    stops = [(at.start(), at[1], at[2]) for at in hooks.STOP.finditer(text)]
+    for _, name, place in (*stops, *((0, at[1], at[2]) for at in hooks.STOP.finditer(compiled))):
         function = name.rpartition(".")[2]
         assert re.search(rf"^\s*def {function}\(", (ROOT / place).read_text(encoding="utf-8"), re.MULTILINE), name
     commands = [(at.start(), at[1]) for at in RUN.finditer(text)]
