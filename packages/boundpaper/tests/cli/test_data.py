@@ -84,3 +84,16 @@ def test_diff_shows_a_changed_cell_and_its_size(paper):
     subprocess.run(["git", "checkout", "-q", "artifacts"], cwd=paper, check=True)
     assert "note: " not in run(paper, "analyze").stderr, "what git brought back is built again without a word"
     assert run(paper, "diff", "HEAD", "--check").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import lamps_of_mine\n", "lamps_of_mine is not installed; run: "),
+        ("import\n", "the commands of analysis.commands cannot be loaded: SyntaxError"),
+        ("1 / 0\n", "the commands of analysis.commands cannot be loaded: ZeroDivisionError"),
+    ],
+)
+def test_commands_of_a_paper_that_cannot_be_loaded_are_told(paper, text, words):
+    (paper / "analysis/commands.py").write_text(text)
+    fails(run(paper, "check"), words)

@@ -6,9 +6,11 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import click
 
+from boundpaper.errors import MissingDependency, SpecError
 from boundpaper.places import command_modules, nearest_adopted
 
 OF_THE_PAPER = "analysis/commands.py"
@@ -22,14 +24,28 @@ def commands(root: Path | None = None) -> Iterator[click.Command]:
     ----------
     root : Path or None
         The paper, whose packages and `analysis/commands.py` are asked as well; only what is installed when None.
+
+    Raises
+    ------
+    ThesisError
+        A module is not installed, or cannot be read; the text names it.
     """
     modules = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
     modules += command_modules(root)
     if root and (root / OF_THE_PAPER).is_file():
         modules.append(OF_THE_PAPER.removesuffix(".py").replace("/", "."))
     for name in modules:
-        yield from getattr(importlib.import_module(name), "COMMANDS", ())
+        yield from getattr(_imported(name), "COMMANDS", ())
     if root is None:
         room = importlib.import_module(f"{__name__}.adopt")
         yield from room.OUTSIDE
         yield from room.ADOPTED_COMMANDS if nearest_adopted() else ()
+
+
+def _imported(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise MissingDependency.package(error.name) from error
+    except Exception as error:  # what a paper writes in its commands may fail in any way
+        raise SpecError(f"the commands of {name} cannot be loaded: {type(error).__name__}: {error}") from error

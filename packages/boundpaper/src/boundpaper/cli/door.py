@@ -15,7 +15,7 @@ import click
 from boundpaper import __version__
 from boundpaper.build import interrupt
 from boundpaper.cli import commands
-from boundpaper.errors import DataError
+from boundpaper.errors import DataError, ThesisError
 from boundpaper.places import nearest_project, open_project
 
 
@@ -60,7 +60,7 @@ class Commands(click.Group):
 
 def _words(error: Exception) -> str | None:
     """An error in the project's words, such as a file that cannot be used; None for a fault in the program."""
-    from boundpaper.errors import MissingDependency, ThesisError
+    from boundpaper.errors import MissingDependency
 
     if isinstance(error, ThesisError):
         return str(error)
@@ -103,8 +103,12 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
         sys.dont_write_bytecode = True  # nothing is written beside the sources
         ctx.obj = {"debug": debug, "root": _opened(root)}
 
-    for command in commands(_opened(root)):
-        main.add_command(command)
+    try:
+        for command in commands(_opened(root)):
+            main.add_command(command)
+    except ThesisError as error:
+        click.echo(f"error: {error}", err=True)
+        raise SystemExit(1) from None
     return main
 
 
