@@ -249,7 +249,7 @@ def test_queries_of_zero() -> None:
 def test_settings_that_leave_no_control(found: Any) -> None:
     with pytest.raises(DataError, match="leave no control"):
         masks.top(found, 5)
-    with pytest.raises(DataError, match="2 up"):
+    with pytest.raises(DataError, match="2 or more"):
         masks.above(found, 1.0)
 
 
