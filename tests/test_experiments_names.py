@@ -160,7 +160,7 @@ def test_heads_of_another_capture_are_only_overwritten_when_asked(project: Path,
     shorter = ("geometry", "--model", model, "--tokens", "32", *FEW)
     done = run(*shorter)
     assert done.exit_code == 1
-    assert "artifacts/measurements/head_metrics/m.csv holds another measurement (context 48, now 32)" in done.stderr
+    assert "artifacts/measurements/head_metrics/m.csv holds another measurement (context 48, now 32" in done.stderr
     assert (project / "artifacts/measurements/head_metrics/m.csv").read_bytes() == before
     assert run(*shorter, "--replace").exit_code == 0
     assert (project / "artifacts/measurements/head_metrics/m.csv").read_bytes() != before

@@ -258,7 +258,13 @@ ELSEWHERE = {
         "paper/edition",
         "paper/site/build",
     },
-    "keyquery": {"scores/lbp/smoke", "scores/ruler/harness", "measure/heads/captured", "models/null_model"},
+    "keyquery": {
+        "scores/lbp/smoke",
+        "scores/ruler/harness",
+        "measure/heads/captured",
+        "models/null_model",
+        "comparisons/comparison",
+    },
 }
 LAYING = re.compile(r"json\.dumps\(|pickle\.dumps\(|savez|torch\.save\(")
 WRITING = re.compile(r"(?<![\w.])write\(|files\.write\(|\.write_(?:bytes|text)\(|\.open\(\"[wax]b?\"")

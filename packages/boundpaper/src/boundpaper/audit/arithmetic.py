@@ -19,7 +19,8 @@ from boundpaper.statistics.rounding import Interval, meets, ratio
 _N, _FIRST = "[\ue000-\uf8ff]", 0xE000
 _ABOUT = r"(?:(?:only|just|about|roughly|approximately|around|nearly)\s|[~≈])*+"
 _SUM = re.compile(
-    rf"(?P<before>\w?)(?P<terms>{_N}(?:\s?[-+\u2212\u2013/×*÷]\s?{_N})++)\s?(?P<equal>[=≈])\s?{_N}"
+    r"(?P<before>\w?)(?<![-+\u2212\u2013/×*÷])(?<![-+\u2212\u2013/×*÷]\s)"  # from the first term of a sum
+    rf"(?P<terms>{_N}(?:\s?[-+\u2212\u2013/×*÷]\s?{_N})++)\s?(?P<equal>[=≈])\s?{_N}"
     r"(?!\s?[-+\u2212*/×·^(\[{])"
 )
 _OF = r"\s?(?:of|out of|/)\s?(?:the |all |a total of )?"
@@ -52,8 +53,8 @@ _TIMES = re.compile(
     re.IGNORECASE,
 )
 _FACTORS = {"d": 2.0, "t": 3.0, "h": 0.5, "q": 4.0}
-_LINK = rf"[\w.\ue000-\uf8ff-]+\s?\({_N}\)"
-_CHAIN = re.compile(rf"{_LINK}(?:\s?[<>]\s?{_LINK}){{2,}}")
+_LINK = rf"[\w.\ue000-\uf8ff-]++\s?\({_N}\)"
+_CHAIN = re.compile(rf"(?<![\w.\ue000-\uf8ff-]){_LINK}(?:\s?[<>]\s?{_LINK}){{2,}}")
 _NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
 
 

@@ -88,7 +88,8 @@ class Said:
             for last in (following, token) if following and following[0][0].isdigit() else (token,):
                 rows = self._beginning(squeezed(text[token.start() : last.end()]))
                 sizes = _SIZES.match(text, last.end()) if rows else None
-                ends = "|".join(map(re.escape, re.findall(r"[\d.]+[a-z]+", sizes["sizes"].lower()))) if sizes else ""
+                named = re.findall(r"(?<![\d.])[\d.]++[a-z]+", sizes["sizes"].lower()) if sizes else []
+                ends = "|".join(map(re.escape, named))
                 of_size = re.compile(rf"(?<![\d.])(?:{ends})$")
                 fitting = tuple(row for row in rows if ends and of_size.search(self.table.key(row).lower()))
                 if rows:

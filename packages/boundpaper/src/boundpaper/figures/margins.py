@@ -23,7 +23,7 @@ SMALL = LINE_MM["scriptsize"] + 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Ticks:
-    """How the labels of an x axis are set: their lines, size and rotation in degrees."""
+    """How the labels of an x axis are set: their lines, size and angle in degrees."""
 
     texts: tuple[str, ...]
     size: Size = "footnotesize"

@@ -55,7 +55,7 @@ def run(
     source = ModelSource(
         resolve(root, model), revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code
     )
-    if isinstance(asked["heads"], tuple):
+    if isinstance(asked.get("heads"), tuple):
         asked["only_heads"], asked["heads"] = asked["heads"], None
     options = CaptureOptions(model=source, texts=Source(texts, field, split), out=out.absolute(), **asked)
     size = options.context // options.buckets

@@ -29,8 +29,8 @@ class Whole(click.ParamType[tuple[int, ...]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         """Parse the numbers; a usage error names what is not one."""
-        if isinstance(value, tuple) or not value:
-            return value or ()
+        if isinstance(value, tuple):
+            return value
         words = str(value).split(",")
         if not all(word.strip().isdecimal() for word in words):
             self.fail(f"{value!r} is not whole numbers with commas between, such as 0,1,2", param, ctx)
@@ -101,7 +101,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option(
     "--heads", type=Heads(), default="300", show_default=True, help="How many to draw; or `all`; or which: 5.12,7.0."
 )
-@click.option("--layers", "only_layers", type=Whole(), default="", metavar="0,1", help="Draw from these layers [all].")
+@click.option("--layers", "only_layers", type=Whole(), default=(), metavar="0,1", help="Draw from these layers [all].")
 @click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"Keep also: {', '.join(PARTS)}.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents per forward.")
 @click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Number of equal parts.")
