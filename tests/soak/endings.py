@@ -37,6 +37,10 @@ _LBP = (
     *("bench", "lbp", "--model", "own", "--name", "own", "--predictions", "predictions.jsonl", "--data"),
     "samples.jsonl",
 )
+_PAIR = tuple(
+    ("run", "sinks", "--model", model, "--documents", "6", "--tokens", "32", "--device", "cpu", "--name", name)
+    for model, name in (("tiny-rope", "with"), ("tiny-drope", "without"))
+)
 _LAB = ("lab", "population", "--seed", "1", "--base", "400", "--arm", "A")
 WATCH = "watch"
 COMMANDS: tuple[tuple[str, ...], ...] = (
@@ -67,6 +71,9 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     (*_HEADS, "-j", "1"),
     (*_HEADS, "-j", "2"),
     ("run", "vocabulary", "--model", "own-model", "--documents", "2", "--device", "cpu"),
+    ("compare", "with", "without", "--report", "out/report"),
+    ("exhibits", "sinks"),
+    ("clean",),
     (*_LBP, "--lengths", "8k", "--partial"),
     ("bench", "ruler", "--model", "tiny-bytes", "--results", "results.json", "--lengths", "4k", "--partial"),
     (WATCH, "table", "bean_heights"),
@@ -197,7 +204,7 @@ def _of(
     try:
         if make is frame.paper:
             place.fresh()
-            for first in (("analyze",), (*_MADE, "--out", "capture")):
+            for first in (("analyze",), (*_MADE, "--out", "capture"), *_PAIR):
                 _undisturbed(place.forks.run(*first), first)
             shutil.rmtree(place.pristine)
             shutil.copytree(place.root, place.pristine, symlinks=True)

@@ -13,20 +13,24 @@ from keyquery.measure.choices import BY
 @click.command()
 @click.argument("models", nargs=-1, required=True, metavar="REFERENCE MODEL...")
 @click.option(
-    "--experiment", "experiments", multiple=True, metavar="NAME", help="Only this one; may be repeated [all]."
+    "--experiment", "experiments", multiple=True, metavar="NAME", help="Experiment to compare; may be repeated [all]."
 )
-@click.option("--by", type=click.Choice(BY), help="What is paired [texts or items, else seeds, else heads].")
-@click.option("--metric", "metrics", multiple=True, help="In place of what the summary shows; may be repeated.")
+@click.option("--by", type=click.Choice(BY), help="Unit that is paired [texts or items, else seeds, else heads].")
+@click.option(
+    "--metric", "metrics", multiple=True, help="Metric to test instead of those in the summary; may be repeated."
+)
 @click.option(
     "--in",
     "folder",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Where they were measured [the project, or this folder].",
+    help="Folder of the measurements [the project, or this folder].",
 )
 @click.option(
-    "--report", type=click.Path(file_okay=False, path_type=Path), help="Write table, figure and numbers here."
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write a report to: table, figure and numbers.",
 )
-@click.option("--json", "machine", is_flag=True, help="Print the tests for a program.")
+@click.option("--json", "machine", is_flag=True, help="Print the tests as JSON.")
 @click.pass_obj
 def compare(
     obj: dict[str, Any],
@@ -39,7 +43,7 @@ def compare(
     report: Path | None,
     machine: bool,
 ) -> None:
-    """Hold measured models against the first: paired, tested exactly, corrected as one family."""
+    """Compare measured models with the first: paired, tested exactly, corrected as one family."""
     from keyquery.comparisons.comparison import compared
     from keyquery.comparisons.measured import read
 

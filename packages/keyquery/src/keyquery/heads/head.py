@@ -64,6 +64,8 @@ class Head:
     ...     queries=random.normal(size=(64, 8)), query_positions=places, query_documents=one,
     ...     keys=random.normal(size=(64, 8)), key_positions=places, key_documents=one, context=64,
     ... )
+    >>> head
+    Head(64 queries, 64 keys of 8 dimensions, context 64)
     >>> head.dimension, head.turns
     (8, False)
     """
@@ -106,6 +108,11 @@ class Head:
             raise ValueError(f"rotary is a {type(self.rotary).__name__}; give a keyquery.rotary.Rotary")
         if self.rotary is not None and self.rotary.end > self.dimension:
             raise ValueError(f"a rotation up to dimension {self.rotary.end} of vectors of {self.dimension} dimensions")
+
+    def __repr__(self) -> str:
+        """The sizes of the head, and no vector of it."""
+        sizes = f"{len(self.queries)} queries, {len(self.keys)} keys of {self.dimension} dimensions"
+        return f"Head({sizes}, context {self.context}{', rotated' if self.turns else ''})"
 
     @property
     def turns(self) -> bool:

@@ -23,6 +23,9 @@ MIN_QUERIES = 30
 CELLS = (16, 16)
 
 
+MOST_SHOWN = 8  # numbers of a profile
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlasticityOptions:
     """How a head is analysed.
@@ -132,6 +135,8 @@ class Plasticity:
     ...     keys=random.normal(size=(512, 4)), key_positions=places, key_documents=one, context=512,
     ... )
     >>> found = kq.plasticity(head, bins=2)
+    >>> print(str(found)[:31])
+    Plasticity(bucket_full, 2 bins:
     >>> found.queries.tolist(), found.options.estimator
     ([256, 256], 'bucket_full')
     """
@@ -146,6 +151,12 @@ class Plasticity:
     same_key: IntArray
     no_variance: IntArray
     sums: Sums
+
+    def __repr__(self) -> str:
+        """The estimator, and the profile in at most eight numbers."""
+        values = [f"{value:.3f}" for value in self.profile.values]
+        shown = values if len(values) <= MOST_SHOWN else [*values[:4], "...", *values[-4:]]
+        return f"Plasticity({self.options.estimator}, {len(values)} bins: {' '.join(shown)})"
 
     @property
     def precision(self) -> str:
