@@ -42,6 +42,7 @@ _PAIR = tuple(
     for model, name in (("tiny-rope", "with"), ("tiny-drope", "without"))
 )
 _LAB = ("lab", "population", "--seed", "1", "--base", "400", "--arm", "A")
+_DISTIL = ("lab", "distil", "--model", "packages/keyquery/src/keyquery/tiny/tiny-rope", "--steps", "2", "--arm", "nope")
 WATCH = "watch"
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("check",),
@@ -86,7 +87,8 @@ OF_ADOPTED: tuple[tuple[str, ...], ...] = (
     ("flatten", "--in-place"),
     ("zip", "--overleaf-upload"),
 )
-OF_THESIS: tuple[tuple[str, ...], ...] = (_LAB,)
+OF_THESIS: tuple[tuple[str, ...], ...] = (_LAB, *([_DISTIL] if Path("/usr/share/doc/anarchism").is_dir() else []))
+"""The texts of `lab distil` are a package of the system; without it that command is not killed."""
 
 
 @dataclass

@@ -232,6 +232,9 @@ def _performed(request: dict[str, Any]) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    except KeyboardInterrupt:
+        return 130  # told to end before the command began
+    try:
         exec(compile(place.read_text(), str(place), "exec"), module.__dict__)
         return 0
     except SystemExit as end:
