@@ -173,7 +173,7 @@ def changed(position, **fields):
         (lambda rows: [], [], "the file is empty"),
         (lambda rows: rows[:-1], [], "1 of 300 predictions are missing: t11.2-chinese-256k (run 1)"),
         (lambda rows: [row for row in rows if "-256k" not in row], [], "no predictions of length 256k; give them"),
-        (lambda rows: rows, ["--lengths", "8k"], "(of the lengths asked for)"),
+        (lambda rows: rows, ["--lengths", "8k"], "(of the lengths asked for, in "),
         (lambda rows: rows, ["--lengths", "8k,9k"], "no length 9k; they are 8k, 16k"),
         (lambda rows: rows, ["--name", "No Name"], "'No Name' cannot be a name of measurements"),
     ],

@@ -169,6 +169,15 @@ tests.capture(tests.options(Path({str(place)!r}), Path({str(tmp_path / "killed")
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
 
+def test_parts_that_a_killed_command_left_beside_a_whole_capture_go(place: Path, tmp_path: Path) -> None:
+    """SIGKILL after the manifest says that all is there, before the parts are removed."""
+    root = capture(options(place, tmp_path / "out"))
+    (root / parts.FOLDER).mkdir()
+    (root / parts.FOLDER / "000000.npz").write_bytes(b"left")
+    capture(options(place, root))
+    assert not (root / parts.FOLDER).exists()
+
+
 def test_shards_make_the_same_capture(place: Path, tmp_path: Path) -> None:
     asked = options(place, tmp_path / "shards")
     loaded = load(asked.model)

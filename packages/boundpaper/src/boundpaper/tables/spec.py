@@ -102,6 +102,17 @@ class Column:
         return tuple(name for name in named if name is not None)
 
 
+NOTEBOOK = (
+    ".exhibit {border-collapse: collapse; font-variant-numeric: tabular-nums} "
+    ".exhibit caption {text-align: left; padding-bottom: .4em} "
+    ".exhibit th, .exhibit td {padding: .15em .8em .15em 0; text-align: left; font-weight: normal} "
+    ".exhibit thead th {font-weight: bold; vertical-align: bottom} "
+    ".exhibit tbody, .exhibit tfoot {border-top: 1px solid} .exhibit tfoot {font-size: smaller} "
+    ".exhibit .right {text-align: right} .exhibit .center {text-align: center} .exhibit td.right {white-space: nowrap}"
+)
+"""The look of a table in a notebook, where no site's style reaches it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table:
     r"""A table: its data, its columns and its words.
@@ -222,7 +233,7 @@ class Table:
         return self._rendered(name, "html")
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return f"<style>{NOTEBOOK}</style>\n{self.to_html()}"
 
     def _rendered(self, name: str, format: str) -> str:
         from boundpaper.tables.render import render

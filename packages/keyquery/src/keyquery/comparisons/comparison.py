@@ -252,7 +252,7 @@ class Comparison:
             return [drawn.save(home / f"{NAME}.tex")], f"The figure is LaTeX only: {error}"
 
     def _repr_html_(self) -> str:
-        return self.table().to_html(NAME)
+        return self.table()._repr_html_()
 
 
 def compared(

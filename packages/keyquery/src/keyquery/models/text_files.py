@@ -210,6 +210,8 @@ def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
                         f"from --field, and a file of {ending or 'this kind'} has cells parted by "
                         f"{'tabs' if delimiter == chr(9) else 'commas'}"
                     )
+                if twice := sorted({name for name in names if names.count(name) > 1}):
+                    raise DataError(f"{path}: more than one column {twice[0]!r}; rename one")
                 continue
             where = f"{path}: row {number + 1} (line {rows.line_num})"
             if len(cells) != len(names):

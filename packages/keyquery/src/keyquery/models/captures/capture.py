@@ -71,7 +71,10 @@ def is_finished(options: CaptureOptions) -> bool:
     asked = options.requested()
     compared = {*asked, *(name for name in CHOSEN if name in noted["settings"])}
     manifest.agree(options.out, {"settings": {name: noted["settings"].get(name) for name in compared}}, asked)
-    return bool(noted.get("complete"))
+    complete = bool(noted.get("complete"))
+    if complete:  # a command that was killed at its last step leaves parts
+        shutil.rmtree(options.out / parts.FOLDER, ignore_errors=True)
+    return complete
 
 
 def record(

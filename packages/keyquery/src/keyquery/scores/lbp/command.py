@@ -132,7 +132,7 @@ def run(
         settings = {"answers": lbp_run.settings_of(path)}
         libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
         words = lbp_run.words_of(asked)
-    by_mode = lbp_predictions.by_mode(given, samples)
+    by_mode = lbp_predictions.by_mode(given, samples, str(data))
     compare = similarity(embedder, device) if embedder else None
     tables = {}
     for each, answered in by_mode.items():

@@ -68,7 +68,9 @@ def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Pred
     return [row for path in paths for row in _lines(path, mode)]
 
 
-def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) -> dict[str, list[Prediction]]:
+def by_mode(
+    given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample], data: str
+) -> dict[str, list[Prediction]]:
     """Predictions of `read` by mode, checked against the samples.
 
     Parameters
@@ -77,6 +79,8 @@ def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) 
         Predictions with their places.
     samples : sequence of Sample
         The samples that predictions may be of.
+    data : str
+        What messages call the data set.
 
     Raises
     ------
@@ -89,8 +93,8 @@ def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) 
     for where, prediction in given:
         if prediction.id not in known:
             raise DataError(
-                f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for); give the data "
-                "set that was answered with --data, its lengths with --lengths"
+                f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for, in {data}); "
+                "give the data set that was answered with --data, its lengths with --lengths"
             )
         key = (prediction.mode, prediction.id, prediction.run)
         if key in seen:
