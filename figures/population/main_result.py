@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel
-from figures.population._arms import LOOKS
+from figures.population._arms import LOOKS, seeds
 from figures.population._runs import bundles, measured
 
 ARMS = ("B", "C")
@@ -42,11 +42,11 @@ def figure(
         entities=LOOKS,
         caption=(
             "One model, trained on with its rotation (B) and without it (C). (a) Keys found that lie beyond the "
-            "trained distance, by length of the prompt; since most models of B missed the planned criterion, all are "
-            "drawn, and the comparison is exploratory. (b) Plasticity with queries at one position, and (c) the share "
+            f"trained distance, by length of the prompt: {seeds(found)}, so the comparison is exploratory. "
+            "(b) Plasticity with queries at one position, and (c) the share "
             "of pairs of keys whose winner changes when they exchange positions, by quarter of texts of four trained "
             f"lengths: the first is what was trained on. {measured(again, population_members)} Thin lines: single "
-            f"seeds, {found['seed'].nunique()} in (a); thick lines: their mean. Unit: one training seed."
+            "seeds; thick lines: their mean. Unit: one training seed."
         ),
         short="Retrieval, plasticity and exchange of positions with rotation and without",
     )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 CITED = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
 OVER = 5.0
 """Points by which the estimate of a table's width may be wrong."""
-MM_PER_POINT = 25.4 / 72.27
 FONTS = {"ptm": "mathptmx", "qtm": "mathptmx", "ntxtlf": "mathptmx", "cmr": "lmodern", "lmr": "lmodern"}
 """Packages that set a figure in the family of the text; figures beside text in another family stay in Palatino."""
 OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
@@ -86,6 +85,7 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> Drawn:
         No such file, a parameter that names no data, or a figure that is wider than the page; what the author's own
         code raises is told with its place.
     """
+    from boundpaper.figures.metrics import MM_PER_POINT
     from boundpaper.figures.render import assets, float_tex, preamble, tex
     from boundpaper.figures.style import TEXT_WIDTH_MM
 
