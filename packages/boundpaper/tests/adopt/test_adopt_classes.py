@@ -4,7 +4,9 @@ import pypdf
 import pytest
 
 from adopting import folder, needs, pdf_text, run
+from boundpaper.adopt.exhibits import OWN_FONTS
 from boundpaper.adopt.folder import read as folder_of
+from boundpaper.figures.render import preamble
 
 BODY = r"""
 \section{A gain of 0.831}
@@ -139,6 +141,11 @@ def test_a_table_that_cannot_be_made_is_told_by_its_file_and_line(tmp_path):
         assert words in run(root, "build", code=1)
     (root / "tables/one.py").unlink()
     assert "no tables/one.py" in run(root, "build", code=1)
+
+
+def test_what_fits_a_figure_to_the_text_is_in_the_preamble_that_it_changes():
+    assert OWN_FONTS in preamble()
+    assert "[11pt," in preamble()
 
 
 @pytest.mark.latex
