@@ -9,7 +9,7 @@ pytest.importorskip("submitit")
 
 from boundpaper.errors import ThesisError
 from jobs_work import square
-from keyquery.jobs import Resources, slurm
+from keyquery.jobs import Resources, slurm, squeue
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,8 @@ def test_a_refusal_is_two_lines(written: str, said: str, mend: str) -> None:
 def test_what_sbatch_writes_is_shown_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    for name, text in (("sbatch", "sbatch: error: invalid account: nobody"), ("squeue", ""), ("srun", "")):
+    for name in squeue.PROGRAMS:
+        text = "sbatch: error: invalid account: nobody" if name == "sbatch" else ""
         program = tmp_path / name
         program.write_text(f"#!/bin/sh\necho '{text}' >&2\nexit 1\n")
         program.chmod(0o755)
