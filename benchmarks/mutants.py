@@ -269,7 +269,9 @@ def _outcome(place: Path, tests: list[str], seconds: int) -> str:
         child.join(SLEEPING)
         if child.exitcode is None or child.exitcode in (-signal.SIGXCPU, -signal.SIGKILL):
             return ""
-        failed = answer.recv() if answer.poll() else ""
+        failed = ""
+        with contextlib.suppress(EOFError):  # a fault in compiled code may end the child before it answers
+            failed = answer.recv() if answer.poll() else ""
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid or 0, signal.SIGKILL)  # with what the tests have started

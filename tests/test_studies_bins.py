@@ -39,7 +39,7 @@ def conclusions(**changed):
 
 def factors(along=1.2, between=1.5, even=1.5):
     given = {"along": along, "between": between, "even": even}
-    return pd.DataFrame([{"factor": name, "value": value, "models": 2} for name, value in given.items()])
+    return pd.DataFrame([{"factor": name, "value": value, "captures": 2} for name, value in given.items()])
 
 
 @pytest.mark.parametrize(("base", "width"), [(400.0, 8), (10_000.0, 64), (500_000.0, 8192)])

@@ -6,8 +6,11 @@ import math
 
 import pandas as pd
 import pytest
+from scipy import stats
 
+from analysis.claims.thesis.pretrained import models
 from analysis.claims.thesis.pretrained import texts as claims
+from analysis.studies.pretrained.one_position import pretrained_one_position
 from analysis.studies.pretrained.other_texts import (
     PLASTICITY,
     pretrained_kinds,
@@ -151,3 +154,42 @@ def test_a_set_repeats_the_first_whole_sentence_of_each_document(monkeypatch):
     book = [("a", f"{heading}{sentence} This is another one, and it is as long."), ("b", "No sentence here")]
     monkeypatch.setitem(text_sets.SETS, "again", text_sets._repeated(lambda: iter(book)))
     assert list(texts(Source("again"))) == [("a", f"{sentence} {sentence}")]
+
+
+def at_one_position(falls, low=0.5):
+    """Plasticity in the last of three bins is less by so much, by key head of two query heads; pooled values are 0."""
+    rows = []
+    for number, fall in enumerate(falls):
+        for head in (2 * number, 2 * number + 1):
+            for place, value in ((1024, low + fall), (2048, 0.1), (3072, low)):
+                for width, estimator, kept in (
+                    (64, "aligned_full", 0.0),
+                    (1024, "aligned_full", 1.0),
+                    (1024, "bucket_full", 0.0),
+                ):
+                    rows.append(
+                        {"model": "mine-code", "estimator": estimator, "width": width, "layer": 0, "head": head}
+                        | {"key_head": number, "low": place, "high": place + 1024, "plasticity": kept * value}
+                    )
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("fall", "spread", "heads", "verdict"),
+    [
+        (0.2, 0.01, 12, "holds"),
+        (-0.2, 0.01, 12, "contradicted"),
+        (0.01, 0.4, 12, "not significant"),
+        (0.2, 0.01, 9, "not testable"),
+    ],
+)
+def test_the_fall_at_one_position_is_of_key_heads(fall, spread, heads, verdict):
+    falls = [fall + spread * (-1) ** number for number in range(heads)]
+    [row] = pretrained_one_position(at_one_position(falls), MODELS, SUBJECTS).to_dict("records")
+    assert (row["heads"], row["key_heads"], row["texts"]) == (2 * heads, heads, "code")
+    assert row["fall"] == pytest.approx(sum(falls) / heads)
+    assert [row["first"], row["last"]] == pytest.approx([0.5 + sum(falls) / heads, 0.5])
+    half = 0 if heads % 2 else stats.t.ppf(0.975, heads - 1) * spread / (heads - 1) ** 0.5
+    assert not half or [row["low"], row["high"]] == pytest.approx([fall - half, fall + half])
+    [said] = models.thesis_pretrained_one_position(pd.DataFrame([row]))
+    assert (said.key, said.verdict) == ("mine-code", verdict)

@@ -1,4 +1,4 @@
-"""Widths of query bins in a pretrained model: bins of 1,024 tokens, their queries from the middle 64, 256 or all.
+"""Widths of query bins in pretrained models: bins of 1,024 tokens, their queries from the middle 64, 256 or all.
 
 Every width has as many queries a bin and document, and the same pairs of keys; so widths differ in their queries alone.
 """
@@ -25,8 +25,14 @@ from keyquery.models.libraries import version
 from keyquery.rotary import Rotary
 
 NAME = "pretrained_widths"
-MODEL, TEXTS = "smollm2-135m", "manual"
-CONTEXT, BINS, DOCUMENTS, HEADS = 4096, 4, 8, 24
+SUBJECTS = {
+    "smollm2-135m": ("smollm2-135m", "manual"),
+    "smollm2-135m-code": ("smollm2-135m", "code"),
+    "gemma3-270m": ("gemma3-270m", "manual"),
+}
+"""Model and texts by the name of the measurement."""
+CONTEXT, BINS, DOCUMENTS = 4096, 4, 8
+HEADS = 24  # drawn; of Gemma, all twelve of its layers of full attention
 WIDTHS = (64, 256, 1024)
 QUERIES = WIDTHS[0]  # a bin and document
 KEY_STEP = 16  # tokens
@@ -34,17 +40,22 @@ OPTIONS = PlasticityOptions(pairs="earlier_bucket", cap=1_000)
 
 
 def measure(root: Path) -> list[Path]:
-    """Capture the model, measure every captured head and write the table; return its file."""
+    """Capture each subject, measure its captured heads and write its table; return the files."""
+    return [_measure(root, name, model, texts) for name, (model, texts) in SUBJECTS.items()]
+
+
+def _measure(root: Path, name: str, model: str, texts: str) -> Path:
     rows: list[dict[str, Any]] = []
     with temporary() as folder:
         capture = kq.capture(
-            MODEL, TEXTS, CONTEXT, folder / "capture",
-            heads=HEADS, buckets=CONTEXT // WIDTHS[0], rate=WIDTHS[0], documents=DOCUMENTS, windows=True,
+            model, texts, CONTEXT, folder / "capture",
+            heads=HEADS, buckets=CONTEXT // WIDTHS[0], rate=WIDTHS[0], documents=DOCUMENTS,
+            windows=True, skip_short=True,
         )  # fmt: skip
         for head in capture.heads:
             rotary = capture.rotation(head.layer)
             if isinstance(rotary, str):
-                raise ModelError(f"{MODEL}, layer {head.layer}: {rotary}")
+                raise ModelError(f"{model}, layer {head.layer}: {rotary}")
             queries, keys = capture.queries(head), capture.keys(head)
             for width in WIDTHS:
                 one = _head(queries, keys, width, rotary)
@@ -52,16 +63,16 @@ def measure(root: Path) -> list[Path]:
                     profile = plasticity(one, replace(OPTIONS, estimator=estimator)).profile
                     for place in range(1, BINS):
                         rows.append(
-                            {"model": MODEL, "estimator": estimator, "width": width, "layer": head.layer}
-                            | {"head": head.query, "low": place * CONTEXT // BINS}
+                            {"model": name, "estimator": estimator, "width": width, "layer": head.layer}
+                            | {"head": head.query, "key_head": head.key, "low": place * CONTEXT // BINS}
                             | {"high": (place + 1) * CONTEXT // BINS, "plasticity": float(profile.values[place])}
                         )
-    path = put(root, NAME, MODEL, text(pd.DataFrame(rows), NAME))
+    path = put(root, NAME, name, text(pd.DataFrame(rows), NAME))
     facts: dict[str, Any] = {"command": "python build.py lab widths --pretrained", "threads": 1}
-    facts |= {"options": {"texts": TEXTS, "documents": DOCUMENTS, "context": CONTEXT}}
+    facts |= {"options": {"texts": texts, "documents": DOCUMENTS, "context": CONTEXT}}
     facts |= {"versions": {each: version(each) for each in ("torch", "transformers", "numpy")}}
     write(path.with_suffix(".json"), sealed(facts, path))
-    return [path]
+    return path
 
 
 def _head(queries: Vectors, keys: Vectors, width: int, rotary: Rotary) -> kq.Head:

@@ -18,7 +18,7 @@ def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
     counts = rows["fate"].value_counts()
     words = {"survives": "survive", "open": "open", "falls": "lost"}
     told = ", ".join(f"{int(counts[fate])} {word}" for fate, word in words.items() if fate in counts)
-    models = int(bin_factors["models"].iloc[0])
+    captures = int(bin_factors["captures"].iloc[0])
     return Table(
         rows=rows,
         columns=[
@@ -40,7 +40,7 @@ def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
             "Buckets keep a part of the mean query's squared length and turn the rest into spread. Needed: by which "
             "factor that part has to differ between the two sides that are compared for the conclusion to turn (of an "
             "absence: for an effect to show); blank where no plasticity enters or no factor turns it. Known: the "
-            f"largest such factor measured ({models} models, the widest bins), and between levels of captures that "
+            f"largest such factor measured ({captures} captures, the widest bins), and between levels of captures that "
             "times what their rotations and widths make of an even mean, at most what their own values allow. "
             "Survives: nothing enters, one network is compared with itself, or more is needed than is known. Falls: "
             "it is the value of its bins."

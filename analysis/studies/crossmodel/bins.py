@@ -13,6 +13,7 @@ from analysis.studies.crossmodel._kept import agreement, even_kept, frequencies
 from analysis.studies.population._outcomes import each
 from boundpaper.errors import DataError
 
+ON_CODE = "-code"  # ends the name of a model that was measured on source code
 SHIPPED = {name: (float(BASES[0]), Recipe().width // Recipe().heads) for name in ("tiny-rope", "tiny-continued")}
 
 
@@ -81,8 +82,8 @@ def bin_kept(
             size: float
             if row.model in SHIPPED:
                 base, size = SHIPPED[row.model]
-            elif f"rope_theta_{row.model}" in facts:
-                base, size = (float(facts[f"{name}_{row.model}"]) for name in ("rope_theta", "head_dim"))
+            elif f"rope_theta_{(model := str(row.model).removesuffix(ON_CODE))}" in facts:
+                base, size = (float(facts[f"{name}_{model}"]) for name in ("rope_theta", "head_dim"))
             else:
                 continue  # of the models that are measured so, the one that does not rotate
             even = even_kept(frequencies(base, int(size)), float(row.width))
@@ -97,14 +98,14 @@ def bin_kept(
 def bin_factors(bin_kept: pd.DataFrame) -> pd.DataFrame:
     """Factors of `kept` that were measured, in the widest bins.
 
-    `along`: the largest growth from the first place to the last in one model; `between`: the ratio of the largest to
+    `along`: the largest growth from the first place to the last in one capture; `between`: the ratio of the largest to
     the least such change; `even`: the ratio of the largest to the least of `kept` over what an even mean would keep.
     """
     widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
     ends = widest.sort_values("low").groupby("model")["kept"].agg(["first", "last"])
     change, off = ends["last"] / ends["first"], widest["kept"] / widest["kept_even"]
     found = {"along": max(change.max(), 1.0), "between": change.max() / change.min(), "even": off.max() / off.min()}
-    return pd.DataFrame([{"factor": name, "value": value, "models": len(ends)} for name, value in found.items()])
+    return pd.DataFrame([{"factor": name, "value": value, "captures": len(ends)} for name, value in found.items()])
 
 
 def bin_fates(

@@ -45,6 +45,33 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
     return verdicts
 
 
+def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> list[Verdict]:
+    """Plasticity of a pretrained model falls along the context when queries are turned to one position.
+
+    Source: thesis, Pretrained models.
+    """
+    verdicts = []
+    for _, row in pretrained_one_position.iterrows():
+        model = str(row["model"])
+        statement = f"At one position, plasticity of {row['display_name']} falls along 4K tokens of {row['texts']}."
+        told = row.rename({"fall": "value", "key_heads": "n"})
+        verdicts.append(
+            _few(told, model, statement)
+            or directed(
+                float(row["fall"]),
+                (float(row["low"]), float(row["high"])),
+                1,
+                f"from the second quarter to the last it falls by {row['fall']:.3f} [{row['low']:.3f}, "
+                f"{row['high']:.3f}] over {int(row['key_heads'])} key heads",
+                recomputed=float(row["fall"]),
+                n=int(row["key_heads"]),
+                key=model,
+                statement=statement,
+            )
+        )
+    return verdicts
+
+
 def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
     """Queries of a pretrained model go with position on their axis of drift, as those of the reported models do.
 

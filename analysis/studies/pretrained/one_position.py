@@ -1,0 +1,41 @@
+"""Plasticity of trained models of others at one position, along the context."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained.other_texts import CODE
+from boundpaper.statistics.locations.student import student_interval
+
+ALIGNED = "aligned_full"
+KEY_HEAD = ["layer", "key_head"]
+
+
+def pretrained_one_position(
+    pretrained_widths: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Plasticity of queries turned to one position: one row per capture, in its widest bins.
+
+    `first` and `last` are means over heads in the first bin that has keys before it and in the last one; `fall` is the
+    first less the last, mean over key heads, which are the units, with Student's interval.
+    """
+    rows = []
+    names = display_names(pretrained_models, subjects)
+    widest = pretrained_widths["width"] == pretrained_widths.groupby("model")["width"].transform("max")
+    for model, part in pretrained_widths[widest & (pretrained_widths["estimator"] == ALIGNED)].groupby("model"):
+        places = part.pivot(index=[*KEY_HEAD, "head"], columns="low", values="plasticity").dropna()
+        first, last = places.iloc[:, 0], places.iloc[:, -1]
+        fall = (first - last).groupby(level=KEY_HEAD).mean()
+        low, high = student_interval(fall.to_numpy(dtype=float)) or (None, None)
+        on_code = str(model).endswith(CODE)
+        rows.append(
+            {
+                **{"model": model, "display_name": names[str(model).removesuffix(CODE)]},
+                **{"texts": "code" if on_code else "prose", "first": float(first.mean()), "last": float(last.mean())},
+                **{"fall": float(fall.mean()), "low": low, "high": high},
+                **{"key_heads": len(fall), "heads": len(places)},
+                "note": "" if low is not None else "low, high: one key head, or several that agree exactly",
+            }
+        )
+    return pd.DataFrame(rows)
