@@ -5,10 +5,15 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BRIEF := -q -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: paper site docs test test-alone pretrained test-slurm test-browser lint style clean tex golden benchmark repeatable soak constraints
+.PHONY: paper results site docs test test-alone pretrained test-slurm test-browser lint style clean tex golden benchmark repeatable soak constraints
 
-paper: $(VENV)/light.stamp tex
+# Python's packages and TeX are installed at the same time; results are computed while TeX is still on its way.
+paper: $(VENV)/bin/python
+	@$(MAKE) --no-print-directory -j 2 tex $$(command -v latexmk > /dev/null && echo $(VENV)/light.stamp || echo results)
 	$(PY) build.py paper
+
+results: $(VENV)/light.stamp
+	$(PY) build.py analyze > /dev/null
 
 # mypy takes one processor for minutes: it runs beside the first suite, and its faults fail the whole after that.
 test: $(VENV)/test.stamp tex style
@@ -90,8 +95,8 @@ clean:
 	rm -rf out
 
 # Without the right to install, this prints the line to run and goes on: every .tex is still written.
-tex: $(VENV)/light.stamp
-	@$(PY) build.py doctor --install > /dev/null || true
+tex:
+	@$(PYTHON) packages/boundpaper/src/boundpaper/build/tex.py || true
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

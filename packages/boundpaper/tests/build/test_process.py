@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from boundpaper.build import process
+from boundpaper.build import process, tex
 from boundpaper.errors import MissingDependency
 from waiting import gone, until
 
@@ -111,7 +111,7 @@ def test_a_missing_tex_program_prints_the_install_line(tmp_path: Path, monkeypat
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingDependency) as caught:
         process.run(["pdflatex", "x.tex"], tmp_path, 1)
-    assert str(caught.value).endswith(process.TEX_INSTALL)
+    assert str(caught.value).endswith(tex.TEX_INSTALL)
     assert str(caught.value).startswith("pdflatex: not installed")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from boundpaper.build import process
+from boundpaper.build import process, tex
 from boundpaper.build.job import Job
 from boundpaper.errors import LatexError, MissingDependency, SpecError
 from boundpaper.paper import bundle, chapter, document, metadata
@@ -315,7 +315,7 @@ def test_without_latex_the_tex_is_written(project: Callable[..., Path], monkeypa
     monkeypatch.setenv("PATH", str(root))
     with pytest.raises(MissingDependency) as caught:
         document.build(job)
-    assert str(caught.value).endswith(process.TEX_INSTALL)
+    assert str(caught.value).endswith(tex.TEX_INSTALL)
     text = (root / "out/thesis.tex").read_text()
     assert text.startswith(latex.FIRST_LINE + "\n% source: boundpaper/paper/templates/thesis.tex.j2\n")
     assert "\\input{chapters/one}" in text

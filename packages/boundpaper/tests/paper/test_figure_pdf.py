@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from boundpaper.build import process
+from boundpaper.build import process, tex
 from boundpaper.build.job import Job
 from boundpaper.errors import LatexError, MissingDependency, SpecError
 from boundpaper.paper.tex import figure_pdf, formats, latex, pdf
@@ -157,4 +157,4 @@ def test_without_latex_the_install_line_is_printed(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingDependency) as caught:
         figure_pdf.build(job)
-    assert str(caught.value).endswith(process.TEX_INSTALL)
+    assert str(caught.value).endswith(tex.TEX_INSTALL)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from boundpaper.build.process import TEX_INSTALL
+from boundpaper.build.tex import PROGRAMS, TEX_INSTALL
 from boundpaper.errors import install_line
 from boundpaper.store.project_file import described_project
 
-PROGRAMS = ("pdflatex", "latexmk", "bibtex", "pdftoppm", "pdftocairo", "pdftotext", "pdfinfo")
 _PURPOSE = {
     "": "tables, figures, paper",
     "test": "the test suite",
@@ -59,20 +56,3 @@ def _installed(need: str) -> bool:
     except importlib.metadata.PackageNotFoundError:
         return False
     return True
-
-
-def install_tex() -> bool:
-    """Install TeX and poppler from the system's packages when missing; return whether they are there.
-
-    Needs apt-get and root; where either is lacking the line to run is printed and nothing is changed.
-    """
-    if all(shutil.which(program) for program in PROGRAMS):
-        return True
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        print(f"TeX is missing and cannot be installed from here; as root run:\n    {TEX_INSTALL}", file=sys.stderr)
-        return False
-    print(f"installing TeX: {TEX_INSTALL}", file=sys.stderr)
-    done = subprocess.run(["bash", "-c", TEX_INSTALL], stdout=subprocess.DEVNULL, check=False)
-    if done.returncode:
-        print(f"the installation failed (exit code {done.returncode}); run the line above by hand", file=sys.stderr)
-    return done.returncode == 0

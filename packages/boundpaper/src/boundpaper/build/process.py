@@ -18,12 +18,9 @@ from pathlib import Path
 from typing import IO
 
 from boundpaper.build import watchman
+from boundpaper.build.tex import TEX_INSTALL
 from boundpaper.errors import MissingDependency, ThesisError
 
-TEX_INSTALL = (
-    "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "
-    "texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended lmodern tex-gyre latexmk poppler-utils"
-)
 TEX_PROGRAMS = frozenset(
     {"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts", "pdfinfo"}
 )

@@ -57,7 +57,8 @@ def clean() -> None:
 @click.option("--install", is_flag=True, help="Install missing TeX packages of the system, if permitted.")
 def doctor(install: bool) -> None:
     """Say what is installed, and how to install the rest."""
-    from boundpaper.build.doctor import install_tex, report
+    from boundpaper.build.doctor import report
+    from boundpaper.build.tex import install_tex
 
     if install and not install_tex():
         raise SystemExit(1)

@@ -1,0 +1,33 @@
+"""TeX from the system's packages. As a script it needs Python alone, so that it runs while the rest is installed."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+PROGRAMS = ("pdflatex", "latexmk", "bibtex", "pdftoppm", "pdftocairo", "pdftotext", "pdfinfo")
+TEX_INSTALL = (
+    "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "
+    "texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended lmodern tex-gyre latexmk poppler-utils"
+)
+
+
+def install_tex() -> bool:
+    """Install TeX and poppler from the system's packages when missing; return whether they are there.
+
+    Needs apt-get and root; where either is lacking the line to run is printed and nothing is changed.
+    """
+    if all(shutil.which(program) for program in PROGRAMS):
+        return True
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        print(f"TeX is missing and cannot be installed from here; as root run:\n    {TEX_INSTALL}", file=sys.stderr)
+        return False
+    print(f"installing TeX: {TEX_INSTALL}", file=sys.stderr)
+    done = subprocess.run(["bash", "-c", TEX_INSTALL], stdout=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        print(f"the installation failed (exit code {done.returncode}); run the line above by hand", file=sys.stderr)
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(not install_tex())
