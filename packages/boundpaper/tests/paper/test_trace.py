@@ -147,6 +147,19 @@ def test_what_is_built_is_traced_as_what_is_not(foreign, tmp_path):
     assert (root / "out/bound/recall.json").is_file()
     for number in ("39.5", "71.0"):
         assert traced(root, number, "--all") == traced(foreign, number, "--all")
+    for key, (_, lines) in json.loads((foreign / FILE).read_text())["value"]["values"].items():
+        if (file := root / f"out/tables/{key.removeprefix('table:')}.tex").is_file():
+            numbers = {each for _, shown in lines for text in shown.values() for each in tokens(text)}
+            assert numbers
+            assert all(Numeral(each, 0, 0).may_be_in(file.read_text()) for each in numbers)
+
+
+@pytest.mark.parametrize("number", ["1,234.5", "-0.88", "0.935", "1.2e-05", "93.5%"])
+def test_a_table_is_left_out_only_where_the_digits_do_not_stand(number):
+    numeral = Numeral.read(number)
+    assert numeral is not None
+    assert numeral.may_be_in(rf"Reader & {number.replace(',', '{,}').replace('-', '$-$')}")
+    assert not numeral.may_be_in("Reader & 7.7")
 
 
 ODD_CELLS = [

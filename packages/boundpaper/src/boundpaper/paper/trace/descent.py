@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.paper.trace.cells import Row, number, of_artifact, of_table
 from boundpaper.paper.trace.known import Known
 from boundpaper.paper.trace.numeral import Numeral
-from boundpaper.paper.trace.step import Step
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.manifest import manifest
 
 if TYPE_CHECKING:
+    from boundpaper.build.graph import Step
     from boundpaper.build.job import Job
 
 ROWS = 4  # rows shown of one artifact

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.near import close_to, nearest
 from boundpaper.paper.trace.cells import Row, number
 from boundpaper.paper.trace.descent import Project, descent, ends, part
 from boundpaper.paper.trace.numeral import ROUNDED, SAME, Numeral, tokens
-from boundpaper.paper.trace.step import Step
 from boundpaper.store.text_file import text_of
+
+if TYPE_CHECKING:
+    from boundpaper.build.graph import Step
 
 SHOWN = 5  # rows of one address
 FIRST = 3  # places of one kind where a number stands
 TEXTS = ("reported", "recomputed", "reason")  # columns of the ledger that hold numbers within text
 PRINTED = ("table", "chapter")
-ROOMS = (*PRINTED, "claim", "result", "source", "measurement")
+SPARE = "table not in print"
+ROOMS = (*PRINTED, "claim", "result", "source", "measurement", SPARE)
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
 
     Of a number the printed places come first: exhibits, then chapters. The first of each is followed down to its
     source, or the first place of all where it is not printed; with `every` all places are named and followed.
+    The places of one kind are told before those of the next are looked for.
 
     Raises
     ------
@@ -50,25 +55,32 @@ def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
     if numeral is None:
         yield from _address(project, what)
         return
-    hits: dict[str, list[Hit]] = {room: [] for room in ROOMS}
-    near: list[tuple[float, str]] = []
-    for hit in _everywhere(project, numeral, near):
-        kind = "claim" if hit.step.kind.name == "ledger" else hit.step.kind.name
-        hits[kind if kind in ROOMS else "result"].append(hit)
-    project.known.save()
-    if not any(hits.values()):
-        close = "; ".join(dict.fromkeys(text for _, text in sorted(near)[:3]))
-        raise SpecError(f"{what} stands nowhere; nearest: {close}" if close else f"{what} stands nowhere")
-    first = next(room for room in ROOMS if hits[room])
-    for room, there in hits.items():
-        there.sort(key=lambda hit: -hit.rank)
+    rooms: dict[str, list[Step]] = {room: [] for room in ROOMS}
+    in_print = {key for step in project.steps.values() if step.kind.name == "thesis" for key in step.needs}
+    for step in project.steps.values():
+        rooms[_room(step, in_print)].append(step)
+    followed: tuple[str, ...] = ROOMS
+    for room, steps in rooms.items():
+        there = sorted((hit for step in steps for hit in _hits(project, step, numeral)), key=lambda hit: -hit.rank)
+        project.known.save()
         shown = there if every else there[:FIRST]
         for place, hit in enumerate(shown):
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
-            if every or (place == 0 and room in (first, *PRINTED)):
+            if every or (place == 0 and room in followed):
                 yield from _below(project, hit)
         if len(there) > len(shown):
             yield f"and {len(there) - len(shown)} more of kind {room}; --all shows them"
+        if there:
+            followed = PRINTED
+    if followed == ROOMS:
+        close = "; ".join(_closest(project, numeral, [*rooms["table"], *rooms[SPARE]]))
+        raise SpecError(f"{what} stands nowhere; nearest: {close}" if close else f"{what} stands nowhere")
+
+
+def _room(step: Step, in_print: set[str]) -> str:
+    """The kind of places at which a step has its numbers."""
+    kind = {"ledger": "claim"}.get(step.kind.name, step.kind.name)
+    return SPARE if kind == "table" and step.key not in in_print else kind if kind in ROOMS else "result"
 
 
 def _below(project: Project, hit: Hit) -> Iterator[str]:
@@ -97,18 +109,17 @@ def _meant(row: Row, where: dict[str, str]) -> bool:
     return True
 
 
-def _everywhere(project: Project, numeral: Numeral, near: list[tuple[float, str]]) -> Iterator[Hit]:
-    for step in project.steps.values():
-        kind = step.kind.name
-        try:
-            if kind == "chapter":
-                yield from _chapter(project, step, numeral)
-            elif kind == "table":
-                yield from _table(project, step, numeral, near)
-            elif step.kind.artifact:
-                yield from _artifact(project, step, numeral)
-        except ThesisError as error:
-            yield Hit(0, step, None, "", step.key, f"cannot be looked into: {str(error).splitlines()[0]}")
+def _hits(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
+    kind = step.kind.name
+    try:
+        if kind == "chapter":
+            yield from _chapter(project, step, numeral)
+        elif kind == "table":
+            yield from _table(project, step, numeral)
+        elif step.kind.artifact:
+            yield from _artifact(project, step, numeral)
+    except ThesisError as error:
+        yield Hit(0, step, None, "", step.key, f"cannot be looked into: {str(error).splitlines()[0]}")
 
 
 def _chapter(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
@@ -139,14 +150,28 @@ def _origin(origin: dict[str, object]) -> str:
     return f"{origin['artifact']}/{keys}/{origin['column']}"
 
 
-def _table(project: Project, step: Step, numeral: Numeral, near: list[tuple[float, str]]) -> Iterator[Hit]:
+def _table(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
+    if project.built(step) and not any(numeral.may_be_in(text_of(project.root, file)) for file in step.targets):
+        return
     for row in project.table(step):
         for column, shown in row.shown.items():
-            numerals = tokens(shown)
-            address = f"{step.key}/{row.label}/{column}"
-            near += [(abs(float(each) - float(numeral.text)), f"{each} in {address}") for each in numerals[:1]]
-            if numeral.text in numerals:
-                yield Hit(SAME, step, row, column, address, shown)
+            if numeral.text in tokens(shown):
+                yield Hit(SAME, step, row, column, f"{step.key}/{row.label}/{column}", shown)
+
+
+def _closest(project: Project, numeral: Numeral, tables: list[Step]) -> list[str]:
+    """The three numbers in tables that come closest, each with its place."""
+    near: list[tuple[float, str]] = []
+    for step in tables:
+        with suppress(ThesisError):
+            for row in project.table(step):
+                for column, shown in row.shown.items():
+                    address = f"{step.key}/{row.label}/{column}"
+                    near += [
+                        (abs(float(each) - float(numeral.text)), f"{each} in {address}") for each in tokens(shown)[:1]
+                    ]
+    project.known.save()
+    return list(dict.fromkeys(text for _, text in sorted(near)))[:3]
 
 
 def _artifact(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:

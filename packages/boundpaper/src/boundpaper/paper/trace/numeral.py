@@ -79,6 +79,11 @@ class Numeral:
             digits = tokens(text)
             return len(digits) == 1 and bool(self.near(float(digits[0])))
 
+    def may_be_in(self, printed: str) -> bool:
+        """False for most printed files of LaTeX in which the number does not stand, and for none in which it does."""
+        digits = printed.replace("{,}", "").replace(",", "")
+        return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
+
     def _within(self, values: Any) -> Any:
         within = (self.low <= values) & (values <= self.high)
         return within | (self.low <= 100 * values) & (100 * values <= self.high) if self.percent else within
