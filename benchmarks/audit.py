@@ -51,10 +51,10 @@ def share(found: int, of: int) -> str:
     return f"{found} of {of} ({100 * found / of:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
 
 
-def slipped(table: Table, sideways: bool, held: relations.Held, draw: random.Random) -> tuple[Table, bool] | None:
+def slipped(table: Table, held: relations.Held, draw: random.Random) -> tuple[Table, bool] | None:
     """A table with one digit of a cell of a relation changed, and whether the relation breaks; None without a digit."""
-    line = draw.choice(held.kept)
-    index = draw.choice([held.target, *held.operands]).index
+    line, sideways = draw.choice(held.kept), held.table.sideways
+    index = draw.choice(held.columns).index
     numeric = sorted(each.index for each in table.columns)
     row, column = (index - 1, numeric[line]) if sideways else (line, index)
     old = table.rows[row]
@@ -78,9 +78,9 @@ def planted(held: Sequence[Document], draws: int) -> None:
     for document in held:
         for table in document.tables:
             before = {str(each) for each in relations.check(replace(document, tables=[table]))}
-            for turned, relation in relations.held_in(table):
+            for relation in relations.held_in(table):
                 for _ in range(draws if not relation.broken and len(relation.kept) > 1 else 0):
-                    made = slipped(table, turned.sideways, relation, draw)
+                    made = slipped(table, relation, draw)
                     if made is None:
                         continue
                     after = {str(each) for each in relations.check(replace(document, tables=[made[0]]))}

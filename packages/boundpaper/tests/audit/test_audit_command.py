@@ -197,6 +197,6 @@ def test_what_is_no_relation_is_not_promoted(folder):
     (folder / "a.md").write_text("It rose from 12.0 to 18.0 cm (a 30% increase).\n", encoding="utf-8")
     (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
     refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
-    assert "no relation of columns: write a function" in str(refused.exception)
+    assert "cannot be promoted: a sentence allows several readings of a change" in str(refused.exception)
     assert f"known: {finding['id']}" in run("a.md", "--promote", "absent", "-o", "lamps.py").output
     assert run("a.md", "--promote", finding["id"]).exit_code == 2

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from boundpaper.audit.documents import Document, Sentence
-from boundpaper.audit.finding import Finding, Level, Place, spread
+from boundpaper.audit.documents import Document, Place, Sentence
+from boundpaper.audit.finding import Finding, Level, spread
 from boundpaper.audit.number import Number
 from boundpaper.statistics.rounding import Interval, meets, ratio
 
@@ -21,7 +21,7 @@ _ABOUT = r"(?:(?:only|just|about|roughly|approximately|around|nearly)\s|[~≈])*
 _SUM = re.compile(
     r"(?P<before>\w?)(?<![-+\u2212\u2013/×*÷])(?<![-+\u2212\u2013/×*÷]\s)"  # from the first term of a sum
     rf"(?P<terms>{_N}(?:\s?[-+\u2212\u2013/×*÷]\s?{_N})++)\s?(?P<equal>[=≈])\s?{_N}"
-    r"(?!\s?[-+\u2212*/×·^(\[{])"
+    r"(?!\s?[-+\u2212*/×·^(\[{≠])"
 )
 _OF = r"\s?(?:of|out of|/)\s?(?:the |all |a total of )?"
 _SHARE = re.compile(
@@ -157,7 +157,7 @@ def _changes(signed: Signed) -> Iterator[Finding]:
         if min(one.loose.low, two.loose.low) <= 0 or (not two.unit and _NAME.search(before)):
             continue
         lead = _LEADS.search(before) if arrow else None
-        in_brackets = None if re.match(rf"[^()]*{_N}", signed.text[match.end() :]) else _BRACKETS.search(before)
+        in_brackets = _BRACKETS.search(before) if signed.text[match.end() : match.end() + 1] == ")" else None
         lead = lead or (in_brackets if in_brackets and _CUE.search(in_brackets[0]) else None)
         beside = _BESIDE.match(signed.text, match.end())
         changes = [(each["c"], signed.number(each["c"])) for each in (lead, beside) if each]

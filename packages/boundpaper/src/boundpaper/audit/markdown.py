@@ -16,6 +16,7 @@ _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
 _MATHS = re.compile(r"\$([^$\n]{1,300})\$")
 _DELIMITER = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)++\s*+(?::?-++:?\s*+)?")
 _BAR = re.compile(r"(?<!\\)\|")
+_CODE = re.compile(r"`[^`]+`")
 _ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 
 
@@ -75,7 +76,7 @@ def _without_front_matter(text: str) -> str:
 
 
 def _with_bars_escaped(text: str) -> str:
-    """The text with the bars of absolute values escaped in rows that hold more bars than the rule below their head."""
+    """The text with bars of code and absolute values escaped in rows of more bars than the rule below their head."""
     lines = text.split("\n")
     bars = 0
     for index, line in enumerate(lines):
@@ -84,6 +85,7 @@ def _with_bars_escaped(text: str) -> str:
         elif "|" not in line:
             bars = 0
         if 0 < bars < len(_BAR.findall(line)):
+            line = _CODE.sub(lambda match: _BAR.sub(r"\\|", match[0]), line)
             lines[index] = _ABSOLUTE.sub(r"\\|\1\\|", line)
     return "\n".join(lines)
 

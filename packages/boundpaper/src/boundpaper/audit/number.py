@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,23 +57,10 @@ YEARS = range(1900, 2100)
 
 @dataclass(frozen=True)
 class Number:
-    """A printed number.
+    """A printed number: its text with the unit, its value, and the digits after its point (negative for an exponent).
 
-    Attributes
-    ----------
-    text : str
-        As it is printed, with its unit.
-    value : float
-    decimals : int
-        Digits after its point; negative where it ends in zeros of an exponent.
-    unit : str
-        `%`, `x`, `points`, K, M, B, a short unit as printed, or nothing.
-    start, end : int
-        Where it stands in its text.
-    qualifier : {"", "about", "bound"}
-        What is said of it: about as much, or a bound.
-    marked : bool
-        Whether a footnote's mark follows.
+    The unit is `%`, `x`, `points`, K, M, B, a short one as printed, or empty; `start` and `end` are offsets.
+    The qualifier is empty, `about` or `bound`; `marked` says whether a footnote's mark follows.
     """
 
     text: str
@@ -109,8 +97,7 @@ def of_cell(text: str) -> Number | None:
     match = _CELL.fullmatch(text.strip())
     if match is None:
         return None
-    sign = match["qualifier"]
-    qualifier = "about" if sign in ("~", "≈") and sign else "bound" if sign else ""
+    qualifier = {"": "", "~": "about", "≈": "about"}.get(match["qualifier"], "bound")
     return _number(match, qualifier, bool((match["mark"] + match["late"]).strip("↑↓")))
 
 
@@ -118,17 +105,12 @@ def in_text(text: str) -> Iterator[Number]:
     """Read the quantities of a sentence, but not its names, references, years, ranges or dimensions."""
     for match in _NUMBER.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
-        if _NAMED.search(before):
-            continue
         about = _ABOUT.search(before)
-        qualifier = ""
-        if about:
-            word = (about["word"] or "").lower()
-            qualifier = "bound" if about["sign"] or word in _BOUNDS else "about"
-        number = _number(match, qualifier, False)
-        if number is None or (not number.unit and number.decimals == 0 and number.value in YEARS):
-            continue
-        yield number
+        bound = about and (about["sign"] or (about["word"] or "").lower() in _BOUNDS)
+        number = _number(match, "bound" if bound else "about" if about else "", False)
+        year = number and not number.unit and number.decimals == 0 and number.value in YEARS
+        if number and not year and not _NAMED.search(before):
+            yield number
 
 
 def _number(match: re.Match[str], qualifier: str, marked: bool) -> Number | None:
@@ -139,9 +121,21 @@ def _number(match: re.Match[str], qualifier: str, marked: bool) -> Number | None
     if read.value is None or read.decimals is None:
         return None
     word = (match["unit"] or "").strip(" -")
+    word = "" if word.lower() in _NO_UNITS else word
+    start, end = match.start("number"), match.end("unit" if word else "number")
     unit = _WORD_UNITS.get(word, word)
-    end = match.end("unit") if match["unit"] else match.end("number")
-    if word.lower() in _NO_UNITS:
-        unit, end = "", match.end("number")
-    start = match.start("number")
     return Number(match.string[start:end].strip(), read.value, read.decimals, unit, start, end, qualifier, marked)
+
+
+def other_digits(one: Number) -> Iterator[Number]:
+    """The numbers that are printed like one but for a digit."""
+    for match in re.finditer(r"\d", one.text):
+        for digit in set("0123456789") - {match[0]}:
+            if other := of_cell(one.text[: match.start()] + digit + one.text[match.end() :]):
+                yield other
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """The names in order, those that stood before with their count behind."""
+    seen: Counter[str] = Counter()
+    return tuple(f"{name} ({seen[name]})" if seen.update([name]) or seen[name] > 1 else name for name in names)

@@ -8,29 +8,30 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
 from boundpaper.audit import number
-from boundpaper.audit.documents import Column, Document, Table
-from boundpaper.audit.finding import ColumnRelation, Finding, Place, spread
+from boundpaper.audit.documents import Column, Document, Place, Table
+from boundpaper.audit.finding import Finding, Formula, Relation, spread
 from boundpaper.audit.number import Number
-from boundpaper.statistics.rounding import Interval, meets, printed_interval, ratio, shared_decimals
+from boundpaper.statistics.rounding import Interval, meets, printed_interval, shared_decimals
 
-Formula = Callable[[Interval, Interval], Interval]
-_FORMULAS: dict[str, tuple[str, Formula]] = {
-    "-": ("{0} - {1}", lambda a, b: a - b),
-    "/": ("{0} / {1}", ratio),
-    "+": ("{0} + {1}", lambda a, b: a + b),
-    "share": ("100 {0} / {1}", lambda a, b: ratio(a, b) * 100),
-    "change": ("100 ({0} - {1}) / {1}", lambda a, b: (ratio(a, b) - 1) * 100),
-    "relative": ("({0} - {1}) / {1}", lambda a, b: ratio(a, b) - 1),
-    "drop": ("100 ({0} - {1}) / {0}", lambda a, b: (Interval(1, 1) - ratio(b, a)) * 100),
-    "lost": ("({0} - {1}) / {0}", lambda a, b: Interval(1, 1) - ratio(b, a)),
-    "mean": ("({0} + {1}) / 2", lambda a, b: (a + b) * 0.5),
+FORMULAS = {
+    "-": Formula("{0} - {1}", lambda a, b: a - b),
+    "/": Formula("{0} / {1}", lambda a, b: a / b),
+    "+": Formula("{0} + {1}", lambda a, b: a + b),
+    "share": Formula("{0} / {1} * 100", lambda a, b: a / b * 100),
+    "change": Formula("({0} / {1} - 1) * 100", lambda a, b: (a / b - 1) * 100),
+    "relative": Formula("{0} / {1} - 1", lambda a, b: a / b - 1),
+    "drop": Formula("-({1} / {0} - 1) * 100", lambda a, b: -(b / a - 1) * 100),
+    "lost": Formula("-({1} / {0} - 1)", lambda a, b: -(b / a - 1)),
+    "mean": Formula("mean", lambda *parts: sum(parts[1:], parts[0]) * (1 / len(parts))),
+    "sum": Formula(" + ", lambda *parts: sum(parts[1:], parts[0])),
 }
+_LESS = "drop reduction decrease change saving savings saved loss"
 _CUES = {
     "-": "difference diff delta δ Δ drop gain change improvement increase decrease reduction gap loss margin",
     "/": "ratio speedup speed-up factor relative times x",
@@ -38,256 +39,232 @@ _CUES = {
     "share": "share percent percentage ratio rate relative fraction",
     "change": "change delta δ Δ gain drop improvement increase decrease reduction growth speedup overhead diff",
     "relative": "change delta gain drop improvement increase decrease reduction growth overhead relative",
-    "drop": "drop reduction decrease change saving savings saved loss",
-    "lost": "drop reduction decrease change saving savings saved loss",
+    "drop": _LESS,
+    "lost": _LESS,
     "mean": "mean average avg",
 }
 _WORDS = {key: frozenset(words.split()) for key, words in _CUES.items()}
-_TOTALS = {"total": "sum", "sum": "sum", "average": "mean", "avg": "mean", "mean": "mean", "overall": "mean"}
+_TOTALS = {"total": "sum", "sum": "sum"}
 _TOTAL_NAME = re.compile(r"(?:the |grand |macro[- ]?)?(total|sum|average|avg|mean|overall)\.?(?: \([^()]{1,20}\))?")
 _WORD = re.compile(r"[^\W_]++(?:-[^\W_]++)*+")
 MOST_COLUMNS = 24
 """Columns of wider tables are not tried in pairs."""
+Intervals = Mapping[int, Sequence[Interval | None]]
 
 
 @dataclass(frozen=True)
 class Held:
-    """How well a relation holds: rows that satisfy it, rows that break it with the expected value, and their chance."""
+    """How a relation fares in a table that was read down or across.
 
+    The columns are that of the result and those of the operands; `broken` gives the rows that break the relation with
+    what they should print, and `chance` how likely the others keep it by chance.
+    """
+
+    table: Table
     formula: str
-    target: Column
-    operands: tuple[Column, ...]
+    columns: tuple[Column, ...]
     kept: tuple[int, ...]
     broken: tuple[tuple[int, Interval], ...]
     chance: float
     total: bool = False
+
+    @property
+    def target(self) -> Column:
+        """The column of the result."""
+        return self.columns[0]
+
+    def cells(self, row: int) -> list[Number]:
+        """The numbers of a row: the result, then its operands."""
+        return [one for column in self.columns if (one := column.numbers[row])]
+
+    def declared(self) -> Relation:
+        """The relation with the numbers of each row that has them all."""
+        rows = [row for row in range(len(self.table.rows)) if len(self.cells(row)) == len(self.columns)]
+        named = number.distinct([self.table.row_name(row) or str(row + 1) for row in rows])
+        names = number.distinct([each.name or "cell" for each in self.columns])
+        cells = tuple((name, tuple(self.cells(row))) for name, row in zip(named, rows, strict=True))
+        return Relation(FORMULAS[self.formula], names, cells)
 
 
 def check(document: Document) -> Iterator[Finding]:
     """Findings of every table, read down and across."""
     for table in document.tables:
         said: set[tuple[int, str]] = set()
-        for read, held in held_in(table):
-            yield from _told(read, held, said)
+        for held in held_in(table):
+            yield from _told(held, said)
 
 
 @lru_cache(maxsize=512)
-def held_in(table: Table) -> tuple[tuple[Table, Held], ...]:
-    """Relations that are accepted for a table, with the table as it was read: down or across."""
-    if table.kind == "figure":
-        return ()
-    found: list[tuple[Table, Held]] = []
-    for each in (table, table.turned()):
-        summed = list(totals(each))
+def held_in(table: Table) -> tuple[Held, ...]:
+    """Relations that are accepted for a table, read down and across."""
+    found: list[Held] = []
+    for each in (table, table.turned()) if table.kind == "table" else ():
+        intervals = {column.index: _intervals(column) for column in each.columns}
+        summed = list(_totals(each, intervals))
         more = {held.target.index: len(held.kept) for held in summed}
-        found += [(each, held) for held in summed]
-        found += [(each, held) for held in pairs(each) if len(held.kept) > more.get(held.target.index, 0)]
+        found += summed
+        found += [held for held in _pairs(each, intervals) if len(held.kept) > more.get(held.target.index, 0)]
     return tuple(found)
 
 
 def _intervals(column: Column) -> list[Interval | None]:
     """What the cells stand for; zeros at the end of all of them tell nothing."""
     plain = [one for one in column.numbers if one is not None]
-    fewest = {
-        decimals: shared_decimals([one.value for one in plain], decimals) for decimals in {o.decimals for o in plain}
-    }
-    same = len(fewest) == 1
-    return [
-        None if one is None else printed_interval(one.value, fewest[one.decimals]) if same else one.interval
-        for one in column.numbers
-    ]
+    printed = {one.decimals for one in plain}
+    if len(printed) != 1:
+        return [one.interval if one else None for one in column.numbers]
+    fewest = shared_decimals([one.value for one in plain], printed.pop())
+    return [printed_interval(one.value, fewest) if one else None for one in column.numbers]
 
 
-def _usable(one: Number | None) -> bool:
-    return one is not None and not one.qualifier and not one.marked
-
-
-def _words(name: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(name)} | ({"delta"} if "Δ" in name or "δ" in name else set())
-
-
-def pairs(table: Table) -> Iterator[Held]:
-    """The best relation of each column to two others, if it is accepted."""
+def _pairs(table: Table, intervals: Intervals) -> Iterator[Held]:
+    """The best relation of each column to two others, if it is accepted; what a head says to follow is told first."""
     columns = table.columns
     if not 3 <= len(columns) <= MOST_COLUMNS:
         return
-    intervals = {column.index: _intervals(column) for column in columns}
     names = {re.sub(r"\s", "", each.name): each for each in columns}
     cues = {each.index: _cues(each, names) for each in columns}
-    for target in sorted(columns, key=lambda each: not cues[each.index]):  # what is said to follow is told first
+    for target in sorted(columns, key=lambda each: not cues[each.index]):
         cued = cues[target.index]
         others = [each for each in columns if each.index != target.index]
-        far = sorted(_distance(target, one, two) for one in others for two in others if one.index != two.index)
+        far = sorted(_distance(target, *two) for two in product(others, others) if two[0] is not two[1])
         best: tuple[tuple[float, ...], Held] | None = None
         most = max(1, int((0.4 if cued else 0.15) * len(table.rows)))
         for formula in cued or (() if table.sideways else ("-", "/")):
             for first, second in product(others, others):
-                if first.index == second.index or (formula in ("+", "mean") and first.index > second.index):
+                if first is second or (formula in ("+", "mean") and first.index > second.index):
                     continue
-                held = _held(table, formula, target, (first, second), intervals, most)
+                held = _fares(table, formula, (target, first, second), intervals, most=most)
                 distance = _distance(target, first, second)
                 tried = bisect_right(far, distance) * (len(cued) or 2)
-                written = re.sub(r"\s", "", target.name).replace("\u2212", "-")
-                said = written == re.sub(r"\s", "", first.name + formula + second.name)
-                if held is None or not (
-                    (said and len(held.kept) >= len(held.broken)) or _believed(held, tried, bool(cued), table)
-                ):
-                    continue
-                key = (len(held.kept) - len(held.broken), -distance, -held.chance)
-                if best is None or key > best[0]:
-                    best = (key, held)
+                said = _bare(target.name) == _bare(first.name + formula + second.name)
+                if held and ((said and len(held.kept) >= len(held.broken)) or _believed(held, tried, bool(cued))):
+                    key = (len(held.kept) - len(held.broken), -distance, -held.chance)
+                    best = (key, held) if best is None or key > best[0] else best
         if best is not None:
             yield best[1]
 
 
+def _bare(name: str) -> str:
+    return re.sub(r"\s", "", name).replace("\u2212", "-")
+
+
 def _cues(target: Column, names: Mapping[str, Column]) -> list[str]:
     """The formulas that the head of a column names: by a word, or as `A+B`, `A-B`, `A/B` of two heads."""
-    bare = re.sub(r"\s", "", target.name).replace("\u2212", "-")
+    bare = _bare(target.name)
     written = [sign for sign in "+-/" if len(parts := bare.split(sign)) == 2 and all(part in names for part in parts)]
-    return written or [key for key in _FORMULAS if _words(target.name) & _WORDS[key]]
+    said = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", target.name))}
+    return written or [key for key, words in _WORDS.items() if said & words]
 
 
 def _distance(target: Column, first: Column, second: Column) -> int:
     return abs(first.index - target.index) + abs(second.index - target.index)
 
 
-def _believed(held: Held, tried: int, cued: bool, table: Table) -> bool:
+def _believed(held: Held, tried: int, cued: bool) -> bool:
     """Whether more rows keep a relation than chance explains; fewer have to where one digit of one row is the fault."""
-    kept, broken, chance = len(held.kept), len(held.broken), held.chance * tried
-    fewest = max(3 if table.sideways or broken else 2 if cued else 5, 2 * broken + 1 if cued else 5.6 * broken)
+    kept, broken, chance, across = len(held.kept), len(held.broken), held.chance * tried, held.table.sideways
+    fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
     if kept >= fewest and chance <= (0.01 if cued else 1e-6):
         return True
-    if broken != 1 or kept < (1 if cued else 4) or (table.sideways and kept < 3) or not slip(held):
+    if broken != 1 or kept < (1 if cued else 4) or (across and kept < 3) or not slip(held):
         return False
     return chance <= ((1e-3, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
 
 
 def slip(held: Held) -> bool:
     """Whether one other digit in one cell of the row that breaks a relation would mend it."""
-    row = held.broken[0][0]
-    cells = [each.numbers[row] for each in (held.target, *held.operands)]
+    cells = held.cells(held.broken[0][0])
     for place, cell in enumerate(cells):
-        for match in re.finditer(r"\d", cell.text) if cell else ():
-            for digit in "0123456789":
-                other = number.of_cell(cell.text[: match.start()] + digit + cell.text[match.end() :]) if cell else None
-                if other is None:
-                    continue
-                printed, *parts = [one.interval for one in (*cells[:place], other, *cells[place + 1 :]) if one]
-                try:
-                    expected = _FORMULAS[held.formula][1](*parts) if not held.total else _sum_of(parts, held.formula)
-                except ValueError:
-                    continue
-                if meets(expected, printed):
+        for other in number.other_digits(cell):
+            printed, *parts = [one.interval for one in (*cells[:place], other, *cells[place + 1 :])]
+            try:
+                if meets(FORMULAS[held.formula].apply(*parts), printed):
                     return True
+            except ValueError:
+                continue
     return False
-
-
-def _sum_of(parts: Sequence[Interval], kind: str) -> Interval:
-    """The sum of several, or their mean."""
-    return sum(parts, Interval(0, 0)) * (1 / len(parts) if kind == "mean" else 1)
 
 
 def again(table: Table, held: Held) -> Held | None:
     """How a relation fares in another state of its table, whose columns are named as they were."""
     columns = {(each.name, each.index): each for each in table.columns}
-    target, *operands = (columns.get((each.name, each.index)) for each in (held.target, *held.operands))
-    if target is None or not all(operands):
-        return None
-    parts = [each for each in operands if each]
-    if held.total:
-        return _totalled(table, held.formula, target, parts)
+    found = tuple(columns[each.name, each.index] for each in held.columns if (each.name, each.index) in columns)
     intervals = {column.index: _intervals(column) for column in table.columns}
-    return _held(table, held.formula, target, (parts[0], parts[1]), intervals, len(table.rows))
+    whole = len(found) == len(held.columns)
+    return _fares(table, held.formula, found, intervals, total=held.total) if whole else None
 
 
-def _held(
-    table: Table,
-    formula: str,
-    target: Column,
-    operands: tuple[Column, Column],
-    intervals: dict[int, list[Interval | None]],
-    most: int,
+def _fares(
+    table: Table, formula: str, columns: tuple[Column, ...], intervals: Intervals, most: int = 9999, total: bool = False
 ) -> Held | None:
-    """How a relation fares in a table; None where more than `most` rows break it or none keeps it."""
-    apply = _FORMULAS[formula][1]
-    spread_of = [one.value for one in target.numbers if one is not None]
-    width = max(spread_of) - min(spread_of) if spread_of else 0.0
-    if not width:
-        return None
-    unsigned = formula in ("-", "change", "relative", "drop", "lost") and min(spread_of) >= 0
-    unsigned = unsigned and not any(one.text.startswith("+") for one in target.numbers if one)
+    """How a relation fares in a table; None where more than `most` rows break it or, but for a total, none keeps it."""
+    shown = [one for one in columns[0].numbers if one is not None]
+    width = max(one.value for one in shown) - min(one.value for one in shown) if shown else 0.0
+    unsigned = formula in ("-", "change", "relative", "drop", "lost") and not any(one.text[0] in "+-−" for one in shown)
     kept, broken, chance, turned = [], [], 1.0, 0
     seen: set[tuple[float, ...]] = set()
-    for row in range(len(table.rows)):
-        numbers = (target.numbers[row], operands[0].numbers[row], operands[1].numbers[row])
-        printed = intervals[target.index][row]
-        a, b = (intervals[each.index][row] for each in operands)
-        if printed is None or a is None or b is None or not all(_usable(one) for one in numbers):
+    for row in range(len(table.rows) if width or total else 0):
+        numbers = [one for each in columns if (one := each.numbers[row]) and not one.qualifier and not one.marked]
+        values = tuple(one.value for one in numbers)
+        if len(numbers) < len(columns) or (values in seen and not total) or not _units_fit(formula, numbers, total):
             continue
-        units = {one.unit for one in numbers[1:] if one}
-        if len(units) > 1 or not _unit_fits(formula, numbers):
-            continue
-        values = tuple(one.value for one in numbers if one)
-        if 0.0 in values[1:] or values in seen:
+        printed, *parts = [each for column in columns if (each := intervals[column.index][row])]
+        if not any(values[1:]) if total else 0.0 in values[1:]:
             continue
         seen.add(values)
         try:
-            expected = apply(a, b)
+            expected = FORMULAS[formula].apply(*parts)
         except ValueError:
             continue
         if unsigned and expected.high < 0:
             expected = -expected
             turned += 1
-        if meets(expected, printed):
-            if values[0] != 0:
-                kept.append(row)
-                chance *= min(1.0, (expected.width + printed.width) / width)
-        else:
+        if not meets(expected, printed):
             broken.append((row, expected))
             if len(broken) > most:
                 return None
-    if not kept or 2 * turned > len(kept) + len(broken):  # the other order of the operands says the same
-        return None
-    return Held(formula, target, operands, tuple(kept), tuple(broken), chance)
+        elif values[0] != 0 or total:
+            kept.append(row)
+            apart = max(values[1:]) - min(values[1:])
+            room = apart if formula == "mean" else sum(map(abs, values[1:])) if total else width
+            chance *= min(1.0, (expected.width + printed.width) / room) if room else 1.0
+    if not (kept or (total and broken)) or 2 * turned > len(kept) + len(broken):
+        return None  # where most are turned, the other order of the operands says the same
+    return Held(table, formula, columns, tuple(kept), tuple(broken), chance, total)
 
 
-def _unit_fits(formula: str, numbers: Sequence[Number | None]) -> bool:
-    """Whether a target in its unit can be a formula of operands in theirs."""
-    target, first = numbers[0], numbers[1]
-    if target is None or first is None or not target.unit:
-        return True
+def _units_fit(formula: str, numbers: Sequence[Number], total: bool) -> bool:
+    """Whether a result in its unit can be a formula of operands in theirs."""
+    unit, *units = [one.unit for one in numbers]
+    sizes = [one.value for one in numbers[1:]]
+    if total:  # a share of all between shares of parts is no sum of them
+        whole = formula == "sum" and unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)
+        return len({unit, *units}) == 1 and not whole
+    if len(set(units)) > 1:
+        return False
     if formula in ("-", "+", "mean"):
-        return target.unit == first.unit or (target.unit in ("points", "%") and first.unit in ("%", "points", ""))
-    if formula == "/":
-        return target.unit == "x"
-    return target.unit == "%" if formula in ("share", "change", "drop") else False
+        return unit in ("", units[0]) or (unit in ("points", "%") and units[0] in ("%", "points", ""))
+    return unit in {"/": ("", "x"), "relative": ("",), "lost": ("",)}.get(formula, ("", "%"))
 
 
-def totals(table: Table) -> Iterator[Held]:
-    """Relations of columns named total, sum, mean or average to the other columns of their unit, if most rows satisfy
-    them.
-    """
-    columns = table.columns
-    for place, target in enumerate(columns):
-        named = _TOTAL_NAME.fullmatch(target.name.strip().lower())
-        if named is None:
-            continue
-        others = [each for each in columns if not _TOTAL_NAME.fullmatch(each.name.strip().lower())]
+def _totals(table: Table, intervals: Intervals) -> Iterator[Held]:
+    """Columns named total, sum, mean or average, as the sum or the mean of those beside, before, between or after."""
+    matches = {each.index: _TOTAL_NAME.fullmatch(each.name.strip().lower()) for each in table.columns}
+    named = {index: match[1] for index, match in matches.items() if match}
+    others = [each for each in table.columns if each.index not in named]
+    for target in (each for each in table.columns if each.index in named):
         before = [each for each in others if each.index < target.index]
+        last = max((index for index in named if index < target.index), default=-1)
+        since = [each for each in before if each.index > last]
         after = [each for each in others if each.index > target.index]
-        earlier = [each.index for each in columns[:place] if each not in others]
-        since = [each for each in before if not earlier or each.index > earlier[-1]]
-        best: Held | None = None
-        for chosen in (others, before, since, after):
-            if len(chosen) < 2:
-                continue
-            for kind in dict.fromkeys((_TOTALS[named[1]], "sum", "mean")):
-                held = _totalled(table, kind, target, chosen)
-                if held is not None and (
-                    best is None or (len(held.kept), -len(held.broken)) > (len(best.kept), -len(best.broken))
-                ):
-                    best = held
-        if best is not None and (_believed_total(best) or _alone(best)):
+        kinds = dict.fromkeys((_TOTALS.get(named[target.index], "mean"), "sum", "mean"))
+        tried = [
+            held for chosen in (others, before, since, after) if len(chosen) > 1 for kind in kinds
+            if (held := _fares(table, kind, (target, *chosen), intervals, total=True))
+        ]  # fmt: skip
+        best = max(tried, key=lambda held: (len(held.kept), -len(held.broken)), default=None)
+        if best and (_believed_total(best) or _alone(best)):
             yield best
 
 
@@ -299,84 +276,51 @@ def _believed_total(held: Held) -> bool:
 
 def _alone(held: Held) -> bool:
     """Whether the only total of a table is a sum of three counts or more that nearly comes out."""
-    if held.kept or len(held.broken) != 1 or held.formula != "sum" or len(held.operands) < 3:
+    if held.kept or len(held.broken) != 1 or held.formula != "sum" or len(held.columns) < 4:
         return False
     row, expected = held.broken[0]
-    numbers = [each.numbers[row] for each in (held.target, *held.operands)]
-    printed = numbers[0]
-    return (
-        printed is not None
-        and all(one is not None and one.decimals == 0 and not one.unit for one in numbers)
-        and abs(expected.middle - printed.value) <= 0.1 * abs(printed.value)
-    )
+    printed, *_ = numbers = held.cells(row)
+    counts = all(one.decimals == 0 and not one.unit for one in numbers)
+    return counts and abs(expected.middle - printed.value) <= 0.1 * abs(printed.value)
 
 
-def _totalled(table: Table, kind: str, target: Column, parts: Sequence[Column]) -> Held | None:
-    """How a total or a mean of columns fares; rows with an empty part say nothing."""
-    intervals = [_intervals(each) for each in parts]
-    kept, broken, chance = [], [], 1.0
-    for row, printed in enumerate(target.numbers):
-        values = [each.numbers[row] for each in parts]
-        if printed is None or not all(_usable(one) for one in (printed, *values)):
-            continue
-        sizes = [one.value for one in values if one]
-        if len({one.unit for one in (printed, *values) if one}) > 1 or not any(sizes):
-            continue
-        if kind == "sum" and printed.unit == "%" and min(sizes) <= printed.value <= max(sizes):
-            continue  # a share of all, not a sum of shares
-        expected = _sum_of([one for each in intervals if (one := each[row])], kind)
-        if meets(expected, printed.interval):
-            kept.append(row)
-            room = (max(sizes) - min(sizes)) if kind == "mean" else sum(map(abs, sizes))
-            chance *= min(1.0, (expected.width + printed.interval.width) / room) if room else 1.0
-        else:
-            broken.append((row, expected))
-    return Held(kind, target, tuple(parts), tuple(kept), tuple(broken), chance, True) if kept or broken else None
-
-
-def _told(table: Table, held: Held, said: set[tuple[int, str]]) -> Iterator[Finding]:
-    """A finding for each row that breaks a relation."""
-    names = tuple(each.name for each in held.operands)
+def _told(held: Held, said: set[tuple[int, str]]) -> Iterator[Finding]:
+    """A finding for each row that breaks a relation, unless one of its cells was found wrong before."""
+    table, formula = held.table, FORMULAS[held.formula]
     for row, expected in held.broken:
-        printed = held.target.numbers[row]
-        line = table.line_of(row, held.target.index)
-        if printed is None or (line, printed.text) in said:
+        printed, *operands = held.cells(row)
+        lines = [table.line_of(row, each.index) for each in held.columns]
+        places = [(line, one.text) for line, one in zip(lines, (printed, *operands), strict=True)]
+        wrong = said.intersection(places)
+        said.add(places[0])
+        if wrong or (held.formula in ("+", "-", "sum") and _accounted(held, row, expected)):
             continue
-        said.add((line, printed.text))
-        if held.formula in ("+", "-", "sum") and _accounted(table, row, held, printed, expected):
-            continue
-        operands = [one.text for each in held.operands if (one := each.numbers[row])]
-        if any(
-            (table.line_of(row, each.index), text) in said - {(line, printed.text)}
-            for each, text in zip(held.operands, operands, strict=True)
-        ):
-            continue  # one of its parts was found wrong, which is why it does not come out
-        if held.total:
-            shown = (", " if held.formula == "mean" else " + ").join([*operands[:8], *["..."][: len(operands) > 8]])
-            why = f"the mean of {shown}" if held.formula == "mean" else f"{shown}"
-        else:
-            formula = _FORMULAS[held.formula][0]
-            why = f"{formula.format(*operands)}, which is {formula.format(*names)}"
+        shown = [one.text for one in operands]
+        why = formula.of([*shown[:8], *["..."][: len(shown) > 8]])
+        if held.total and held.formula == "mean":
+            why = f"the mean of {', '.join([*shown[:8], *['...'][: len(shown) > 8]])}"
+        elif not held.total:
+            why += f", which is {formula.of([each.name for each in held.columns[1:]])}"
         where, count = table.row_name(row), len(held.kept) + len(held.broken)
         so = f"so in {len(held.kept)} of {count} {'columns' if table.sideways else 'rows'}" if held.kept else "alone"
         yield Finding(
             "total" if held.total else "relation",
             "error" if held.kept else "warning",
-            Place(table.file, line),
+            Place(table.file, lines[0]),
             f"{held.target.name} = {printed.text}" + (f" of {where}" if where else ""),
             spread(expected),
             f"it is {why}; {so}",
-            (held.target.name, where, printed.text, *operands),
-            relation=ColumnRelation(table, held.formula, held.target.name, names),
+            (held.target.name, where, printed.text, *shown),
+            relation=held.declared(),
         )
 
 
-def _accounted(table: Table, row: int, held: Held, printed: Number, expected: Interval) -> bool:
+def _accounted(held: Held, row: int, expected: Interval) -> bool:
     """Whether another cell of the row is just what lacks: the row has a part that the others have not."""
-    lacks = Interval(printed.interval.low - expected.high, printed.interval.high - expected.low)
-    taken = {each.index for each in (held.target, *held.operands)}
-    texts = [cell for index, cell in enumerate(table.rows[row].cells) if index not in taken]
-    read = ([one for one in number.in_text(cell) if one.value] for cell in texts)
-    cells = [[one.interval for one in each if one.decimals == printed.decimals] for each in read]
-    parts = [one for each in cells for one in (*each, sum(each, Interval(0, 0)))]
+    printed = held.cells(row)[0]
+    lacks = printed.interval - expected
+    taken = {each.index for each in held.columns}
+    cells = [number.in_text(cell) for index, cell in enumerate(held.table.rows[row].cells) if index not in taken]
+    read = [[one.interval for one in each if one.value and one.decimals == printed.decimals] for each in cells]
+    parts = [one for each in read for one in (*each, sum(each, Interval(0, 0)))]
     return any(meets(lacks, one) or meets(-lacks, one) for one in parts if one.middle)

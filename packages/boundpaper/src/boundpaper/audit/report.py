@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from boundpaper import __version__
 from boundpaper.audit.checks import Coverage
-from boundpaper.audit.finding import Finding, Place
+from boundpaper.audit.documents import Place
+from boundpaper.audit.finding import Finding
 
 Suppressed = Sequence[tuple[Finding, str]]
 _STYLE = (

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 from scipy import stats
 
-from boundpaper.audit.documents import Document, Sentence
-from boundpaper.audit.finding import Finding, Place
+from boundpaper.audit.documents import Document, Place, Sentence
+from boundpaper.audit.finding import Finding
 from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, meets, printed_interval
 from boundpaper.typeset.printed import Printed, parse
@@ -31,7 +31,7 @@ _R = re.compile(
 )
 _ALONE = re.compile(rf"(?<![\w-]){_P}(?!\d)")
 _INTERVAL = re.compile(
-    rf"(?<![\w.,-])(?P<value>{_VALUE})(?P<unit>\s?[%x×])?\s?[,;(\[]\s?\(?(?P<share>9[059]|99\.9|80)\s?% "
+    rf"(?<![\w.,/-])(?P<value>{_VALUE})(?P<unit>\s?[%x×])?\s?[,;(\[]\s?\(?(?P<share>9[059]|99\.9|80)\s?% "
     rf"(?:CI|confidence interval|credible interval)s?\s?[:=,]?\s?[\[(]?\s?(?P<low>{_VALUE})\s?[%x×]?\s?"
     rf"(?:,|\u2013|to|;)\s?(?P<high>{_VALUE})(?![\d.])"
 )

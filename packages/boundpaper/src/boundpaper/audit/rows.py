@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from boundpaper.audit.documents import Column, Document, Sentence, Table
-from boundpaper.audit.finding import Finding, Place, spread
+from boundpaper.audit.documents import Column, Document, Place, Sentence, Table
+from boundpaper.audit.finding import Finding, spread
 from boundpaper.audit.number import Number
 from boundpaper.audit.same import words
 from boundpaper.errors import DataError

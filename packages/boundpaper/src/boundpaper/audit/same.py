@@ -1,7 +1,7 @@
 """One quantity in two tables, or in a table and the code of a figure: cells of one name that differ.
 
 Names alone are weak: the same words stand over other conditions. So two tables are held against each other only where
-most of the cells that share their names agree, to two digits at least, and then the few that differ are named.
+most of the cells that share their names agree, to three digits at least, and one digit sets the few others apart.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 
-from boundpaper.audit.documents import Document, Table
-from boundpaper.audit.finding import Finding, Place
-from boundpaper.audit.number import Number
+from boundpaper.audit.documents import Document, Place, Table
+from boundpaper.audit.finding import Finding, Formula, Relation
+from boundpaper.audit.number import Number, distinct
 from boundpaper.statistics.rounding import meets
 
 _WORD = re.compile(r"[^\W_]++(?:[.-][^\W_]++)*+")
@@ -27,9 +26,7 @@ _ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn":
 _NUMBERING = re.compile(r"^(?:(?:Figure|Table|Fig\.)\s\w{1,3}[:.]\s|\d{1,2}(?:\.\d{1,2}){0,3}\.?\s)")
 STEM = 6
 FEWEST = 3
-"""Cells of two tables that have to agree before one that differs is named."""
-NEAR = 0.02
-"""By which share two numbers may differ and still be one that was printed wrongly."""
+"""Different cells of three digits in two tables that have to agree before one that differs is named."""
 MOST_TABLES, MOST_CELLS = 80, 400
 Words = frozenset[str]
 
@@ -48,18 +45,14 @@ def words(text: str) -> Words:
 
 @dataclass(frozen=True)
 class Cell:
-    """A number with the words of its row and its column."""
+    """A number with the words of its row and of its column, and those of both."""
 
     row: tuple[str, ...]
     column: tuple[str, ...]
     number: Number
     place: Place
     name: str
-
-    @cached_property
-    def own(self) -> Words:
-        """The words of both."""
-        return frozenset((*self.row, *self.column))
+    own: Words
 
 
 class Named:
@@ -68,12 +61,13 @@ class Named:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.context = words(" ".join((table.caption, *table.path[-2:])))
+        rows = [listed(table.key(row)) for row in range(len(table.rows))]
         self.cells = [
             Cell(
-                listed(table.key(row)), listed(column.name), one, Place(table.file, table.rows[row].line),
-                f"{table.row_name(row)}, {column.name}",
+                rows[row], heads, one, Place(table.file, table.rows[row].line),
+                f"{table.row_name(row)}, {column.name}", frozenset((*rows[row], *heads)),
             )
-            for column in table.columns
+            for column in table.columns for heads in [listed(column.name)]
             for row, one in enumerate(column.numbers)
             if one is not None and not one.qualifier and not one.marked
         ]  # fmt: skip
@@ -90,26 +84,27 @@ def check(document: Document) -> Iterator[Finding]:
                 yield from _of_one_title(*sorted((first, second), key=lambda each: each.table.kind))
 
 
-def _matched(first: Named, second: Named) -> list[tuple[Cell, Cell]]:
-    """Cells of one quantity, where only one of each table fits the other.
+def _matched(first: Named, second: Named) -> Iterator[tuple[Cell, Cell]]:
+    """Cells of one quantity, where only one of each table fits the other and their units are no two.
 
     What one says more has to stand in the other's context, and each axis has to share a word with the other cell.
     """
     known = [each for each in first.cells if each.own <= second.vocabulary][:MOST_CELLS]
-    others = [each for each in second.cells if each.own <= first.vocabulary][:MOST_CELLS]
     by_own: dict[Words, list[Cell]] = {}
-    for two in others:
+    for two in [each for each in second.cells if each.own <= first.vocabulary][:MOST_CELLS]:
         by_own.setdefault(two.own, []).append(two)
-    fits: dict[int, list[Cell]] = {}
-    for index, one in enumerate(known):
+    fits: list[tuple[Cell, list[Cell]]] = []
+    for one in known:
         found = [two for two in by_own.get(one.own, ()) if one.row in (two.row, two.column)]
         if one.own not in by_own:
             groups = [own for own in by_own if _one_quantity(one, own, first.context, second.context)]
             found = by_own[groups[0]] if len(groups) == 1 else []
-        fits[index] = found
-    taken = [id(found[0]) for found in fits.values() if len(found) == 1]
-    return [(known[index], two) for index, (two, *more) in ((i, f) for i, f in fits.items() if f)
-            if not more and taken.count(id(two)) == 1]  # fmt: skip
+        fits.append((one, found))
+    taken = [id(found[0]) for _, found in fits if len(found) == 1]
+    for one, found in fits:
+        units = {one.number.unit, *(two.number.unit for two in found)} - {""}
+        if len(found) == 1 and taken.count(id(found[0])) == 1 and len(units) < 2:
+            yield one, found[0]
 
 
 def _one_quantity(one: Cell, own: Words, of_first: Words, of_second: Words) -> bool:
@@ -121,40 +116,42 @@ def _one_quantity(one: Cell, own: Words, of_first: Words, of_second: Words) -> b
 
 
 def _compared(first: Named, second: Named) -> Iterator[Finding]:
-    """The cells that differ where most agree, or where all of a figure are of a table and most differ."""
-    pairs = [
-        (one, two) for one, two in _matched(first, second)
-        if not (one.number.unit and two.number.unit and one.number.unit != two.number.unit)
-    ]  # fmt: skip
-    kinds = {first.table.kind, second.table.kind}
-    turned = sum(meets(-one.number.interval, two.number.interval) and _tells(one.number) for one, two in pairs)
-    sign = -1 if turned > sum(meets(one.number.interval, two.number.interval) for one, two in pairs) else 1
-    agree = [pair for pair in pairs if meets(pair[0].number.interval * sign, pair[1].number.interval)]
+    """The cells that differ by a digit where most agree, or where all of a figure are of a table and most differ."""
+    pairs = list(_matched(first, second))
+    turned = [pair for pair in pairs if meets(-pair[0].number.interval, pair[1].number.interval)]
+    agree = [pair for pair in pairs if meets(pair[0].number.interval, pair[1].number.interval)]
+    flipped = len(turned) > len(agree)
+    agree = turned if flipped else agree
     differ = [pair for pair in pairs if pair not in agree]
+    if not differ:
+        return
     lines = {line for one, _ in agree for line in (one.row, one.column)}
     several = len({one.column for one, _ in pairs}) > 1
     alone = any(one.column not in lines or (several and one.row not in lines) for one, _ in differ)
-    told = [pair for pair in agree if _tells(pair[0].number) and _tells(pair[1].number)]
-    if not differ:
-        return
-    digits = [each for each in first.context ^ second.context if any(letter.isdigit() for letter in each)]
-    near = all(_near(one.number.value * sign, two.number.value) for one, two in differ)
+    slips = all(_slip(one.number, two.number) for one, two in differ)
+    told = {one.number.value for one, two in agree if min(map(_digits, (one.number, two.number))) > 2}
+    fewest = max(FEWEST, 2 * len(differ))
     figure = next((each for each in (first, second) if each.table.kind == "figure"), first)
-    whole = len(kinds) == 2 and len(pairs) == len(figure.cells) >= 4 and len(told) > 1
-    fewest = max(2, 2 * len(differ)) if near else max(FEWEST + 2 * bool(digits), 3 * len(differ))
-    if len(told) >= fewest and not alone:
+    drawn = first.table.kind != second.table.kind and len(pairs) == len(figure.cells) >= 4
+    if len(told) >= fewest and slips and not alone:
+        names = distinct([one.name for one, _ in pairs])
+        held = [(name, (two.number, one.number)) for name, (one, two) in zip(names, pairs, strict=True)]
+        sides = distinct([f"the {each.table.kind} at line {each.table.line}" for each in (second, first)])
+        equal = Formula("-{0}", lambda a: -a) if flipped else Formula("{0}", lambda a: a)
+        relation = Relation(equal, sides, tuple(held))
         for one, two in differ:
             yield Finding(
                 "same-quantity", "warning", two.place, f"{one.name} = {two.number.text}", one.number.text,
                 f"the {first.table.kind} at line {one.place.line} prints {one.number.text}; "
                 f"{len(agree)} other cells of the two agree", (one.name, one.number.text, two.number.text), one.place,
+                relation,
             )  # fmt: skip
-    elif whole:
+    elif drawn and sum(min(map(_digits, (one.number, two.number))) > 1 for one, two in agree) > 1:
         cells = "; ".join(f"{one.name} = {one.number.text} and {two.number.text}" for one, two in differ)
-        flipped = ", with the other sign" if sign < 0 else ""
         yield Finding(
             "same-quantity", "warning", differ[0][1].place, f"{len(differ)} of {len(pairs)} cells", "",
-            f"the {first.table.kind} at line {differ[0][0].place.line} prints others{flipped}: {cells}",
+            f"the {first.table.kind} at line {differ[0][0].place.line} prints others"
+            f"{', with the other sign' if flipped else ''}: {cells}",
             tuple(part for one, two in differ for part in (one.name, one.number.text, two.number.text)),
             differ[0][0].place,
         )  # fmt: skip
@@ -173,15 +170,17 @@ def _of_one_title(drawn: Named, printed: Named) -> Iterator[Finding]:
     shown = "; ".join(", ".join(one.text for one in row if one) for row in rows[0])
     yield Finding(
         "same-quantity", "warning", places[0], f"figure {titles[0]!r}", "",
-        f"the table of this title at line {places[1].line} has none of its rows {shown}", (titles[0], shown),
-        places[1],
+        f"the table of this title at line {places[1].line} has none of its rows {shown}", (titles[0], shown), places[1],
     )  # fmt: skip
 
 
-def _near(one: float, two: float) -> bool:
-    return abs(one - two) <= NEAR * max(abs(one), abs(two))
+def _slip(one: Number, two: Number) -> bool:
+    """Whether one other digit, or two digits exchanged, make two numbers one."""
+    first, second = (re.sub(r"\D", "", each.text) for each in (one, two))
+    changed = sum(a != b for a, b in zip(first, second, strict=False)) + abs(len(first) - len(second))
+    return changed == 1 or (changed == 2 and sorted(first) == sorted(second))
 
 
-def _tells(one: Number) -> bool:
-    """Whether a number has two digits at least, so that it agrees with another by more than chance."""
-    return len(re.sub(r"\D", "", one.text).strip("0")) >= 2 or abs(one.value) == 100
+def _digits(one: Number) -> int:
+    """The digits that tell a number from others by more than chance: those without zeros at either end."""
+    return 3 if abs(one.value) == 100 else len(re.sub(r"\D", "", one.text).strip("0"))

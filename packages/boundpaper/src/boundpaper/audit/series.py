@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from boundpaper.audit.documents import Column, Document, Table
-from boundpaper.audit.finding import Finding, Place, spread
+from boundpaper.audit.documents import Column, Document, Place, Table
+from boundpaper.audit.finding import Finding, spread
 from boundpaper.audit.number import Number
 from boundpaper.audit.same import words
 from boundpaper.statistics.rounding import mean, meets

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from boundpaper.audit.documents import Document, Sentence
-from boundpaper.audit.finding import Finding, Place
+from boundpaper.audit.documents import Document, Place, Sentence
+from boundpaper.audit.finding import Finding
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+(?P<title>[^\W\d_].*)")
 _LEADING = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}")
