@@ -72,22 +72,12 @@ SUMS = ["| Run | Rows | |a_k| | Left | Gain |", "|--|--:|--:|--:|--:|"]
 SUMS += [f"| r{i} | {9 * i}.5 | {i} | {4 * i}.2 | {5 * i + (i == 3)}.3 |" for i in range(1, 8)]
 FOUND = [
     ("rows", SEEDS + "The height of Pine2 is 37-40.", "37-40", "30.2"),
-    ("rows", SEEDS + "The Slope parts Pine2 from Oak3 from Elm, in the order of Height.", "Pine2 from Oak3", "30.2"),
-    ("rows", SEEDS + "By Slope, Pine2 < Oak3 < Elm, which is the rank by Height too.", "Pine2 < Oak3 < Elm", "oak3-8b"),
-    ("rows", SEEDS + "Pine2 seeds (3B/8B/14B) differ by < 0.02 in each column.", "differ by", "Height"),
     ("rows", WATER + "The Stem/Root norms are about 100x larger.", "100x", "145x"),
     ("rows", WATER + "Both are equal in norm of Stem/Root (~145x).", "145x", "106x"),
-    ("rows", WATER + "Basil has a comparable slope to Mint leaf.", "comparable slope", "5 to 7"),
     ("rows", DECILES + "\nIn all 3 (Pine2 and Oak3) it falls monotonically.", "monotone", "pine2-8b"),
-    ("rows", LAYERS + "Layers 16-17 are flat (R2_pos ≈ 0.02).", "0.02", "0.051"),
-    ("rows", LAYERS + "Layers 16 and 17 are flat, with R2_pos of 0.02.", "0.02", "0.051"),
-    ("series", MEANS + drawn(("Pine", RISING), ("Oak", OAK)), "34.7% of 1-4 avg", "Pine"),
-    ("series", drawn(("Pine", points(*[1.25, 1.5, 1.75] * 5))), "1.25, 1.5, 1.75, ...", "15 of 15"),
     ("same-quantity", LOST + axis(
         "Task", "Loss (%)", ("Pine", BARS), ("Oak", "(grow,7.7) (root,-25) (seed,-50.3)"),
     ), "4 of 6 cells", "other sign"),
-    ("same-quantity", "# 2 A pot\n\n| Pot | Pine | Oak |\n|--|--|--|\n| wet | 2.7 | 101.3 |\n\n# Figure B: A pot\n"
-     + axis("Pot", "", ("Pine", "(stem,2) (root,3)"), ("Oak", "(stem,74) (root,55)")), "figure 'A pot'", "2, 74"),
     ("caption-number", "\n\n".join(f"Figure {i}: A." for i in (1, 2, 4, 3, 5)), "Figure 4", "before"),
     ("relation", "\n".join(SUMS), "Gain = 16.3", "6 of 7"),
     ("relation", "\n".join(["| Day | a | b | a+b |", "|--|--|--|--|", "| 1 | 12 | 31 | 43 |", "| 2 | 17 | 45 | 82 |"]),

@@ -64,7 +64,6 @@ PLANTED = [
     ("arithmetic", "Only 25% (7 of 20) grew.", "25% (7 of 20"),
     ("arithmetic", "The drop is 12.5 - 3.1 = 9.9 in all.", "12.5 - 3.1 = 9.9"),
     ("arithmetic", "Together 12 + 7 + 5 = 25 plants.", "12 + 7 + 5 = 25"),
-    ("arithmetic", "The mass doubles from 4.0 to 9.1 g.", "4.0 to 9.1"),
     ("statistic", "They differ, t(20) = 1.10, p = .03.", "t(20) = 1.10"),
     ("statistic", "They differ, F(2, 56) = 1.203, p < .001.", "F(2, 56)"),
     ("statistic", "The lamps differ (χ²(2, N = 90) = 1.20, p = .02).", "χ²(2"),

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import reduce
+from operator import mul, sub
 
 from boundpaper.audit.documents import Document, Place, Sentence
-from boundpaper.audit.finding import Finding, Level, spread
+from boundpaper.audit.finding import Finding, Formula, Relation, spread
 from boundpaper.audit.number import Number
+from boundpaper.audit.relations import FORMULAS
 from boundpaper.statistics.rounding import Interval, meets, ratio
 
 _N, _FIRST = "[\ue000-\uf8ff]", 0xE000
@@ -47,14 +49,11 @@ _CUE = re.compile(
     rf"{_CHANGE}|increas|decreas|improv|reduc|\brose|\bfell|declin|grow|grew|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
-    r"\b(?P<word>doubl|tripl|halv|quadrupl)(?P<ending>es?|ed|ing)\b(?P<between>[^.;,\ue000-\uf8ff]{0,40})"
-    rf"\bfrom\s(?P<a>{_N})\s?(?:to|→|->)\s?{_ABOUT}(?P<b>{_N})",
-    re.IGNORECASE,
-)
-_FACTORS = {"d": 2.0, "t": 3.0, "h": 0.5, "q": 4.0}
-_LINK = rf"[\w.\ue000-\uf8ff-]++\s?\({_N}\)"
-_CHAIN = re.compile(rf"(?<![\w.\ue000-\uf8ff-]){_LINK}(?:\s?[<>]\s?{_LINK}){{2,}}")
+_PLAIN = {0x2212: "-", 0x2013: "-", 0xF7: "/", 0xD7: "*"}
+_SIGNS = {
+    "+": FORMULAS["sum"], "-": Formula(" - ", lambda *terms: reduce(sub, terms)), "/": FORMULAS["/"],
+    "*": Formula(" * ", lambda *terms: reduce(mul, terms)),
+}  # fmt: skip
 _NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
 
 
@@ -69,12 +68,14 @@ class Signed:
         """The number that a sign stands for."""
         return self.sentence.numbers[ord(sign) - _FIRST]
 
-    def finding(self, signs: str, expected: str, why: str, level: Level = "error") -> Finding:
-        """A finding that prints the sentence between the outermost of some signs."""
+    def finding(self, signs: str, expected: str, why: str, formula: Formula | None = None) -> Finding:
+        """A finding that prints the sentence from the first to the last of some signs: operands, then the result."""
         numbers = [self.number(sign) for sign in signs]
-        printed = self.sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)]
+        printed = self.sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
+        names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
+        relation = Relation(formula, names, ((printed, (numbers[-1], *numbers[:-1])),)) if formula else None
         place = Place(self.sentence.file, self.sentence.line)
-        return Finding("arithmetic", level, place, printed.strip(), expected, why, (printed,))
+        return Finding("arithmetic", "error", place, printed, expected, why, (printed,), relation=relation)
 
 
 def check(document: Document) -> Iterator[Finding]:
@@ -85,43 +86,33 @@ def check(document: Document) -> Iterator[Finding]:
             for index, one in enumerate(sentence.numbers):
                 text, end = text + sentence.text[end : one.start] + chr(_FIRST + index), one.end
             signed = Signed(sentence, text + sentence.text[end:])
-            for look in (_equations, _shares, _changes, _multiples, _chains):
+            for look in (_equations, _shares, _changes):
                 yield from look(signed)
 
 
 def _equations(signed: Signed) -> Iterator[Finding]:
-    """`a - b = c` with one sign of arithmetic, also repeated."""
+    """`a - b = c` with one sign of arithmetic, also repeated; whole numbers are exact."""
     for match in _SUM.finditer(signed.text):
-        signs = {
-            sign.translate({0x2212: "-", 0x2013: "-", 0xF7: "/"}) for sign in re.sub(rf"{_N}|\s", "", match["terms"])
-        }
-        terms = [signed.number(sign) for sign in re.findall(_N, match["terms"])]
-        result, sign = signed.number(match[0][-1]), min(signs)
+        signs = set(re.sub(rf"{_N}|\s", "", match["terms"]).translate(_PLAIN))
+        found = re.findall(_N, match["terms"])
+        terms, result, sign = [signed.number(each) for each in found], signed.number(match[0][-1]), min(signs)
         before = signed.text[: match.start("terms")].rstrip()[-1:]
         if match["before"] or (before and before in "+-\u2212*/×·^)]}") or len(signs) > 1:
             continue
         if (sign == "/" and len(terms) > 2) or not _units_fit(sign, terms, result):
             continue
-        expected = _computed(sign, terms)
+        whole = all(one.decimals <= 0 and not one.qualifier for one in terms)
         printed = result.loose if match["equal"] == "≈" or result.qualifier else result.interval
-        readings = [expected, expected * 100] if expected and sign == "/" else [expected]
-        if expected and not any(meets(each, printed) for each in readings if each):
-            nearest = expected * 100 if sign == "/" and result.unit == "%" else expected
-            yield signed.finding(match["terms"][0] + match[0][-1], spread(nearest), "the left side is so much")
-
-
-def _computed(sign: str, terms: Sequence[Number]) -> Interval | None:
-    whole = all(one.decimals <= 0 and not one.qualifier for one in terms)
-    values = [Interval(one.value, one.value) if whole else one.interval for one in terms]
-    result = values[0]
-    for each in values[1:]:
-        if sign == "/" and each.low <= 0 <= each.high:
-            return None
-        result = (
-            result + each if sign == "+" else result - each if sign == "-" else
-            ratio(result, each) if sign == "/" else result * each
-        )  # fmt: skip
-    return result
+        values = [Interval(one.value, one.value) if whole else one.interval for one in terms]
+        formulas = [_SIGNS[sign], *([FORMULAS["share"]] if sign == "/" else [])]
+        try:
+            readings = [formula.apply(*values) for formula in formulas]
+        except ValueError:
+            continue
+        if not any(meets(each, printed) for each in readings):
+            why = "the left side is so much"
+            nearest = -1 if result.unit == "%" else 0
+            yield signed.finding("".join(found) + match[0][-1], spread(readings[nearest]), why, formulas[nearest])
 
 
 def _units_fit(sign: str, terms: Sequence[Number], result: Number) -> bool:
@@ -142,7 +133,8 @@ def _shares(signed: Signed) -> Iterator[Finding]:
         share, half = 100 * count.value / of.value, percent.loose.width / 2 + percent.interval.width / 2
         if count.text[0] not in "+-" and abs(share - percent.value) > half * (1 + 1e-9):
             expected = f"{share:.{max(0, percent.decimals) + 1}f} %"
-            yield signed.finding(match["k"] + match["n"] + match["p"], expected, "the share of the two counts")
+            signs = match["k"] + match["n"] + match["p"]
+            yield signed.finding(signs, expected, "the share of the two counts", FORMULAS["share"])
 
 
 def _changes(signed: Signed) -> Iterator[Finding]:
@@ -187,29 +179,3 @@ def _judged(signed: Signed, one: Number, two: Number, change: Number, signs: str
         unit = {"%": " %", "x": " x"}.get(change.unit, " points")
         why = f"no reading of {one.text} and {two.text} gives {change.text}: not of either base, nor as points or ratio"
         yield signed.finding(signs, spread(nearest) + unit, why)
-
-
-def _multiples(signed: Signed) -> Iterator[Finding]:
-    """Doubles, triples, halves from a to b, with a tenth of play."""
-    for match in _TIMES.finditer(signed.text):
-        one, two = signed.number(match["a"]), signed.number(match["b"])
-        around = signed.text[max(0, match.start() - 16) : match.start()].lower() + match["between"]
-        if one.loose.low <= 0 or re.search(r"nearly|almost|over|than|not|half", around):
-            continue
-        factor, change = _FACTORS[match["word"][0].lower()], ratio(two.loose, one.loose)
-        if (one.unit == two.unit or not one.unit) and not meets(change, Interval(0.9 * factor, 1.1 * factor)):
-            why = f"{match['word']}{match['ending']} says so: {two.text} is {spread(change)} times {one.text}"
-            yield signed.finding(match["a"] + match["b"], f"{factor:g} x", why)
-
-
-def _chains(signed: Signed) -> Iterator[Finding]:
-    """`A (x) > B (y) > C (z)` with numbers that neither rise nor fall: the signs may be of names, but not of these."""
-    for match in _CHAIN.finditer(signed.text):
-        signs = re.findall(rf"(?<=\(){_N}", match[0])
-        numbers = [signed.number(sign) for sign in signs]
-        ups, downs = (
-            [two.interval.low > one.interval.high for one, two in pairwise(each)] for each in (numbers, numbers[::-1])
-        )
-        if any(ups) and any(downs) and len({one.unit for one in numbers}) == 1:
-            shown = ", ".join(one.text for one in numbers)
-            yield signed.finding(signs[0] + signs[-1], "", f"{shown} neither rise nor fall as their signs do", "note")

@@ -10,7 +10,9 @@ from typing import Literal
 
 from boundpaper.audit import number
 from boundpaper.audit.number import Number
+from boundpaper.paper.sentences import split
 
+Kind = Literal["prose", "caption", "heading", "item"]
 NUMERIC = 0.6
 """The share of a column's filled cells that have to be numbers for the column to be one of numbers."""
 EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA", "?", "x", "✓", "✗"})
@@ -29,12 +31,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading: its line, its level from 1, its text, and its file where that is not the document's."""
+    """A heading: its line, its level from 1, its text, and its file."""
 
     line: int
     level: int
     text: str
-    file: str = ""
+    file: str
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Sentence:
     file: str
     line: int
     text: str
-    kind: Literal["prose", "caption", "heading", "item"] = "prose"
+    kind: Kind = "prose"
     path: tuple[str, ...] = ()
 
     @cached_property
@@ -72,23 +74,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or the code of a figure.
+    """A table or the code of a figure, with the line of its head, its header, and rows of as many cells.
 
-    Attributes
-    ----------
-    file : str
-    line : int
-        Of its head.
-    header : tuple of str
-    rows : tuple of Row
-        As many cells each as the header has.
-    caption : str
-        Its caption, or the sentence that leads to it.
-    path : tuple of str
-        The headings above it.
-    kind : {"table", "figure"}
-    sideways : bool
-        Whether rows and columns were exchanged.
+    The caption may be the sentence that leads to it; `path` holds the headings above it. Where rows and columns were
+    exchanged, it is `sideways`, and `lines` holds the line of each column.
     """
 
     file: str
@@ -97,7 +86,7 @@ class Table:
     rows: tuple[Row, ...]
     caption: str = ""
     path: tuple[str, ...] = ()
-    kind: Literal["table", "figure"] = "table"
+    kind: str = "table"
     sideways: bool = False
     lines: tuple[int, ...] = field(default=(), compare=False)
 
@@ -153,58 +142,61 @@ class Table:
         return Table(self.file, self.line, header, rows, self.caption, self.path, self.kind, True, lines)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Document:
-    """What was read of a file.
+    """What was read of a file, whose name is as the user gave it.
 
-    Attributes
-    ----------
-    file : str
-        As the user named it.
-    kind : {"markdown", "latex", "html", "text"}
-    tables, sentences, headings : sequences, in order
-    labels, references : sequences of (str, Place)
-        The labels that a LaTeX file sets, and those that it refers to.
-    whole : bool
-        Whether no other file is read into it, so that a reference without a label is an error.
+    `labels` and `references` are those of LaTeX with their places; the document is `whole` where no other file is read
+    into it, so that a reference without a label is an error. `path` holds the headings above the place reached.
     """
 
     file: str
-    kind: str
-    tables: Sequence[Table]
-    sentences: Sequence[Sentence]
-    headings: Sequence[Heading]
-    labels: Sequence[tuple[str, Place]] = ()
-    references: Sequence[tuple[str, Place]] = ()
     whole: bool = False
+    tables: list[Table] = field(default_factory=list)
+    sentences: list[Sentence] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
+    labels: list[tuple[str, Place]] = field(default_factory=list)
+    references: list[tuple[str, Place]] = field(default_factory=list)
+    path: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def above(self) -> tuple[str, ...]:
+        """The headings above the place reached."""
+        return tuple(text for _, text in self.path)
+
+    def head(self, line: int, level: int, text: str) -> None:
+        """Add a heading."""
+        self.path = [each for each in self.path if each[0] < level]
+        self.headings.append(Heading(line, level, text, self.file))
+        self.sentences.append(Sentence(self.file, line, text, "heading", self.above))
+        self.path.append((level, text))
+
+    def say(self, line: int, text: str, kind: Kind = "prose") -> None:
+        """Add the sentences of a text."""
+        self.sentences += [Sentence(self.file, line, each, kind, self.above) for each in split(text)]
+
+    def tabulate(
+        self, line: int, header: Sequence[str], rows: Sequence[Row], caption: str = "", kind: str = "table"
+    ) -> None:
+        """Add a table if it has rows; blank first cells are filled with the text above."""
+        width = max([len(header), *(len(row.cells) for row in rows)], default=0)
+        above, found = "", []
+        for row in rows:
+            cells = [*row.cells, *[""] * (width - len(row.cells))]
+            if any(each.strip() for each in cells):
+                cells[0] = above = cells[0].strip() or above
+                found.append(Row(row.line, tuple(cells)))
+        if found:
+            whole = (*header, *[""] * (width - len(header)))
+            self.tables.append(Table(self.file, line, whole, tuple(found), caption, self.above, kind))
 
 
-def together(documents: Sequence[Document], kind: str, *, whole: bool = False) -> Document:
+def together(documents: Sequence[Document], *, whole: bool = False) -> Document:
     """Several documents as one, in their order."""
-    return Document(
-        file=documents[0].file,
-        kind=kind,
-        tables=[table for each in documents for table in each.tables],
-        sentences=[sentence for each in documents for sentence in each.sentences],
-        headings=[heading for each in documents for heading in each.headings],
-        labels=[label for each in documents for label in each.labels],
-        references=[reference for each in documents for reference in each.references],
-        whole=whole,
-    )
-
-
-def filled(header: Sequence[str], rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Give each row as many cells as the header has, and fill blank first cells with the text above."""
-    width = max([len(header), *(len(row.cells) for row in rows)], default=0)
-    above = ""
-    found = []
-    for row in rows:
-        cells = [*row.cells, *[""] * (width - len(row.cells))]
-        if not any(each.strip() for each in cells):
-            continue
-        cells[0] = above = cells[0].strip() or above
-        found.append(Row(row.line, tuple(cells)))
-    return (*header, *[""] * (width - len(header))), tuple(found)
+    one = Document(documents[0].file, whole)
+    for name in ("tables", "sentences", "headings", "labels", "references"):
+        setattr(one, name, [part for each in documents for part in getattr(each, name)])
+    return one
 
 
 def joined(names: Sequence[str]) -> str:

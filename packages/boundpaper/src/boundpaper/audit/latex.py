@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from boundpaper.adopt.source import Source, body_of
-from boundpaper.audit.documents import Document, Heading, Place, Row, Sentence, Table, filled, joined
+from boundpaper.audit.documents import Document, Kind, Place, Row, Sentence, joined
 from boundpaper.paper.sentences import split
 
 _LEVELS = {"part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5}
@@ -49,6 +50,8 @@ _COMMAND = re.compile(r"\\(?:[A-Za-z@]++\*?+|.)", re.DOTALL)
 _SUPER = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
 _RAISED = re.compile(r"\^\s*+\{?\s*+([*†‡§¶a-z])\s*+\}?")
 _SPACE = re.compile(r"[\s~]++")
+_ARGUMENT = re.compile(r"\s*+(?:\[[^\]]{0,40}\]\s*+)?(?=\{)")
+_CELL_END = re.compile(r"\\\\(?:\s*+\[[^\]]{0,20}\])?|\\tabularnewline|\\.|[{}&]", re.DOTALL)
 _PLOT = re.compile(r"\\addplot\+?(?:3)?\s*+(?:\[(?P<options>[^\]]{0,1000})\])?\s*+(?:plot\s*+)?coordinates\s*+\{")
 _POINT = re.compile(r"\(([^(),]{1,60}),([^(),]{1,60})\)")
 _LEGEND = re.compile(r"\\addlegendentry\s*+(?:\[[^\]]{0,200}\])?\s*+(?=\{)|\\legend\s*+(?=\{)")
@@ -93,210 +96,146 @@ def read(text: str, file: str) -> Document:
     source = Source(Path(file), file, text, "utf-8")
     start, stop = body_of(source)
     code = source.code
-    reader = _Reader(source, file)
+    document = Document(file, "\\begin{document}" in code)
+    reader = _Reader(source, document)
     position = start
     for match in _BLOCK.finditer(code, start, stop):
-        if match.start() < position:
-            continue
-        reader.prose(position, match.start())
-        position = reader.block(match)
+        if match.start() >= position:
+            reader.prose(position, match.start())
+            position = reader.block(match)
     reader.prose(position, stop)
-    reader.caption_floats()
-    body = code[start:stop]
-    references = [
-        (name.strip(), Place(file, source.line(start + match.start())))
-        for match in _REFERENCE.finditer(body)
-        for name in match[1].split(",")
-    ]
-    labels = [(match[1].strip(), Place(file, source.line(match.start()))) for match in _LABEL.finditer(code)]
-    whole = "\\begin{document}" in code
-    return Document(file, "latex", reader.tables, reader.sentences, reader.headings, labels, references, whole)
+    document.references = [
+        (name.strip(), Place(file, source.line(match.start())))
+        for match in _REFERENCE.finditer(code, start, stop) for name in match[1].split(",")
+    ]  # fmt: skip
+    document.labels = [(match[1].strip(), Place(file, source.line(match.start()))) for match in _LABEL.finditer(code)]
+    return document
 
 
 class _Reader:
-    def __init__(self, source: Source, file: str) -> None:
-        self.source, self.file, self.code = source, file, source.code
-        self.tables: list[Table] = []
-        self.sentences: list[Sentence] = []
-        self.headings: list[Heading] = []
-        self.path: list[tuple[int, str]] = []
-        self.item = False
-        self.floated: list[int] | None = None
-        self.captions: list[tuple[list[int], str]] = []
-        self.caption = ""
-
-    def _above(self) -> tuple[str, ...]:
-        return tuple(text for _, text in self.path)
+    def __init__(self, source: Source, document: Document) -> None:
+        self.source, self.document, self.code = source, document, source.code
+        self.kind: Kind = "prose"
+        self.floated, self.caption = -1, ""
 
     def prose(self, start: int, stop: int) -> None:
-        shown = self.code[start:stop]
-        if not shown.strip():
-            return
-        start += len(shown) - len(shown.lstrip())
-        words = plain(self.code[start:stop])
-        position = start
-        for sentence in split(words):
-            first = re.match(r"[\w-]+(?: [\w-]+)?", sentence)
-            place = self.code.find(first[0].split(" ")[0], position, stop) if first else -1
-            position = place if place >= 0 else position
+        """Add the sentences of a part, each with the line of its first word."""
+        part = self.code[start:stop]
+        position = start + len(part) - len(part.lstrip())
+        for sentence in split(plain(part)) if part.strip() else ():
+            first = re.match(r"[\w-]+", sentence)
+            position = max(position, self.code.find(first[0], position, stop) if first else -1)
             if re.search(r"\w", sentence):
                 line = self.source.line(position)
-                self.sentences.append(
-                    Sentence(self.file, line, sentence, "item" if self.item else "prose", self._above())
-                )
+                document = self.document
+                document.sentences.append(Sentence(document.file, line, sentence, self.kind, document.above))
 
     def block(self, match: re.Match[str]) -> int:
         """Read what begins at a match; return where it ends."""
-        line = self.source.line(match.start())
-        if match["gap"]:
-            self.item = False
-            return match.end()
-        if match["item"]:
-            self.item = True
-            return match.end()
-        if match["float"]:
-            if self.floated is not None:
-                self.captions.append((self.floated, self.caption))
-            self.floated = [] if match["float"].startswith("\\begin") else None
+        line, document = self.source.line(match.start()), self.document
+        if match["gap"] or match["item"]:
+            self.kind = "item" if match["item"] else "prose"
+        elif match["float"]:
+            if self.floated >= 0 and self.caption:
+                floated = document.tables[self.floated :]
+                document.tables[self.floated :] = [replace(table, caption=self.caption) for table in floated]
+            self.floated = len(document.tables) if match["float"].startswith("\\begin") else -1
             self.caption = ""
-            return match.end()
-        if match["grid"]:
+        elif match["grid"]:
             end = self.code.find(f"\\end{{{match['grid']}}}", match.end())
             end = len(self.code) if end < 0 else end
-            found: list[Table] = []
             if match["grid"] == "tikzpicture":
-                found = figures(self.code[match.start() : end], self.file, line, self._above())
+                draw(document, self.code[match.start() : end], line)
             elif match["grid"].startswith(("tab", "long", "Nice")):
-                found = self._grid(match.end(), end, line)
-            for table in found:
-                if self.floated is not None:
-                    self.floated.append(len(self.tables))
-                self.tables.append(table)
+                self.grid(match.end(), end, line)
             return min(len(self.code), end + len(f"\\end{{{match['grid']}}}"))
-        opened = self.code.index("{", match.end())
-        end = group(self.code, opened)
-        text = plain(self.code[opened + 1 : end - 1])
-        if match["caption"]:
-            self.caption = text
-            self.sentences += [Sentence(self.file, line, each, "caption", self._above()) for each in split(text)]
         else:
-            level = _LEVELS[match["level"]]
-            self.path = [each for each in self.path if each[0] < level]
-            self.headings.append(Heading(line, level, text, self.file))
-            self.sentences.append(Sentence(self.file, line, text, "heading", self._above()))
-            self.path.append((level, text))
-        return end
+            opened = self.code.index("{", match.end())
+            end = group(self.code, opened)
+            text = plain(self.code[opened + 1 : end - 1])
+            if match["caption"]:
+                self.caption = text
+                document.say(line, text, "caption")
+            else:
+                document.head(line, _LEVELS[match["level"]], text)
+            return end
+        return match.end()
 
-    def caption_floats(self) -> None:
-        """Give each table of a float the float's caption."""
-        for indices, caption in self.captions:
-            for index in indices:
-                table = self.tables[index]
-                self.tables[index] = Table(
-                    table.file, table.line, table.header, table.rows, caption or table.caption, table.path, table.kind
-                )
-
-    def _grid(self, start: int, stop: int, line: int) -> list[Table]:
-        while start < stop and (
-            opened := re.compile(r"\s*+(?:\[[^\]]{0,40}\]\s*+)?(?=\{)").match(self.code, start, stop)
-        ):
+    def grid(self, start: int, stop: int, line: int) -> None:
+        """Add a table whose arguments begin at `start`; up to three rows above the first inner rule are its head."""
+        while start < stop and (opened := _ARGUMENT.match(self.code, start, stop)):
             start = group(self.code, opened.end())
-        rows = [(self.source.line(place), cells, ruled) for place, cells, ruled in _rows(self.code, start, stop)]
-        if len(rows) < 2:
-            return []
+        rows = list(_rows(self.code, start, stop))
         heads = next((index for index in range(1, len(rows)) if rows[index][2]), 1)
         heads = heads if heads <= 3 else 1
-        width = max(len(cells) for _, cells, _ in rows)
-        names = [[*cells, *[""] * (width - len(cells))] for _, cells, _ in rows[:heads]]
-        header = [joined([row[column] for row in names]) for column in range(width)]
-        whole, body = filled(header, [Row(place, tuple(cells)) for place, cells, _ in rows[heads:]])
-        return [Table(self.file, line, whole, body, "", self._above())] if body else []
+        columns = range(max((len(cells) for _, cells, _ in rows), default=0))
+        header = [joined([cells[column] for _, cells, _ in rows[:heads] if column < len(cells)]) for column in columns]
+        body = [Row(self.source.line(place), tuple(cells)) for place, cells, _ in rows[heads:]]
+        self.document.tabulate(line, header, body)
 
 
 def _rows(code: str, start: int, stop: int) -> Iterator[tuple[int, list[str], bool]]:
     """The rows of a grid: where each begins, its cells, and whether a rule stands before it."""
-    depth, cells, cell, begin, ruled = 0, [], start, start, False
-    end = re.compile(r"\\\\(?:\s*+\[[^\]]{0,20}\])?|\\tabularnewline|\\.|[{}&]", re.DOTALL)
-
-    def text(last: int) -> str:
-        return code[cell:last]
-
-    for match in [*end.finditer(code, start, stop), None]:
+    depth, cells, begin, ruled = 0, [""], start, False
+    position = start
+    for match in [*_CELL_END.finditer(code, start, stop), None]:
         token = match[0] if match else "\\\\"
-        if token in "{}" and match:
+        cells[-1] += code[position : match.start() if match else stop]
+        position = match.end() if match else stop
+        if match and (token in "{}" or depth > 0 or not token.startswith(("&", "\\\\", "\\tabularnewline"))):
             depth += (token == "{") - (token == "}")
-        elif depth > 0 and match:
-            continue
-        elif token == "&" and match:
-            cells.append(text(match.start()))
-            cell = match.end()
-        elif token.startswith(("\\\\", "\\tabularnewline")):
-            cells.append(text(match.start() if match else stop))
-            first = _RULES.sub("", cells[0])
+            cells[-1] += token
+        elif token == "&":
+            cells.append("")
+        else:
             ruled = ruled or bool(re.search(r"\\(?:midrule|hline|endhead|endfirsthead)", cells[0]))
-            cells[0] = first
-            shown = [each for cell_text in cells for each in _spanned(cell_text)]
-            if any(each for each in shown):
-                yield _behind_rules(code, begin, stop), shown, ruled
+            shown = [each for cell in (_RULES.sub("", cells[0]), *cells[1:]) for each in _spanned(cell)]
+            if any(shown):
+                while begin < stop and (blank := _BLANK_OR_RULE.match(code, begin, stop)):
+                    begin = blank.end()
+                yield begin, shown, ruled
                 ruled = False
-            cells = []
-            if match:
-                cell = begin = match.end()
-
-
-def _behind_rules(code: str, place: int, stop: int) -> int:
-    """Where the text of a row begins, behind blanks and rules."""
-    while place < stop and (match := _BLANK_OR_RULE.match(code, place, stop)):
-        place = match.end()
-    return place
+            cells, begin = [""], position
 
 
 def _spanned(cell: str) -> list[str]:
     """The text of a cell, as often as columns that it spans."""
     span = _SPAN.search(cell)
-    if span is None:
-        return [plain(cell)]
-    opened = cell.find("{", span.end())
-    if span["kind"] == "column" or opened >= 0:
-        opened = cell.find("{", group(cell, opened)) if opened >= 0 else -1
+    opened = cell.find("{", span.end()) if span else -1
+    opened = cell.find("{", group(cell, opened)) if opened >= 0 else -1  # behind the alignment or the width
     inner = plain(cell[opened + 1 : group(cell, opened) - 1]) if opened >= 0 else plain(cell)
-    count = span["count"].strip()
-    return [inner] * (int(count) if span["kind"] == "column" and count.isdecimal() and int(count) < 60 else 1)
+    count = span["count"].strip() if span and span["kind"] == "column" else ""
+    return [inner] * (int(count) if count.isdecimal() and int(count) < 60 else 1)
 
 
-def figures(code: str, file: str, line: int, path: tuple[str, ...]) -> list[Table]:
-    """The coordinates of a drawing as one table: one row per x, one column per series."""
-    series: list[tuple[str, int, list[tuple[str, str]]]] = []
+def draw(document: Document, code: str, line: int) -> None:
+    """Add the coordinates of a drawing as one table: one row per x, one column per series."""
+    series: list[tuple[int, dict[str, str]]] = []
     for match in _PLOT.finditer(code):
-        end = code.find("}", match.end())
-        points = [(x.strip(), y.strip()) for x, y in _POINT.findall(code[match.end() : end])]
-        series.append(("", line + code.count("\n", 0, match.start()), points))
+        points = _POINT.findall(code[match.end() : code.find("}", match.end())])
+        series.append((line + code.count("\n", 0, match.start()), {x.strip(): y.strip() for x, y in points}))
     names: list[str] = []
     for match in _LEGEND.finditer(code):
         inside = code[match.end() + 1 : group(code, match.end()) - 1]
         names += _listed(inside) if match[0].startswith("\\legend") else [inside]
-    series = [
-        (plain(names[index]) if index < len(names) else f"series {index + 1}", at, points)
-        for index, (_, at, points) in enumerate(series)
-    ]
-    if not series:
-        return []
-    labels = {match["axis"]: plain(match["braced"] or match["bare"] or "") for match in _AXIS_LABEL.finditer(code)}
-    title = _TITLE.search(code)
-    at_x = dict.fromkeys(x for _, _, points in series for x, _ in points)
-    values = [dict(points) for _, _, points in series]
-    rows = [Row(series[0][1], (plain(x), *(each.get(x, "") for each in values))) for x in at_x]
-    header, body = filled([labels.get("x", ""), *(name for name, _, _ in series)], rows)
-    caption = " ".join(filter(None, [plain(title["title"]) if title else "", labels.get("y", "")]))
-    return [Table(file, series[0][1], header, body, caption, path, "figure")]
+    if series:
+        named = [plain(name) for name in names[: len(series)]]
+        named += [f"series {index + 1}" for index in range(len(named), len(series))]
+        labels = {match["axis"]: plain(match["braced"] or match["bare"] or "") for match in _AXIS_LABEL.finditer(code)}
+        title = _TITLE.search(code)
+        at_x = dict.fromkeys(x for _, points in series for x in points)
+        rows = [Row(series[0][0], (plain(x), *(points.get(x, "") for _, points in series))) for x in at_x]
+        caption = f"{plain(title['title']) if title else ''} {labels.get('y', '')}".strip()
+        document.tabulate(series[0][0], [labels.get("x", ""), *named], rows, caption, "figure")
 
 
-def _listed(text: str) -> Sequence[str]:
+def _listed(text: str) -> list[str]:
     """The names of a legend; commas in braces or brackets part none."""
-    found, depth, start = [], 0, 0
-    for place, sign in enumerate(text):
+    found, depth = [""], 0
+    for sign in text:
         depth += (sign in "{([") - (sign in "})]")
         if sign == "," and depth == 0:
-            found.append(text[start:place])
-            start = place + 1
-    return [*found, text[start:]]
+            found.append("")
+        else:
+            found[-1] += sign
+    return found

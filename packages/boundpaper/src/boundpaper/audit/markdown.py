@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from boundpaper.audit import html, latex
-from boundpaper.audit.documents import Document, Heading, Row, Sentence, Table, filled
+from boundpaper.audit.documents import Document, Kind, Row, Sentence
 from boundpaper.paper.sentences import split
 
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
@@ -21,51 +20,38 @@ _ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 
 
 def read(text: str, file: str) -> Document:
-    """Read headings, tables and sentences; tables in HTML and figures in LaTeX inside it too.
-
-    Parameters
-    ----------
-    text : str
-    file : str
-        The name that findings give.
-    """
+    """Read headings, tables and sentences, of HTML and figures in LaTeX inside it too; findings give `file` as name."""
     shown = _with_bars_escaped(_without_front_matter(text))
     blocks = MarkdownIt("commonmark", {"html": True}).enable("table").parse(shown)
-    tables: list[Table] = []
-    sentences: list[Sentence] = []
-    headings: list[Heading] = []
-    path: list[tuple[int, str]] = []
-    inside: list[str] = []
-    position = 0
-    while position < len(blocks):
-        token = blocks[position]
+    document = Document(file)
+    rows: list[Row] = []
+    inside, tabled, head = 0, 0, 0
+    for token in blocks:
         line = token.map[0] + 1 if token.map else 0
-        above = tuple(text for _, text in path)
+        inside += token.nesting * (token.type in ("list_item_open", "list_item_close"))
         if token.type == "table_open":
-            end = next(place for place in range(position, len(blocks)) if blocks[place].type == "table_close")
-            lead = sentences[-1].text if sentences and sentences[-1].kind != "heading" else ""
-            tables.append(_table(blocks[position:end], file, line, lead if _near(sentences, line) else "", above))
-            position = end
+            tabled, rows = line, []
+        elif token.type == "table_close":
+            last = document.sentences[-1] if document.sentences else None
+            near = last is not None and last.kind != "heading" and tabled - last.line <= 4
+            document.tabulate(tabled, rows[0].cells, rows[1:], last.text if last and near else "")
+            tabled = 0
+        elif token.type == "tr_open":
+            rows.append(Row(line or tabled + len(rows), ()))
+        elif token.type == "inline" and tabled:
+            rows[-1] = Row(rows[-1].line, (*rows[-1].cells, plain(token).replace("\n", " ")))
         elif token.type == "heading_open":
-            words = plain(blocks[position + 1])
-            level = int(token.tag[1:])
-            path = [each for each in path if each[0] < level]
-            headings.append(Heading(line, level, words))
-            sentences.append(Sentence(file, line, words, "heading", tuple(text for _, text in path)))
-            path.append((level, words))
-            position += 1
-        elif token.type in ("list_item_open", "list_item_close"):
-            inside.append("item") if token.nesting > 0 else inside.pop()
+            head = int(token.tag[1:])
+        elif token.type == "inline" and head:
+            document.head(line, head, plain(token))
+            head = 0
         elif token.type == "inline":
-            sentences += _sentences(token, file, line, bool(inside), above)
+            _say(document, token, line, "item" if inside else "prose")
         elif token.type == "html_block":
-            part = html.read(token.content, file, line)
-            tables += part.tables
-            sentences += part.sentences
+            html.into(document, token.content, line)
         elif token.type == "fence" and "\\addplot" in token.content:
-            tables += latex.figures(token.content, file, line + 1, above)
-        position += 1
-    return Document(file, "markdown", tables, sentences, headings)
+            latex.draw(document, token.content, line + 1)
+    return document
 
 
 def _without_front_matter(text: str) -> str:
@@ -90,21 +76,14 @@ def _with_bars_escaped(text: str) -> str:
     return "\n".join(lines)
 
 
-def _near(sentences: Sequence[Sentence], line: int) -> bool:
-    return bool(sentences) and line - sentences[-1].line <= 4
-
-
-def _sentences(token: Token, file: str, line: int, item: bool, path: tuple[str, ...]) -> Iterator[Sentence]:
-    """The sentences of a paragraph, each with the line in which it begins."""
-    shown = plain(token)
+def _say(document: Document, token: Token, line: int, kind: Kind) -> None:
+    """Add the sentences of a paragraph, each with the line in which it begins."""
     source, place = token.content.split("\n"), 0
-    for text in split(shown.replace("\n", " ")):
-        beginning = text[:12]
-        for index in range(place, len(source)):
-            if beginning.split(" ")[0] and beginning.split(" ")[0] in source[index]:
-                place = index
-                break
-        yield Sentence(file, line + place, text, "item" if item else "prose", path)
+    for text in split(plain(token).replace("\n", " ")):
+        beginning = text[:12].split(" ")[0]
+        found = (index for index in range(place, len(source)) if beginning and beginning in source[index])
+        place = next(found, place)
+        document.sentences.append(Sentence(document.file, line + place, text, kind, document.above))
 
 
 def plain(token: Token) -> str:
@@ -116,14 +95,3 @@ def plain(token: Token) -> str:
         elif child.type in ("softbreak", "hardbreak") or (child.type == "html_inline" and _BREAK.match(child.content)):
             parts.append("\n" if child.type != "html_inline" else " ")
     return _MATHS.sub(lambda match: latex.plain(match[0]), "".join(parts)).strip()
-
-
-def _table(blocks: Sequence[Token], file: str, line: int, lead: str, path: tuple[str, ...]) -> Table:
-    rows: list[Row] = []
-    for token in blocks:
-        if token.type == "tr_open":
-            rows.append(Row(token.map[0] + 1 if token.map else line + len(rows), ()))
-        elif token.type == "inline":
-            rows[-1] = Row(rows[-1].line, (*rows[-1].cells, plain(token).replace("\n", " ")))
-    header, body = filled(rows[0].cells, rows[1:])
-    return Table(file, line, header, body, lead, path)

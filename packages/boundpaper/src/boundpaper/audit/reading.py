@@ -8,9 +8,8 @@ from pathlib import Path
 
 from boundpaper.adopt.source import READ, Source
 from boundpaper.audit import html, latex, markdown
-from boundpaper.audit.documents import Document, Sentence, together
+from boundpaper.audit.documents import Document, together
 from boundpaper.errors import DataError
-from boundpaper.paper.sentences import split
 from boundpaper.store.text_file import text_of
 
 READERS = {
@@ -35,8 +34,10 @@ def read(path: Path, shown: str) -> Document:
         return markdown.read(text, shown)
     if suffix == ".pdf":
         text = _through("pdftotext", ["-enc", "UTF-8", str(path), "-"], shown)
-        lines = [line for block in text.split("\n\n") for line in split(" ".join(block.split()))]
-        return Document(shown, "pdf", [], [Sentence(shown, 0, line) for line in lines], [])
+        document = Document(shown)
+        for block in text.split("\n\n"):
+            document.say(0, " ".join(block.split()))
+        return document
     if suffix not in READERS:
         raise DataError(
             f"{shown}: {suffix or 'a file without an ending'} cannot be read; give .md, .tex, .html, .docx, .pdf"
@@ -63,7 +64,7 @@ def _with_parts(main: Path, shown: str, text: str) -> Document:
                 seen.add(path.resolve())
                 inner.append((str(path), text_of(Path(), str(path))))
         waiting += reversed(inner)
-    return read[0] if len(read) == 1 and whole else together(read, "latex", whole=whole and read[0].whole)
+    return read[0] if len(read) == 1 and whole else together(read, whole=whole and read[0].whole)
 
 
 def _through(program: str, arguments: list[str], shown: str) -> str:

@@ -1,4 +1,4 @@
-"""Reports of findings: lines, JSON, SARIF for code scanning, and an HTML page with both places marked."""
+"""Reports of findings: JSON, SARIF for code scanning, and an HTML page with both places marked."""
 
 from __future__ import annotations
 
@@ -23,35 +23,25 @@ _STYLE = (
 
 def as_json(findings: Sequence[Finding], suppressed: Suppressed, coverage: Coverage) -> str:
     """All that is known of the findings, and what was read."""
-    listed = [*((each, None) for each in findings), *suppressed]
     rows = [
         {
-            "id": each.id,
-            "kind": each.kind,
-            "level": each.level,
-            "file": each.place.file,
-            "line": each.place.line,
-            "printed": each.what,
-            "expected": each.expected,
-            "why": each.why,
-            "other": {"file": each.other.file, "line": each.other.line} if each.other else None,
-            "suppressed": reason,
+            "id": each.id, "kind": each.kind, "level": each.level, "file": each.place.file, "line": each.place.line,
+            "printed": each.what, "expected": each.expected, "why": each.why,
+            "other": vars(each.other) if each.other else None, "suppressed": reason,
         }
-        for each, reason in listed
-    ]
-    return json.dumps({"findings": rows, "read": vars(coverage)}, indent=2, ensure_ascii=False) + "\n"
+        for each, reason in [*((each, None) for each in findings), *suppressed]
+    ]  # fmt: skip
+    return _written({"findings": rows, "read": vars(coverage)})
 
 
 def as_sarif(findings: Sequence[Finding], suppressed: Suppressed) -> str:
     """A SARIF 2.1.0 log; suppressed findings carry their reason."""
-    listed: list[tuple[Finding, str | None]] = [*((each, None) for each in findings), *suppressed]
     results = []
-    for each, reason in listed:
-        told = f"{each.what}" + (f", expected {each.expected}" if each.expected else "") + f": {each.why}"
+    for each, reason in [*((each, None) for each in findings), *suppressed]:
         result: dict[str, Any] = {
             "ruleId": each.kind,
             "level": each.level,
-            "message": {"text": told},
+            "message": {"text": f"{each.told}: {each.why}"},
             "locations": [_location(each.place)],
             "partialFingerprints": {"boundpaper/v1": each.id},
         }
@@ -60,14 +50,14 @@ def as_sarif(findings: Sequence[Finding], suppressed: Suppressed) -> str:
         if reason is not None:
             result["suppressions"] = [{"kind": "external", "justification": reason}]
         results.append(result)
-    rules = [{"id": kind} for kind in sorted({each.kind for each, _ in listed})]
+    rules = [{"id": kind} for kind in sorted({result["ruleId"] for result in results})]
     driver = {"name": "boundpaper audit", "version": __version__, "rules": rules}
-    log = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
-    }
-    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+    runs = [{"tool": {"driver": driver}, "results": results}]
+    return _written({"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": runs})
+
+
+def _written(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def _location(place: Place) -> dict[str, Any]:
@@ -81,21 +71,19 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
     parts = [f"<!doctype html><meta charset=utf-8><title>Audit</title><style>{_STYLE}</style>"]
     for file, index in numbers.items():
         parts.append(f"<h1>{html.escape(file)}</h1>")
+        looks = {each.other.line: "other" for each in findings if each.other and each.other.file == file}
         here = [each for each in findings if each.place.file == file]
-        others = {each.other.line for each in findings if each.other and each.other.file == file}
+        looks |= {each.place.line: each.level for each in reversed(here)}
         for line, text in enumerate(Path(file).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-            found = [each for each in here if each.place.line == line]
-            look = found[0].level if found else "other" if line in others else ""
-            mark = f' class="{look}"' if look else ""
+            mark = f' class="{looks[line]}"' if line in looks else ""
             parts.append(f'<pre id="f{index}l{line}"{mark}>{html.escape(text) or "&nbsp;"}</pre>')
-            parts += [_aside(each, numbers) for each in found]
+            parts += [_aside(each, numbers) for each in here if each.place.line == line]
     return "\n".join(parts) + "\n"
 
 
 def _aside(finding: Finding, numbers: dict[str, int]) -> str:
-    link = ""
-    if finding.other and finding.other.file in numbers:
-        link = f' <a href="#f{numbers[finding.other.file]}l{finding.other.line}">{html.escape(str(finding.other))}</a>'
-    expected = f", expected {html.escape(finding.expected)}" if finding.expected else ""
-    words = f"<b>{finding.level} [{finding.kind}]</b> {html.escape(finding.what)}{expected}. {html.escape(finding.why)}"
+    link, other = "", finding.other
+    if other and other.file in numbers:
+        link = f' <a href="#f{numbers[other.file]}l{other.line}">{html.escape(str(other))}</a>'
+    words = f"<b>{finding.level} [{finding.kind}]</b> {html.escape(finding.told)}. {html.escape(finding.why)}"
     return f"<aside>{words} ({finding.id}){link}</aside>"

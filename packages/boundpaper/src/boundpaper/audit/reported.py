@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from scipy import stats
 
 from boundpaper.audit.documents import Document, Place, Sentence
-from boundpaper.audit.finding import Finding
+from boundpaper.audit.finding import Finding, Level
 from boundpaper.errors import DataError
-from boundpaper.statistics.rounding import Interval, meets, printed_interval
-from boundpaper.typeset.printed import Printed, parse
+from boundpaper.statistics.rounding import Interval, meets
+from boundpaper.typeset.printed import parse
 
 _VALUE = r"[-\u2212\u2013]?(?:\d{1,7}(?:\.\d{1,8})?|\.\d{1,8})"
 _P = (
@@ -59,131 +59,93 @@ def check(document: Document) -> Iterator[Finding]:
     for sentence in document.sentences:
         text = sentence.text
         if "p" in text and not _OTHER_P.search(text):
-            for pattern in (_TEST, _Z, _R):
-                for match in pattern.finditer(text):
-                    yield from _tested(sentence, match)
+            for match in (match for pattern in (_TEST, _Z, _R) for match in pattern.finditer(text)):
+                yield from _tested(sentence, match)
         for match in _ALONE.finditer(text):
-            yield from _impossible(sentence, match)
-        yield from _intervals(sentence)
+            p = _read(match["p"])
+            if re.search(r"[.\u2212-]", match["p"]) and (p.low < p.high < 0 or (p.low > 1 and match["sign"] in "=>≥")):
+                yield _finding(sentence, match, "0 to 1", "a probability lies between 0 and 1")
+        for match in _INTERVAL.finditer(text):
+            value, low, high = (_read(match[name]) for name in ("value", "low", "high"))
+            if not re.search(r"\b[pnN]\s?[=<>]\s?$", text[: match.start()][-6:]):
+                if low.middle > high.middle:
+                    yield _finding(sentence, match, "", "the ends of the interval run downwards")
+                elif not meets(value, Interval(low.low, high.high)):
+                    ends = f"{match['low']} to {match['high']}"
+                    yield _finding(sentence, match, ends, "the interval does not hold its estimate")
         yield from _percentages(sentence)
 
 
-def _read(text: str) -> Printed | None:
-    body = text.replace("\u2212", "-").replace("\u2013", "-")
-    body = re.sub(r"^(-?)\.", r"\g<1>0.", body)
+def _read(text: str) -> Interval:
+    """The numbers that are printed so; a point may begin them."""
+    body = re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-"))
     try:
-        return parse(body)
+        printed = parse(body)
     except DataError:
-        return None
+        return Interval(math.inf, math.inf)
+    return Interval(printed.low, printed.high)
+
+
+def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, level: Level = "error") -> Finding:
+    place, printed = Place(sentence.file, sentence.line), match[0].strip()
+    return Finding("statistic", level, place, printed, expected, why, (match[0],))
 
 
 def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
+    """A test whose p is not that of its statistic, at either end of what is printed."""
     groups = match.groupdict()
-    statistic = _read(match["value"])
-    p, sign = _read(groups["p"] or groups["p2"]), groups["sign"] or groups["sign2"]
-    if statistic is None or statistic.value is None or p is None or p.value is None or p.decimals is None:
+    statistic, two_sided = _read(match["value"]), _two_sided(groups)
+    p, sign = _read(groups["p"] or groups["p2"] or ""), groups["sign"] or groups["sign2"]
+    if two_sided is None or math.isinf(p.low) or math.isinf(statistic.low):
         return
-    two_sided = _two_sided(groups)
-    if two_sided is None:
-        return
-    name = match["test"]
-    if name == "r" and abs(statistic.value) > 1:
-        yield _finding(sentence, match[0], "at most 1 in size", "a correlation lies between -1 and 1", "error", match)
+    if match["test"] == "r" and max(-statistic.high, statistic.low) > 1:
+        yield _finding(sentence, match, "at most 1 in size", "a correlation lies between -1 and 1")
         return
     sizes = sorted((abs(statistic.low), abs(statistic.high)))
-    if statistic.low <= 0 <= statistic.high:
-        sizes[0] = 0.0
-    range_of = Interval(two_sided(sizes[1]), two_sided(sizes[0]))
-    allowed = [range_of]
-    if _ONE_SIDED.search(sentence.text):
-        allowed.append(range_of * 0.5)
-    if any(_fits(each, sign, p.value, p.decimals) for each in allowed):
-        return
-    printed_low = p.value < 0.05 or (sign == "<" and p.value <= 0.05)
-    changes = (
-        sign not in (">", "≥") and printed_low != (range_of.low < 0.05) and not range_of.low < 0.05 < range_of.high
-    )
-    changes = changes or (sign in (">", "≥") and p.value >= 0.05 and range_of.high < 0.05)
+    true = Interval(two_sided(sizes[1]), two_sided(0.0 if statistic.low <= 0 <= statistic.high else sizes[0]))
+    for one in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
+        if one.low <= p.middle if sign in "<≤" else one.high >= p.middle if sign in ">≥" else meets(one, p):
+            return
+    low = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
+    if sign in ">≥":
+        changes = p.middle >= 0.05 > true.high
+    else:
+        changes = low != (true.low < 0.05) and not true.low < 0.05 < true.high
     why = "recomputed from the statistic as printed" + ("; the decision at .05 changes" if changes else "")
-    yield _finding(sentence, match[0], f"p {_small(range_of)}", why, "error" if changes else "warning", match)
-
-
-def _small(interval: Interval) -> str:
-    return f"from {interval.low:.2g} to {interval.high:.2g}"
+    expected = f"p from {true.low:.2g} to {true.high:.2g}"
+    yield _finding(sentence, match, expected, why, "error" if changes else "warning")
 
 
 def _two_sided(groups: dict[str, str | None]) -> Callable[[float], float] | None:
-    """How a statistic without its sign becomes p; None without degrees of freedom."""
-    test, first, second = groups["test"] or "", groups.get("df1"), groups.get("df2")
+    """How a statistic without its sign becomes p; None without its degrees of freedom."""
+    test, n = groups["test"] or "", groups.get("n") or groups.get("n2")
+    one, two = float(groups.get("df1") or 0), float(groups.get("df2") or 0)
     if test in ("z", "Z"):
         return lambda size: float(2 * stats.norm.sf(size))
-    n = groups.get("n") or groups.get("n2")
-    if test == "r" and (n or first):
-        df = int(n) - 2 if n else float(first or 0)
+    if test == "r":
+        df = int(n) - 2 if n else one
         if df < 1:
             return None
         return lambda size: float(2 * stats.t.sf(size * math.sqrt(df / max(1e-300, 1 - min(size, 1) ** 2)), df))
-    if not first or float(first) <= 0:
+    if one <= 0 or (test == "F" and two <= 0) or (test == "t" and two):
         return None
-    one = float(first)
     if test == "t":
-        return None if second else lambda size: float(2 * stats.t.sf(size, one))
-    if test == "F":
-        return (lambda size: float(stats.f.sf(size, one, float(second)))) if second and float(second) > 0 else None
-    return lambda size: float(stats.chi2.sf(size, one))
-
-
-def _fits(range_of: Interval, sign: str, p: float, decimals: int) -> bool:
-    if sign in ("<", "≤"):
-        return range_of.low <= p
-    if sign in (">", "≥"):
-        return range_of.high >= p
-    return meets(range_of, printed_interval(p, decimals))
-
-
-def _finding(
-    sentence: Sentence, printed: str, expected: str, why: str, level: str, match: re.Match[str] | None = None
-) -> Finding:
-    return Finding(
-        "statistic", "error" if level == "error" else "warning", Place(sentence.file, sentence.line), printed.strip(),
-        expected, why, (printed,),
-    )  # fmt: skip
-
-
-def _impossible(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
-    p = _read(match["p"])
-    if p is None or p.value is None or not re.search(r"[.\u2212-]", match["p"]):
-        return
-    if p.value < 0 or (p.value > 1 and match["sign"] in "=>≥"):
-        yield _finding(sentence, match[0], "0 to 1", "a probability lies between 0 and 1", "error")
-
-
-def _intervals(sentence: Sentence) -> Iterator[Finding]:
-    for match in _INTERVAL.finditer(sentence.text):
-        if re.search(r"\b[pnN]\s?[=<>]\s?$", sentence.text[: match.start()][-6:]):
-            continue
-        value, low, high = (_read(match[name]) for name in ("value", "low", "high"))
-        if value is None or low is None or high is None or low.value is None or high.value is None:
-            continue
-        if low.value > high.value:
-            why = "the ends of the interval run downwards"
-            yield _finding(sentence, match[0], "", why, "error")
-        elif not meets(Interval(value.low, value.high), Interval(low.low, high.high)):
-            limits = f"{match['low']} to {match['high']}"
-            yield _finding(sentence, match[0], limits, "the interval does not hold its estimate", "error")
+        return lambda size: float(2 * stats.t.sf(size, one))
+    return lambda size: float(stats.f.sf(size, one, two) if test == "F" else stats.chi2.sf(size, one))
 
 
 def _percentages(sentence: Sentence) -> Iterator[Finding]:
     """A percentage that no count of so many things gives (GRIM)."""
     for match in _GRIM.finditer(sentence.text):
-        n, percent = int(match["n"]), _read(match["percent"])
-        if match["noun"] not in _COUNTED or n < 2 or percent is None or percent.decimals is None:
-            continue
-        if n >= 100 * 10**percent.decimals or _HEDGED.search(sentence.text[: match.start()]):
-            continue
-        low, high = percent.low * n / 100, percent.high * n / 100
-        if math.floor(high + 1e-9) < math.ceil(low - 1e-9):
-            near = [100 * count / n for count in (math.floor(low), math.ceil(high))]
-            expected = " or ".join(f"{each:.{max(1, percent.decimals)}f} %" for each in near)
-            why = f"no whole number of {n} {match['noun']} is {match['percent']} % of them"
-            yield _finding(sentence, match[0], expected, why, "warning")
+        n, percent, places = int(match["n"]), _read(match["percent"]), len(match["percent"].partition(".")[2])
+        if (
+            match["noun"] in _COUNTED
+            and 2 <= n < 100 * 10**places
+            and not _HEDGED.search(sentence.text[: match.start()])
+        ):
+            low, high = percent.low * n / 100, percent.high * n / 100
+            if math.floor(high + 1e-9) < math.ceil(low - 1e-9):
+                near = [100 * count / n for count in (math.floor(low), math.ceil(high))]
+                expected = " or ".join(f"{each:.{max(1, places)}f} %" for each in near)
+                why = f"no whole number of {n} {match['noun']} is {match['percent']} % of them"
+                yield _finding(sentence, match, expected, why, "warning")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 
 from boundpaper.audit.documents import Document, Place, Table
 from boundpaper.audit.finding import Finding, Formula, Relation
@@ -23,7 +22,6 @@ _GENERIC_TEXT = (
 )
 _GENERIC = frozenset(word.removesuffix("s") for word in _GENERIC_TEXT.split())
 _ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
-_NUMBERING = re.compile(r"^(?:(?:Figure|Table|Fig\.)\s\w{1,3}[:.]\s|\d{1,2}(?:\.\d{1,2}){0,3}\.?\s)")
 STEM = 6
 FEWEST = 3
 """Different cells of three digits in two tables that have to agree before one that differs is named."""
@@ -80,8 +78,6 @@ def check(document: Document) -> Iterator[Finding]:
     for index, first in enumerate(named):
         for second in named[index + 1 :]:
             yield from _compared(first, second)
-            if first.table.kind != second.table.kind:
-                yield from _of_one_title(*sorted((first, second), key=lambda each: each.table.kind))
 
 
 def _matched(first: Named, second: Named) -> Iterator[tuple[Cell, Cell]]:
@@ -155,23 +151,6 @@ def _compared(first: Named, second: Named) -> Iterator[Finding]:
             tuple(part for one, two in differ for part in (one.name, one.number.text, two.number.text)),
             differ[0][0].place,
         )  # fmt: skip
-
-
-def _of_one_title(drawn: Named, printed: Named) -> Iterator[Finding]:
-    """A figure and a table of one title and the same columns of which no row agrees."""
-    titles = [_NUMBERING.sub("", each.table.path[-1]) if each.table.path else "" for each in (drawn, printed)]
-    names = [{column.name: column.numbers for column in each.table.columns} for each in (drawn, printed)]
-    if not titles[0] or titles[0] != titles[1] or len(names[0]) < 2 or not names[0].keys() <= names[1].keys():
-        return
-    rows = [[one for one in zip(*(each[name] for name in names[0]), strict=True) if None not in one] for each in names]
-    if any(all(a and b and meets(a.loose, b.loose) for a, b in zip(*each, strict=True)) for each in product(*rows)):
-        return
-    places = [Place(each.table.file, each.table.line) for each in (drawn, printed)]
-    shown = "; ".join(", ".join(one.text for one in row if one) for row in rows[0])
-    yield Finding(
-        "same-quantity", "warning", places[0], f"figure {titles[0]!r}", "",
-        f"the table of this title at line {places[1].line} has none of its rows {shown}", (titles[0], shown), places[1],
-    )  # fmt: skip
 
 
 def _slip(one: Number, two: Number) -> bool:

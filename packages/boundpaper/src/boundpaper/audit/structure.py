@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from boundpaper.audit.documents import Document, Place, Sentence
-from boundpaper.audit.finding import Finding
+from boundpaper.audit.documents import Document, Heading, Place, Sentence
+from boundpaper.audit.finding import Finding, Level
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+(?P<title>[^\W\d_].*)")
 _LEADING = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}")
@@ -21,10 +21,6 @@ _OF_OTHERS = re.compile(r"\bet al\b|\[\d|\b(?:original|their|supplement\w*|appen
 _VERSIONS = re.compile(r"\b(?:change ?log|releases?|versions?|history|news|updates?)\b", re.IGNORECASE)
 
 
-_Numbered = tuple[tuple[int, ...], str, str, int]
-"""Parts of a number, the heading, its file, its line."""
-
-
 def check(document: Document) -> Iterator[Finding]:
     """Findings of headings, captions and references of one document."""
     yield from _sections(document)
@@ -32,115 +28,94 @@ def check(document: Document) -> Iterator[Finding]:
     yield from _labels(document)
 
 
+def _finding(
+    level: Level, kind: str, place: Place, what: str, why: str, values: Sequence[str], other: Place | None = None
+) -> Finding:
+    return Finding(kind, level, place, what, "", why, tuple(values), other)
+
+
 def _sections(document: Document) -> Iterator[Finding]:
     """Two sections of one number, and a number left out, under one parent."""
-    path: list[str] = []
-    under: dict[tuple[tuple[str, ...], int], list[_Numbered]] = {}
-    levels: list[int] = []
+    path: list[Heading] = []
+    under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Heading]]] = {}
     for heading in document.headings:
-        while levels and levels[-1] >= heading.level:
-            levels.pop()
-            path.pop()
+        path = [each for each in path if each.level < heading.level]
         match = _NUMBERED.match(heading.text)
-        if match and not any(_VERSIONS.search(each) for each in path):
-            parts = tuple(int(part) for part in match["number"].split("."))
-            under.setdefault((tuple(path), len(parts)), []).append(
-                (parts, heading.text, heading.file or document.file, heading.line)
-            )
-        levels.append(heading.level)
-        path.append(heading.text)
+        if match and not any(_VERSIONS.search(each.text) for each in path):
+            *outer, last = [int(part) for part in match["number"].split(".")]
+            under.setdefault((tuple(each.text for each in path), tuple(outer)), []).append((last, heading))
+        path.append(heading)
     known = {match[0] for heading in document.headings if (match := _LEADING.match(heading.text))}
-    for numbered in under.values():
-        if len(numbered) < 3 or len({parts[:-1] for parts, *_ in numbered}) > 1:
+    parents = Counter((above, len(outer)) for above, outer in under)
+    for (above, parent), numbered in under.items():
+        if len(numbered) < 3 or parents[above, len(parent)] > 1:
             continue
-        for (first, title, *_), (second, other, file, line) in pairwise(numbered):
-            place = Place(file, line)
+        for (first, before), (second, heading) in pairwise(numbered):
+            place, what = Place(heading.file, heading.line), f"heading {heading.text!r}"
+            values = (heading.text, before.text)
             if second == first:
-                words = f"follows a section of the same number, {title!r}"
-                yield Finding("section-number", "error", place, f"heading {other!r}", "", words, (other, title))
-            elif second[-1] > first[-1] + 1 and second[-1] - first[-1] <= 3:
-                if ".".join(map(str, (*first[:-1], first[-1] + 1))) in known:
-                    continue  # it stands elsewhere, under another heading
-                words = f"follows {title!r}: a number is left out"
-                yield Finding("section-number", "warning", place, f"heading {other!r}", "", words, (other, title))
+                why = f"follows a section of the same number, {before.text!r}"
+                yield _finding("error", "section-number", place, what, why, values)
+            elif first + 1 < second <= first + 3 and ".".join(map(str, (*parent, first + 1))) not in known:
+                why = f"follows {before.text!r}: a number is left out"
+                yield _finding("warning", "section-number", place, what, why, values)
+
+
+def _captions(document: Document) -> Iterator[Finding]:
+    """Captions of one number, numbers left out or out of order, and references to none."""
+    captions: dict[str, list[tuple[int, Sentence]]] = {"Figure": [], "Table": []}
+    cited: list[tuple[str, int, Sentence]] = []
+    for sentence in document.sentences:
+        caption = _CAPTION.match(sentence.text)
+        if caption and sentence.kind != "heading":
+            captions[_kind(caption["kind"])].append((int(caption["number"]), sentence))
+        for match in _CITED.finditer(sentence.text, caption.end() if caption else 0):
+            if not _ELSEWHERE.match(match["after"]) and not _OF_OTHERS.search(sentence.text):
+                cited.append((_kind(match["kind"]), int(match["number"]), sentence))
+    for kind, found in captions.items():
+        numbers = Counter(number for number, _ in found)
+        if len(found) < 2:
+            continue
+        for number in numbers:
+            first, *_, last = [sentence for each, sentence in found if each == number] * 2
+            if first.text != last.text:
+                why = f"{numbers[number]} captions have this number"
+                values: tuple[str, ...] = (kind, str(number), last.text[:60])
+                yield _finding("error", "caption-number", _at(last), f"{kind} {number}", why, values, _at(first))
+        late = [(one, two) for one, two in pairwise(found) if one[0] > two[0] and one[1].file == two[1].file]
+        for (number, sentence), (smaller, other) in late if 4 * len(late) < len(found) else ():
+            why, values = f"it stands before {kind} {smaller}", (kind, str(number), str(smaller))
+            yield _finding("warning", "caption-number", _at(sentence), f"{kind} {number}", why, values, _at(other))
+        missing = sorted(set(range(1, max(numbers))) - set(numbers))
+        if len(missing) == 1 != missing[0] and len(found) > 2:
+            after = next(sentence for number, sentence in found if number > missing[0])
+            why, values = f"no caption has this number, and {len(numbers)} others have theirs", (kind, str(missing[0]))
+            yield _finding("error", "caption-number", _at(after), f"{kind} {missing[0]}", why, values)
+        for what, number, sentence in cited:
+            if what == kind and number not in numbers:
+                why = f"no caption has this number; {len(found)} captions are numbered up to {max(numbers)}"
+                values = (kind, str(number), sentence.text[:60])
+                yield _finding("error", "reference", _at(sentence), f"{kind} {number}", why, values)
 
 
 def _kind(word: str) -> str:
     return "Table" if word.startswith("Tab") else "Figure"
 
 
-def _captions(document: Document) -> Iterator[Finding]:
-    """Captions of one number, numbers left out, and references to none."""
-    captions: dict[str, list[tuple[int, Sentence]]] = {"Figure": [], "Table": []}
-    cited: list[tuple[str, int, Sentence]] = []
-    for sentence in document.sentences:
-        match = _CAPTION.match(sentence.text)
-        if match and sentence.kind != "heading":
-            captions[_kind(match["kind"])].append((int(match["number"]), sentence))
-        for other in _CITED.finditer(sentence.text, match.end() if match else 0):
-            if not _ELSEWHERE.match(other["after"]) and not _OF_OTHERS.search(sentence.text):
-                cited.append((_kind(other["kind"]), int(other["number"]), sentence))
-    for kind, found in captions.items():
-        numbers = [number for number, _ in found]
-        if len(numbers) < 2:
-            continue
-        for number, count in Counter(numbers).items():
-            if count > 1:
-                first, last = ([each for each in found if each[0] == number][place][1] for place in (0, -1))
-                if first.text == last.text:
-                    continue
-                yield Finding(
-                    "caption-number", "error", Place(last.file, last.line), f"{kind} {number}", "",
-                    f"{count} captions have this number", (kind, str(number), last.text[:60]),
-                    Place(first.file, first.line),
-                )  # fmt: skip
-        yield from _out_of_order(kind, found)
-        if len(numbers) >= 3 and min(numbers) == 1:
-            yield from _left_out(kind, numbers, found)
-        for what, number, sentence in cited:
-            if what == kind and number not in numbers:
-                yield Finding(
-                    "reference", "error", Place(sentence.file, sentence.line), f"{kind} {number}", "",
-                    f"no caption has this number; {len(numbers)} captions are numbered up to {max(numbers)}",
-                    (kind, str(number), sentence.text[:60]),
-                )  # fmt: skip
-
-
-def _out_of_order(kind: str, found: Sequence[tuple[int, Sentence]]) -> Iterator[Finding]:
-    """The captions that stand before one of a smaller number, where most are in order."""
-    late = [
-        (first, second) for first, second in pairwise(found) if first[0] > second[0] and first[1].file == second[1].file
-    ]
-    for (number, sentence), (smaller, other) in late if 4 * len(late) < len(found) else ():
-        yield Finding(
-            "caption-number", "warning", Place(sentence.file, sentence.line), f"{kind} {number}", "",
-            f"it stands before {kind} {smaller}", (kind, str(number), str(smaller)), Place(other.file, other.line),
-        )  # fmt: skip
-
-
-def _left_out(kind: str, numbers: Sequence[int], found: Sequence[tuple[int, Sentence]]) -> Iterator[Finding]:
-    missing = sorted(set(range(1, max(numbers))) - set(numbers))
-    if len(missing) == 1:
-        after = next(sentence for number, sentence in found if number > missing[0])
-        yield Finding(
-            "caption-number", "error", Place(after.file, after.line), f"{kind} {missing[0]}", "",
-            f"no caption has this number, and {len(set(numbers))} others have theirs", (kind, str(missing[0])),
-        )  # fmt: skip
+def _at(sentence: Sentence) -> Place:
+    return Place(sentence.file, sentence.line)
 
 
 def _labels(document: Document) -> Iterator[Finding]:
     r"""`\ref` without `\label`, and a label twice, where the document is one file."""
-    if not document.whole:
-        return
-    names = Counter(name for name, _ in document.labels)
-    for name, place in document.references:
-        if name not in names:
-            words = "no \\label of the document has this name"
-            yield Finding("reference", "error", place, f"\\ref{{{name}}}", "", words, (name,))
-    for name, count in names.items():
-        if count > 1:
-            places = [place for each, place in document.labels if each == name]
-            yield Finding(
-                "reference", "error", places[-1], f"\\label{{{name}}}", "",
-                f"it is set {count} times", (name,), places[0],
-            )  # fmt: skip
+    labels: dict[str, list[Place]] = {}
+    for name, place in document.labels if document.whole else ():
+        labels.setdefault(name, []).append(place)
+    for name, place in document.references if document.whole else ():
+        if name not in labels:
+            why = "no \\label of the document has this name"
+            yield _finding("error", "reference", place, f"\\ref{{{name}}}", why, (name,))
+    for name, (first, *more) in labels.items():
+        if more:
+            why = f"it is set {len(more) + 1} times"
+            yield _finding("error", "reference", more[-1], f"\\label{{{name}}}", why, (name,), first)

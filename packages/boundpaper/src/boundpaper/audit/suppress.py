@@ -1,12 +1,9 @@
 """Suppressed findings: a YAML file that gives a reason for each; an entry that matches nothing is an error.
 
-    - id: 1f0c2a9b
-      kind: total
-      printed: Total = 97 of votes
-      reason: Three votes were invalid; the sentence below the table says so and names them.
-
-The id is made of the printed numbers, so that a changed number brings its finding back; an entry whose finding is gone
-is an error, so that the file holds what is true of the document as it is.
+- id: 1f0c2a9b
+kind: total
+printed: Total = 97 of votes
+reason: Three votes were invalid; the sentence below the table says so and names them.
 """
 
 from __future__ import annotations
@@ -39,16 +36,14 @@ def read(file: str) -> dict[str, Mapping[str, str]]:
     if not isinstance(held, list | type(None)):
         raise DataError(f"{file}: a list of entries is expected, each with {', '.join(FIELDS)}")
     for place, entry in enumerate(held or (), 1):
-        where = f"{file}: entry {place}"
         if not isinstance(entry, dict) or set(entry) != set(FIELDS):
-            raise DataError(f"{where}: give {', '.join(FIELDS)}, and nothing else")
+            raise DataError(f"{file}: entry {place}: give {', '.join(FIELDS)}, and nothing else")
         words = {key: str(value).strip() for key, value in entry.items()}
         if len(words["reason"].split()) < FEWEST_WORDS:
-            raise DataError(
-                f"{where}: the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why"
-            )
+            told = f"the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why"
+            raise DataError(f"{file}: entry {place}: {told}")
         if words["id"] in entries:
-            raise DataError(f"{where}: {words['id']} appears twice; keep one entry")
+            raise DataError(f"{file}: entry {place}: {words['id']} appears twice; keep one entry")
         entries[words["id"]] = words
     return entries
 
@@ -65,9 +60,9 @@ def parted(
     """
     by_id = {each.id: each for each in findings}
     for key, entry in entries.items():
-        if key not in by_id:
+        found = by_id.get(key)
+        if found is None:
             raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
-        found = by_id[key]
         if (entry["kind"], entry["printed"]) != (found.kind, found.what):
             raise DataError(f"{file}: {key} is [{found.kind}] {found.what}; write its kind and the printed text so")
     left = [each for each in findings if each.id not in entries]
