@@ -2,6 +2,7 @@
 
 import json
 
+import jsonschema
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -101,6 +102,51 @@ def test_the_forms_name_the_same_finding(folder):
     assert '<pre id="f0l5" class="error">| c | 13.3' in (folder / "page.html").read_text(encoding="utf-8")
 
 
+def closed(required, **more):
+    """A JSON schema of an object: nothing but the named properties, of which some have to be there."""
+    properties = required | more
+    return {"type": "object", "required": list(required), "properties": properties, "additionalProperties": False}
+
+
+def several(of, fewest=0):
+    return {"type": "array", "items": of, "minItems": fewest}
+
+
+TEXT = {"type": "string"}
+PLACE = closed({"physicalLocation": closed(
+    {"artifactLocation": closed({"uri": {"type": "string", "pattern": r"^(?:[\w.~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})+$"}})},
+    region=closed({"startLine": {"type": "integer", "minimum": 1}}),
+)})  # fmt: skip
+RESULT = closed(
+    {"message": closed({"text": TEXT})},
+    ruleId=TEXT,
+    level={"enum": ["none", "note", "warning", "error"]},
+    locations=several(PLACE),
+    relatedLocations=several(PLACE),
+    partialFingerprints={"type": "object", "additionalProperties": TEXT},
+    suppressions=several(closed({"kind": {"enum": ["inSource", "external"]}}, justification=TEXT)),
+)
+DRIVER = closed({"name": TEXT}, version=TEXT, rules=several(closed({"id": TEXT})))
+RUN = closed({"tool": closed({"driver": DRIVER})}, results=several(RESULT))
+SARIF = closed({"version": {"const": "2.1.0"}, "runs": several(RUN, 1)}, **{"$schema": TEXT})
+"""What the schema of SARIF 2.1.0 requires of the properties that are written, and no others."""
+
+
+def test_sarif_keeps_the_rules_of_its_schema(folder):
+    (folder / "a b.md").write_text(TABLE, encoding="utf-8")
+    both = f"# Day\n\n{HEIGHTS}\n\n# Again\n\n{HEIGHTS.replace('12.75', '12.57')}\n"
+    (folder / "b.md").write_text(both, encoding="utf-8")
+    log = json.loads(run("a b.md", "b.md", "--format", "sarif").output)
+    jsonschema.validate(log, SARIF)
+    results = log["runs"][0]["results"]
+    assert [result["ruleId"] for result in results] == ["relation", "same-quantity"]
+    assert {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]} == {"relation", "same-quantity"}
+    assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b.md"
+    assert results[1]["relatedLocations"][0]["physicalLocation"]["region"] == {"startLine": 8}
+    (folder / "c.md").write_text(RIGHT, encoding="utf-8")
+    jsonschema.validate(json.loads(run("c.md", "--format", "sarif").output), SARIF)
+
+
 def baseline(folder, **changed):
     (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
     entry = {key: finding[key] for key in ("id", "kind", "printed")}
@@ -191,6 +237,38 @@ def test_a_relation_becomes_a_check_that_finds_the_same(folder, text, false):
     verdicts = promoted(folder, text)
     assert [each.key for each in verdicts if each.verdict == "contradicted"] == false
     assert len(verdicts) == 4
+
+
+LAMPS = [("red lamp", "18.41"), ("blue lamp", "19.32"), ("green lamp", "17.55"), ("old lamp", "12.75")]
+HEIGHTS = "\n".join(["| Lamp | Height |", "|--|--|", *(f"| {name} | {height} |" for name, height in LAMPS)])
+
+
+@pytest.mark.parametrize(
+    ("text", "contradicted", "count"),
+    [
+        ("The drop is 12.5 - 3.1 = 9.9 in all.", ["12.5 - 3.1 = 9.9"], 1),
+        ("The lamp is right in 12 of 20 trials (65%).", ["12 of 20 trials (65%"], 1),
+        (f"# Day\n\n{HEIGHTS}\n\n# Again\n\n{HEIGHTS.replace('12.75', '12.57')}\n", ["old lamp, Height"], 4),
+    ],
+)
+def test_an_equation_a_share_and_a_copy_become_checks_that_find_the_same(folder, text, contradicted, count):
+    verdicts = promoted(folder, text)
+    assert [each.key for each in verdicts if each.verdict == "contradicted"] == contradicted
+    assert len(verdicts) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("They differ, t(20) = 1.10, p = .03.", "statistic"),
+        ("Figure 1: A lamp.\n\nFigure 2: A bean.\n\nFigure 2: A pot.", "caption-number"),
+    ],
+)
+def test_a_kind_that_is_no_check_is_refused_by_name(folder, text, kind):
+    (folder / "a.md").write_text(text, encoding="utf-8")
+    (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
+    refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
+    assert f"is [{kind}] and cannot be promoted" in str(refused.exception)
 
 
 def test_what_is_no_relation_is_not_promoted(folder):
