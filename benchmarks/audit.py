@@ -44,10 +44,10 @@ def documents(folder: Path) -> Iterator[Document]:
 
 
 def share(found: int, of: int) -> str:
-    """A count of a count with its share and 95 % interval (Wilson)."""
+    """A count of a count with its share and exact 95 % interval (Clopper-Pearson)."""
     if not of:
         return "0 of 0"
-    low, high = proportion_confint(found, of, method="wilson")
+    low, high = proportion_confint(found, of, method="beta")
     return f"{found} of {of} ({100 * found / of:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
 
 
