@@ -349,7 +349,7 @@ def test_memory_is_weighed_for_the_longest_prompt(
     assert longest_prompt(project, ModelSource(str(folder))) == 16384
     monkeypatch.setattr(running, "run", lambda *_, **__: [])
     given: dict[str, Any] = dict.fromkeys(
-        ["recipe", "everything", "against", "revision", "quantize", "tokens", "place", "name", "load_as", "scaling"]
+        ["recipe", "everything", "revision", "quantize", "tokens", "place", "name", "load_as", "scaling"]
     )
     given |= {
         "model": str(folder),
@@ -360,7 +360,7 @@ def test_memory_is_weighed_for_the_longest_prompt(
         "seeds": (0,),
     }
     given |= {"position": "as configured", "anyway": False, "again": False, "replace": False, "executor": "local"}
-    given |= {"texts": 1, "items": 1, **dict.fromkeys(["partition", "minutes", "gpus", "memory"])}
+    given |= {"texts": 1, "items": 1, "resources": None, "against": ()}
     for name, tokens in (("context_length", "16,384"), ("sinks", "2,048")):
         ask(project, [name], **given)
         assert f"for {tokens} tokens" in capsys.readouterr().err

@@ -46,9 +46,7 @@ def run(
     weights: Path | None = None,
     jobs: int = 1,
     executor: str = "local",
-    partition: str | None = None,
-    minutes: int | None = None,
-    memory: float | None = None,
+    resources: Resources | None = None,
 ) -> list[str]:
     """Train and measure what is asked for; give one line per model.
 
@@ -88,7 +86,6 @@ def run(
     ]
     names = [f"base {base}, seed {seed}, {some}" for base, seed, some in missing]
     folder = root / work.HOME / "jobs"
-    resources = Resources(partition=partition, minutes=minutes, memory=memory)
     with bar("families") as shown, open_executor(executor, folder, workers=jobs, resources=resources) as pool:
 
         def tell(state: JobProgress) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from analysis.population.recipe import ARMS, BASES, TUNING
-from keyquery.measure.choices import EXECUTORS
+from keyquery.measure.loading_options import jobs
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
@@ -36,10 +36,7 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 @click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Number of processes, each with one thread."
 )
-@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--partition", help="Slurm partition.")
-@click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
-@click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
+@jobs
 @click.pass_obj
 def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **asked: Any) -> None:
     """Train and measure models of the population that are not measured yet; continues where it was stopped.

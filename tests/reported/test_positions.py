@@ -11,6 +11,7 @@ import torch
 import transformers
 
 from boundpaper.errors import ModelError
+from keyquery.jobs import Resources
 from keyquery.measure.capture import run as capture_command
 from keyquery.models.attention.reach import positions_made_for, rows_of_positions
 from keyquery.models.captures import capture as capturing
@@ -51,7 +52,7 @@ def test_a_context_beyond_what_a_rotary_model_was_made_for(tmp_path: Path, capsy
     assert [state.notes for state in told] == [(note,), (), ()]
     assert json.loads((options.out / "manifest.json").read_text())["notes"] == [note]
     assert "longer than the model was made for" in (options.out / "README.md").read_text()
-    nothing = dict.fromkeys(("revision", "quantize", "partition", "minutes", "gpus", "memory"))
+    nothing = {"revision": None, "quantize": None, "resources": Resources()}
     how: dict[str, Any] = {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "executor": "local", "jobs": 1}
     how |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0, **nothing}
     for out in (options.out, tmp_path / "again"):  # of what is there, and anew

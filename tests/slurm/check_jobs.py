@@ -82,13 +82,21 @@ def test_three_jobs_are_one_array_and_stay_finished(tmp_path: Path) -> None:
 
 
 def test_resources_reach_the_job(tmp_path: Path) -> None:
-    asked = Resources(partition="main", minutes=30, cpus=2, memory=0.5)
+    setup = ("export LAB_GREETING=hello",)
+    asked = Resources(partition="main", minutes=30, cpus=2, memory=0.5, constraint="lab", setup=setup, at_once=1)
     with open_executor("slurm", tmp_path, resources=asked) as executor:
-        names = ("SLURM_CPUS_PER_TASK", "SLURM_JOB_PARTITION")
+        names = ("SLURM_CPUS_PER_TASK", "SLURM_JOB_PARTITION", "LAB_GREETING")
         arguments = [{"name": name} for name in names]
-        assert run_jobs(jobs_work.environment, arguments, executor, tmp_path) == ["2", "main"]
+        assert run_jobs(jobs_work.environment, arguments, executor, tmp_path) == ["2", "main", "hello"]
     (script,) = (tmp_path / "slurm").glob("*_submission.sh")
-    for line in ("--time=30", "--mem=512MB", "--cpus-per-task=2", "--partition=main", "--array=0-1%2"):
+    for line in (
+        "--time=30",
+        "--mem=512MB",
+        "--cpus-per-task=2",
+        "--partition=main",
+        "--constraint=lab",
+        "--array=0-2%1",
+    ):
         assert f"#SBATCH {line}\n" in script.read_text()
 
 

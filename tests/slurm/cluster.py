@@ -45,7 +45,7 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=1
 SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=5
-NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000 Feature=lab
 PartitionName=main Nodes={host} Default=YES MaxTime=60 State=UP
 """
 

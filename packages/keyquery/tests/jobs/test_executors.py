@@ -30,6 +30,7 @@ def test_local_by_name(tmp_path: Path) -> None:
         ("k8s", {}, "unknown executor 'k8s': it is local or slurm$"),
         ("local", {"workers": 0}, "0 jobs at a time: give 1 or more"),
         ("local", {"resources": Resources(partition="p", minutes=20)}, "keeps no partition and no minutes limit"),
+        ("local", {"resources": Resources(setup=("true",), qos="q")}, "keeps no qos and no setup limit"),
         ("slurm", {"workers": "gpu"}, "for slurm give the GPUs of each job"),
     ],
 )
@@ -47,7 +48,10 @@ def test_wrong_requests(tmp_path: Path, name: str, options: dict[str, Any], mess
         ({"memory": 0.0}, "0 GiB of memory"),
         ({"memory": float("nan")}, "nan GiB of memory"),
         ({"memory": float("inf")}, "inf GiB of memory"),
-        ({"partition": "a b"}, "'a b' is not a partition; `sinfo` lists"),
+        ({"partition": "a b"}, "the partition 'a b' is not one word; `sinfo` lists"),
+        ({"account": ""}, "the account '' is not one word; `sacctmgr"),
+        ({"setup": ("a\nb",)}, r"'a\\nb' is no single line"),
+        ({"at_once": 0}, "0 jobs at once"),
     ],
 )
 def test_resources_out_of_range(asked: dict[str, Any], message: str) -> None:
@@ -82,6 +86,11 @@ def test_what_slurm_is_asked_for() -> None:
     assert asked == {
         "name": "jobs", "timeout_min": 90, "mem_gb": 24.0, "cpus_per_task": 4, "gpus_per_node": 1,
         "slurm_partition": "gpu", "slurm_array_parallelism": 8,
+        "slurm_account": None, "slurm_qos": None, "slurm_constraint": None,
+    }  # fmt: skip
+    more = parameters(Resources(account="lab", qos="long", constraint="a100|h100", at_once=2), 8)
+    assert {name: more[name] for name in more if name.startswith("slurm") and more[name]} == {
+        "slurm_account": "lab", "slurm_qos": "long", "slurm_constraint": "a100|h100", "slurm_array_parallelism": 2,
     }  # fmt: skip
     assert {name: value for name, value in parameters(Resources(gpus=0)).items() if value is not None} == {
         "name": "jobs", "timeout_min": 60,
@@ -104,6 +113,14 @@ def test_a_queue_that_does_not_answer_is_no_empty_queue(tmp_path: Path, monkeypa
     assert squeue.states("me") is None
     (tmp_path / "squeue").write_text("#!/bin/sh\nexit 0\n")
     assert squeue.states("me") == {}
+
+
+def test_arrays_are_as_large_as_the_cluster_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    for said, most in (("echo 'MaxArraySize            = 301'", 300), ("exit 1", 1000)):
+        (tmp_path / "scontrol").write_text(f"#!/bin/sh\n{said}\n")
+        (tmp_path / "scontrol").chmod(0o755)
+        assert squeue.largest_array() == most
 
 
 def test_reasons_say_what_to_change() -> None:

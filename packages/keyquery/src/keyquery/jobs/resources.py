@@ -11,6 +11,12 @@ MINUTES = 60  # the time limit where none is given
 # submitit has Slurm signal a job 90 s before its end, and takes that for a timeout only within the last 10 min of it;
 # a much shorter job is signalled, and so ended, at its start
 LEAST_MINUTES = 10
+_NAMED = {  # words that Slurm knows, and what lists them
+    "partition": "`sinfo` lists the partitions",
+    "account": "`sacctmgr show associations` lists the accounts",
+    "qos": "`sacctmgr show qos` lists them",
+    "constraint": "`sinfo --format='%N %f'` lists the features of nodes",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +25,8 @@ class Resources:
 
     Parameters
     ----------
-    partition : str or None
-        Slurm's partition.
+    partition, account, qos, constraint : str or None
+        Slurm's partition, the account that pays, the quality of service, and the features that a node must have.
     minutes : int or None
         Slurm's time limit, at least 10; 60 when None.
     gpus : int or None
@@ -29,6 +35,10 @@ class Resources:
         Processor cores of a job.
     memory : float or None
         Slurm's memory limit in GiB.
+    setup : tuple of str
+        Lines that the shell of a Slurm job runs before it, such as `module load cuda`.
+    at_once : int or None
+        Jobs of Slurm that run at the same time; all of them when None.
 
     Raises
     ------
@@ -41,6 +51,11 @@ class Resources:
     gpus: int | None = None
     cpus: int | None = None
     memory: float | None = None
+    account: str | None = None
+    qos: str | None = None
+    constraint: str | None = None
+    setup: tuple[str, ...] = ()
+    at_once: int | None = None
 
     def __post_init__(self) -> None:
         if self.minutes is not None and self.minutes < LEAST_MINUTES:
@@ -54,9 +69,17 @@ class Resources:
             raise ThesisError(f"{self.cpus} CPU cores: give 1 or more")
         if self.memory is not None and not 0 < self.memory < math.inf:
             raise ThesisError(f"{self.memory:g} GiB of memory: give a number above 0")
-        if self.partition is not None and (not self.partition or self.partition.split() != [self.partition]):
-            raise ThesisError(f"the partition {self.partition!r} is not a partition; `sinfo` lists the partitions")
+        if self.at_once is not None and self.at_once < 1:
+            raise ThesisError(f"{self.at_once} jobs at once: give 1 or more")
+        for name, listed in _NAMED.items():
+            given = getattr(self, name)
+            if given is not None and given.split() != [given]:
+                raise ThesisError(f"the {name} {given!r} is not one word; {listed}")
+        for line in self.setup:
+            if not line.strip() or "\n" in line:
+                raise ThesisError(f"the setup line {line!r} is no single line for a shell; give each line by itself")
 
     def only_slurm(self) -> list[str]:
         """Names of the given limits that only Slurm can enforce."""
-        return [name for name in ("partition", "minutes", "memory") if getattr(self, name) is not None]
+        names = (*_NAMED, "minutes", "memory", "setup", "at_once")
+        return [name for name in names if getattr(self, name) not in (None, ())]

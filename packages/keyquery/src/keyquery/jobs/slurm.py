@@ -33,7 +33,6 @@ from keyquery.jobs.resources import MINUTES, Resources
 
 P = ParamSpec("P")
 T = TypeVar("T")
-ARRAY = 1000  # jobs of one array: Slurm takes 1000 where its administrator has not said otherwise
 LOOK_SECONDS = 1.0  # between two looks for results
 RESULT_SECONDS = 60.0  # that a result may take from a node's cache of a shared file system to ours
 _SBATCH = re.compile(r"^sbatch: (?:error|fatal|warning): ")
@@ -54,8 +53,7 @@ class _Open:
 class SlurmExecutor(JobExecutor):
     """Submits every call to Slurm; calls submitted together are one array.
 
-    An account, a quality of service or a constraint is taken from Slurm's own variables: `SBATCH_ACCOUNT`,
-    `SBATCH_QOS`, `SBATCH_CONSTRAINT` (see `man sbatch`).
+    What `resources` leaves open is taken from Slurm's own variables, such as `SBATCH_ACCOUNT` (see `man sbatch`).
 
     Parameters
     ----------
@@ -82,6 +80,7 @@ class SlurmExecutor(JobExecutor):
             raise MissingDependency.package("submitit", "cluster", "for the executor slurm") from None
         logging.getLogger("submitit").setLevel(logging.ERROR)  # its remarks on accounting say nothing of the jobs
         self._folder, self._look, self._minutes = folder.absolute(), look, resources.minutes or MINUTES
+        self._setup = list(resources.setup)
         self._executor = submitit.AutoExecutor(folder=self._folder, cluster="slurm")
         self._executor.update_parameters(**parameters(resources, parallel))
         self._user = getpass.getuser()
@@ -109,8 +108,9 @@ class SlurmExecutor(JobExecutor):
             When Slurm refuses it.
         """
         futures = []
-        for start in range(0, len(calls), ARRAY):
-            futures += self._submit(partial(self._array, function, calls[start : start + ARRAY]))
+        most = squeue.largest_array()
+        for start in range(0, len(calls), most):
+            futures += self._submit(partial(self._array, function, calls[start : start + most]))
         return futures
 
     def _array(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -153,7 +153,7 @@ class SlurmExecutor(JobExecutor):
         if self._closed.is_set():
             raise RuntimeError("cannot schedule new futures after shutdown")
         python_path = os.pathsep.join(dict.fromkeys(map(os.path.abspath, filter(None, sys.path))))
-        self._executor.update_parameters(slurm_setup=[f"export PYTHONPATH={shlex.quote(python_path)}"])
+        self._executor.update_parameters(slurm_setup=[*self._setup, f"export PYTHONPATH={shlex.quote(python_path)}"])
         try:
             with redirect_stderr(io.StringIO()):  # submitit shows what sbatch wrote, which the error says as well
                 jobs = send()
@@ -243,7 +243,10 @@ def parameters(resources: Resources, parallel: int | None = None) -> dict[str, A
         "cpus_per_task": resources.cpus,
         "gpus_per_node": resources.gpus or None,
         "slurm_partition": resources.partition,
-        "slurm_array_parallelism": parallel,
+        "slurm_account": resources.account,
+        "slurm_qos": resources.qos,
+        "slurm_constraint": resources.constraint,
+        "slurm_array_parallelism": resources.at_once or parallel,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from boundpaper.errors import MissingDependency
 
 PROGRAMS = ("sbatch", "srun", "squeue", "scancel")
 SECONDS = 60  # for one answer of Slurm
+ARRAY = 1000  # jobs of one array where Slurm's administrator has not said otherwise
 FINAL = frozenset(
     {
         "BOOT_FAIL",
@@ -43,6 +45,25 @@ def require() -> None:
         )
 
 
+def largest_array() -> int:
+    """Jobs that one array may have: `MaxArraySize` of the cluster less one, which holds for both ends of its indices.
+
+    1000, Slurm's own default, where the cluster does not tell.
+    """
+    said = _said(["scontrol", "show", "config"])
+    found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said or "", re.MULTILINE)
+    return max(1, int(found[1]) - 1) if found else ARRAY
+
+
+def _said(argv: Sequence[str]) -> str | None:
+    """What a program of Slurm prints; None when it does not answer."""
+    try:
+        told = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return told.stdout if told.returncode == 0 else None
+
+
 def states(user: str) -> dict[str, str] | None:
     """The user's jobs in the queue by id (`12`, or `12_3` in an array), those that just ended included.
 
@@ -52,11 +73,8 @@ def states(user: str) -> dict[str, str] | None:
         Slurm's long state names; None when Slurm does not answer.
     """
     argv = ["squeue", "--noheader", "--array", "--states=all", f"--user={user}", "--format=%F %K %A %T"]
-    try:
-        told = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return parse(told.stdout) if told.returncode == 0 else None
+    told = _said(argv)
+    return None if told is None else parse(told)
 
 
 def parse(text: str) -> dict[str, str]:

@@ -48,9 +48,9 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         print(f"without {', '.join(own)}, which reads texts that are written here: --texts was given", file=sys.stderr)
     if not model:
         raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
-    if against == model:
-        raise SpecError(f"--against is the same model as --model ({model}); give another, or leave it out")
-    from keyquery.jobs import Resources
+    models = (model, *against)
+    if again := next((each for place, each in enumerate(models) if each in models[:place]), None):
+        raise SpecError(f"--against {again}: this model is named already; give another, or leave it out")
     from keyquery.measure.recipes import longest_prompt, weigh
     from keyquery.measure.run import run
     from keyquery.measure.subject import LONGEST, Options
@@ -69,8 +69,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
             scaling=asked["scaling"] if each == model else None,
             bos=asked["bos"] and each == model,
         )
-        for each in (model, against)
-        if each
+        for each in models
     ]
     if asked["executor"] == "local":  # elsewhere, this machine's memory says nothing
         for source in sources:
@@ -93,9 +92,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         again=asked["again"],
         replace=asked["replace"],
         executor=asked["executor"],
-        resources=Resources(
-            partition=asked["partition"], minutes=asked["minutes"], gpus=asked["gpus"], memory=asked["memory"]
-        ),
+        resources=asked["resources"],
     )
 
 

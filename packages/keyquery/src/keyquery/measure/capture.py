@@ -35,10 +35,7 @@ def run(
     split: str,
     executor: str,
     jobs: int,
-    partition: str | None,
-    minutes: int | None,
-    gpus: int | None,
-    memory: float | None,
+    resources: Resources,
     anyway: bool = False,
     **asked: Any,
 ) -> Path:
@@ -61,7 +58,6 @@ def run(
     size = options.context // options.buckets
     if options.rate > size and options.context % options.buckets == 0:
         print(f"--rate {options.rate:g}: a bucket has {size} tokens, so all of them are kept", file=sys.stderr)
-    resources = Resources(partition=partition, minutes=minutes, gpus=gpus, memory=memory)
     if capture.is_finished(options):
         print("captured already, with these very options", file=sys.stderr)
         print_notes(options.out)

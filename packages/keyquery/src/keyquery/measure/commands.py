@@ -11,7 +11,6 @@ import click
 from keyquery.measure.choices import (
     BY_NAME,
     ESTIMATORS,
-    EXECUTORS,
     EXPERIMENTS,
     PAIRS,
     PARTS,
@@ -19,7 +18,7 @@ from keyquery.measure.choices import (
     SEPARATIONS,
     STATEMENTS,
 )
-from keyquery.measure.loading_options import loading
+from keyquery.measure.loading_options import jobs, loading
 
 
 class Whole(click.ParamType[tuple[int, ...]]):
@@ -117,12 +116,8 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--anyway", is_flag=True, help="Load even if the estimate says that it cannot fit in memory.")
 @click.option("--fewer", is_flag=True, help="Accept fewer documents than were asked for.")
 @click.option("--skip-short", is_flag=True, help="Skip texts that are shorter than the context.")
-@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
+@jobs
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs that share the documents.")
-@click.option("--partition", help="Slurm partition; account and QOS by SBATCH_ACCOUNT, SBATCH_QOS.")
-@click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
-@click.option("--gpus", type=click.IntRange(0), help="Number of GPUs for each job.")
-@click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
 @click.option("--publish", metavar="OWNER/NAME", help="Print what would be sent to this data set on the Hub.")
 @click.option("--send", is_flag=True, help="Send what --publish prints; a new data set is private.")
 @click.pass_obj
@@ -173,10 +168,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
     type=click.IntRange(1),
     help="Number of processes [number of cores], or of Slurm jobs [one for every eight heads].",
 )
-@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--partition", help="Slurm partition; account and QOS by SBATCH_ACCOUNT, SBATCH_QOS.")
-@click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
-@click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
+@jobs
 @in_json
 @click.pass_obj
 def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> None:
@@ -197,7 +189,9 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="Run every experiment except those that must be named.")
 @click.option("--model", metavar="NAME_OR_ID", help="Known name such as tiny-rope, folder, GGUF file or Hub id.")
-@click.option("--against", metavar="NAME_OR_ID", help="Second model, which is asked the same items.")
+@click.option(
+    "--against", multiple=True, metavar="NAME_OR_ID", help="Further model, asked the same items; may be repeated."
+)
 @click.option(
     "--recipe",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -231,11 +225,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @click.option("--anyway", is_flag=True, help="Load the model even if it is estimated not to fit in memory.")
 @click.option("--again", is_flag=True, help="Measure again what was already measured with this code and these options.")
 @click.option("--replace", is_flag=True, help="Overwrite other measurements that have this name.")
-@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--partition", help="Slurm partition; account and QOS by SBATCH_ACCOUNT, SBATCH_QOS.")
-@click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes.")
-@click.option("--gpus", type=click.IntRange(0), help="Number of GPUs for each job.")
-@click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB.")
+@jobs
 @in_json
 @click.pass_obj
 def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: Any) -> None:

@@ -1,13 +1,14 @@
-"""Options for loading a model, shared by all commands that load one."""
+"""Options that several commands share: for loading a model, and for jobs."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from keyquery.measure.choices import DTYPES, QUANTIZATIONS
+from keyquery.measure.choices import DTYPES, EXECUTORS, QUANTIZATIONS
 
 _OPTIONS = (
     click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True),
@@ -23,3 +24,36 @@ def loading(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+_JOBS = (
+    click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True),
+    click.option("--partition", metavar="NAME", help="Slurm partition."),
+    click.option("--account", metavar="NAME", help="Slurm account that pays for the jobs."),
+    click.option("--qos", metavar="NAME", help="Slurm quality of service."),
+    click.option("--constraint", metavar="FEATURES", help="Features that a Slurm node must have, such as 'a100|h100'."),
+    click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes."),
+    click.option("--cpus", type=click.IntRange(1), help="Processor cores of each job."),
+    click.option("--gpus", type=click.IntRange(0), help="Number of GPUs for each job."),
+    click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB."),
+    click.option(
+        "--setup", multiple=True, metavar="LINE", help="Shell line before a Slurm job, as 'module load cuda'; repeat."
+    ),
+    click.option("--at-once", type=click.IntRange(1), help="Slurm jobs that run at the same time [all of them]."),
+)
+_ASKED = ("partition", "account", "qos", "constraint", "minutes", "cpus", "gpus", "memory", "setup", "at_once")
+
+
+def jobs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the executor and what its jobs ask for, which the command takes together as `resources`."""
+
+    @functools.wraps(command)
+    def packed(*args: Any, **asked: Any) -> Any:
+        from keyquery.jobs.resources import Resources
+
+        return command(*args, resources=Resources(**{name: asked.pop(name) for name in _ASKED}), **asked)
+
+    options: Callable[..., Any] = packed
+    for option in reversed(_JOBS):
+        options = option(options)
+    return options

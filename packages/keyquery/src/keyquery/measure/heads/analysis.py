@@ -366,9 +366,6 @@ def run(
     min_queries: int,
     sample: int | None = None,
     separation: Separation = "distance",
-    partition: str | None = None,
-    minutes: int | None = None,
-    memory: float | None = None,
     **asked: Any,
 ) -> list[str]:
     """Carry out the command: measure, and report the time on standard error.
@@ -389,8 +386,7 @@ def run(
     options = PlasticityOptions(
         estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
     )
-    resources = Resources(partition=partition, minutes=minutes, memory=memory)
-    done = measure(root, place, options, resources=resources, **asked)
+    done = measure(root, place, options, **asked)
     old = f", {done.kept} of them finished earlier" if done.kept else ""
     print(f"{counted(done.heads, 'head')} in {duration(done.seconds)}{old}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in done.files]
