@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
     "packages/boundpaper": 40_300,
-    "packages/keyquery": 29_600,
+    "packages/keyquery": 29_660,
     "analysis": 31_500,
     "tables": 7_200,
     "figures": 3_500,
