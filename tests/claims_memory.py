@@ -1,7 +1,6 @@
 """The ledger in memory: every study and claim called on frames that a test may change, nothing written."""
 
 import importlib
-import inspect
 import io
 from dataclasses import asdict
 from functools import cache, lru_cache
@@ -12,7 +11,7 @@ from boundpaper.build.facts import Reader
 from boundpaper.build.graph import load
 from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
-from boundpaper.store.documents import STATED, THESIS, readers
+from boundpaper.store.documents import THESIS, readers
 from boundpaper.store.frames import parsed
 from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.store.results import text
@@ -90,8 +89,8 @@ class Memory:
     def given(self, step):
         """What a study or a claim is given: of the sources the rows of the examined documents, as a job gives them."""
         frames = {name: self.frame(name) for name in step.artifacts}
-        place = STATED.search(inspect.getdoc(function(step)) or "")
-        whose = readers(ROOT, place["source"] if place else THESIS)
+        place = getattr(function(step), "stated", None)
+        whose = readers(ROOT, place.document if place else THESIS)
         named = [each for each in vocabulary(ROOT).named if each.table in frames]
         added = {each.key: whose.others(frames[each.table], each.key) for each in named}
         return {

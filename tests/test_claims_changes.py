@@ -12,14 +12,12 @@ from conftest import run
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
 LEDGER = "claim,n,verdict,reason,p_value\n"
-CLAIMS = '''from boundpaper.claims import Verdict, judge, pick
+CLAIMS = '''from boundpaper.claims import Verdict, claim, judge, pick
 
 
+@claim("002, Overview")
 def c002_drop_is_large(captured_models) -> list[Verdict]:
-    """The largest drop is above a tenth.
-
-    Source: 002, Overview.
-    """
+    """The largest drop is above a tenth."""
     most = captured_models["ap_overall"].max()
     return [judge(most < 0.9, f"It is {most:g}.", key="below", n=len(captured_models), statement="It is below 0.9.")]
 '''
@@ -103,7 +101,7 @@ def test_a_check_compares_with_what_is_committed_however_often_the_ledger_was_bu
         "002, Overview",
         "n 13",
         "It is 0.9624.",
-        "analysis/claims/one.py:4",
+        "analysis/claims/one.py:5",
         "reads      captured_models",
         "used by    no chapter",
     ):

@@ -244,9 +244,8 @@ def test_listed(names, text):
 
 STATEMENT = """The statement,
     on two lines.
-
-    Source: 002, Section name.
     """
+PLACE = "002, Section name"
 ONE = 'Verdict(verdict="holds", reason="so")'
 
 
@@ -256,10 +255,11 @@ def build(tmp_path, monkeypatch):
     (tmp_path / DOCUMENTS).parent.mkdir(parents=True)
     (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
 
-    def made(returned=ONE, docstring=STATEMENT):
-        module = f"made_claims_{abs(hash((returned, docstring)))}"
+    def made(returned=ONE, docstring=STATEMENT, decorator=f'@claim("{PLACE}")'):
+        module = f"made_claims_{abs(hash((returned, docstring, decorator)))}"
         quotes = '"' * 3
-        text = f"from boundpaper.claims import Verdict\n\n\ndef c000_one():\n    {quotes}{docstring}{quotes}\n"
+        text = f"from boundpaper.claims import Verdict, claim\n\n\n{decorator}\ndef c000_one():\n"
+        text += f"    {quotes}{docstring}{quotes}\n"
         (tmp_path / f"{module}.py").write_text(f"{text}    return {returned}\n", encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
         job = Job(tmp_path, "claim", "c000_one", f"{module}.py", "c000_one", {}, ())
@@ -284,23 +284,33 @@ def test_several_verdicts_carry_keys_and_their_own_statements(build):
     assert [row["statement"] for row in rows] == ["On a.", "On b."]
 
 
+@pytest.mark.parametrize("given", [{"docstring": ""}, {"decorator": ""}])
+def test_a_claim_without_statement_or_place_is_refused(build, given):
+    with pytest.raises(SpecError, match=r"needs the statement as its docstring, and the decorator @claim"):
+        build(**given)
+
+
 @pytest.mark.parametrize(
-    "docstring",
+    ("arguments", "said"),
     [
-        "The statement, with no place.",
-        "The statement.\n\n    Source: 002\n    ",
-        "Source: 002, A place with no statement.\n    ",
-        "",
+        ('"002"', "write the document and the section"),
+        ('"002, Results", failure="unitt"', "failure 'unitt', which is none of number"),
+        ('"002, Results", severity="large"', "severity 'large', which is none of headline"),
     ],
 )
-def test_a_docstring_without_statement_or_place_is_refused(build, docstring):
-    with pytest.raises(SpecError, match=r"needs the statement, then a line `Source: 002, Section name"):
-        build(docstring=docstring)
+def test_what_a_decorator_says_of_a_claim_is_checked(build, arguments, said):
+    with pytest.raises(SpecError, match=said):
+        build(decorator=f"@claim({arguments})")
+
+
+def test_verdicts_that_a_claim_yields_are_a_list(build):
+    yielding = "(yield from [Verdict(verdict='holds', reason='so', key=key) for key in 'ab'])"
+    assert [row["claim"] for row in build(yielding)] == ["c000_one.a", "c000_one.b"]
 
 
 def test_a_document_that_is_none_is_named_with_the_table_of_documents(build):
     with pytest.raises(SpecError, match=r"no document '005'; .*documents.csv has 000, .*: add a row there"):
-        build(docstring="The statement.\n\n    Source: 005, A document that is none.\n    ")
+        build(decorator='@claim("005, A document that is none")')
 
 
 @pytest.mark.parametrize(

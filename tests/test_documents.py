@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from boundpaper.build.job import Job
+from boundpaper.claims import claim
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from boundpaper.store.documents import Readers, readers, sources
@@ -100,11 +101,9 @@ def copy_documents(root, *more):
     (root / DOCUMENTS).write_text(text)
 
 
+@claim("kepler, Tables")
 def of_kepler(scores):
-    """The law holds for every planet.
-
-    Source: kepler, Tables.
-    """
+    """The law holds for every planet."""
 
 
 def test_a_claim_of_another_document_is_given_the_rows_of_its_own_group(tmp_path, monkeypatch):

@@ -142,8 +142,8 @@ def test_a_paper_is_read_checked_judged_and_traced(tmp_path):
     described += " fields: ['lamp*': which, 'printed!': cm]}\n"
     write(package, package.read_bytes() + described.encode())
     code = (
-        "from boundpaper import Verdict, compare, quote\n\n\ndef sunny(heights) -> Verdict:\n"
-        '    """Beans in the sun are 18.4 cm high.\n\n    Source: thesis, Results.\n    """\n'
+        "from boundpaper import Verdict, claim, compare, quote\n\n\n"
+        '@claim("thesis, Results")\ndef sunny(heights) -> Verdict:\n    """Beans in the sun are 18.4 cm high."""\n'
         '    return compare(quote(heights, lamp="sun"), {value}, reason="It was measured.")\n'
     )
     for value, verdict in (("18.42", "holds"), ("18.46", "contradicted")):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, compare, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.terms import mean
 from boundpaper.statistics import rounding
 
@@ -49,28 +50,22 @@ c000_models_deciles = Cells(
 )
 
 
-def c000_recovery_deciles(nope_recovery: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> list[Verdict]:
-    """In the table of ten models, the recovery follows from the profiles: deciles 6 and 7 less deciles 4 and 5.
-
-    Source: 000, Finding 3.
-    """
+@claim("000, Finding 3")
+def c000_recovery_deciles(nope_recovery: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Iterator[Verdict]:
+    """In the table of ten models, the recovery follows from the profiles: deciles 6 and 7 less deciles 4 and 5."""
     rows = nope_recovery_recomputed[nope_recovery_recomputed["agreement"] != ""]
-    verdicts = []
     for _, row in rows.iterrows():
         cell = quote(nope_recovery, model=row["model"], metric="recovery")
         ends = f"{row['recovery_low']:+.4f} to {row['recovery_high']:+.4f}"
-        verdicts.append(
-            Verdict(
-                verdict=str(row["agreement"]),
-                reason=f"{row['level']:.4f} - {row['dip']:.4f}; the rounding of the deciles leaves {ends}.",
-                reported=cell.printed,
-                recomputed=f"{row['recovery']:+.4f}",
-                key=str(row["model"]),
-                statement=f"The recovery of {row['model']} follows from its deciles.",
-                kind="cell check",
-            )
+        yield Verdict(
+            verdict=str(row["agreement"]),
+            reason=f"{row['level']:.4f} - {row['dip']:.4f}; the rounding of the deciles leaves {ends}.",
+            reported=cell.printed,
+            recomputed=f"{row['recovery']:+.4f}",
+            key=str(row["model"]),
+            statement=f"The recovery of {row['model']} follows from its deciles.",
+            kind="cell check",
         )
-    return verdicts
 
 
 c000_recovery_copies = Cells(
@@ -80,15 +75,12 @@ c000_recovery_copies = Cells(
 )
 
 
+@claim("000, Finding 3")
 def c000_recovery_layers(
     nope_recovery: pd.DataFrame, models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
-) -> list[Verdict]:
-    """The table of ten models gives the layers and the family of each.
-
-    Source: 000, Finding 3.
-    """
+) -> Iterator[Verdict]:
+    """The table of ten models gives the layers and the family of each."""
     text_layers = nope_recovery_recomputed.set_index("model")["text_layers"]
-    verdicts = []
     for _, row in nope_recovery[nope_recovery["metric"] == "layers"].iterrows():
         facts = pick(models, model=row["model"])
         printed = int(re.findall(r"\d+", row["printed"])[0])
@@ -102,8 +94,7 @@ def c000_recovery_layers(
             key=str(row["model"]),
             statement=f"{row['model']} has {row['printed']} layers and belongs to {row['family']}.",
         )
-        verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+        yield replace(verdict, kind="cell check")
 
 
 c000_layers_recovery = Cells(
@@ -122,12 +113,9 @@ c000_layers_recovery = Cells(
 )
 
 
-def c000_layers_order(nope_layer_cells: pd.DataFrame) -> list[Verdict]:
-    """Both tables of single layers are in falling order of the recovery.
-
-    Source: 000, Per-Layer Anatomy.
-    """
-    verdicts = []
+@claim("000, Per-Layer Anatomy")
+def c000_layers_order(nope_layer_cells: pd.DataFrame) -> Iterator[Verdict]:
+    """Both tables of single layers are in falling order of the recovery."""
     for model, rows in nope_layer_cells.groupby("model", sort=False):
         values = list(rows["recovery"])
         verdict = judge(
@@ -137,17 +125,13 @@ def c000_layers_order(nope_layer_cells: pd.DataFrame) -> list[Verdict]:
             statement=f"The layers of {model} are in falling order of the recovery.",
             n=len(values),
         )
-        verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+        yield replace(verdict, kind="cell check")
 
 
-def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> list[Verdict]:
-    """The table of single layers of Llama-3.2-11B tells which of them are next to a cross-attention layer.
-
-    Source: 000, Per-Layer Anatomy.
-    """
+@claim("000, Per-Layer Anatomy")
+def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> Iterator[Verdict]:
+    """The table of single layers of Llama-3.2-11B tells which of them are next to a cross-attention layer."""
     cross = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
-    verdicts = []
     for _, row in nope_layer_cells[nope_layer_cells["adjacency"] != ""].iterrows():
         layer = int(row["layer"])
         adjacency = (
@@ -161,16 +145,12 @@ def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.D
             key=str(layer),
             statement=f"Layer {layer} is next to a cross-attention layer: {row['adjacency']}.",
         )
-        verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+        yield replace(verdict, kind="cell check")
 
 
-def c000_adjacency_groups(nope_groups: pd.DataFrame, nope_adjacency: pd.DataFrame) -> list[Verdict]:
-    """The three groups of the adjacency table hold the layers listed for them, 8, 8 and 16.
-
-    Source: 000, Finding 2.
-    """
-    verdicts = []
+@claim("000, Finding 2")
+def c000_adjacency_groups(nope_groups: pd.DataFrame, nope_adjacency: pd.DataFrame) -> Iterator[Verdict]:
+    """The three groups of the adjacency table hold the layers listed for them, 8, 8 and 16."""
     for group in ("after", "before", "far"):
         printed = quote(nope_adjacency, group=group, metric="layers")
         ruled = set(nope_groups.loc[nope_groups["group"] == group, "layer"])
@@ -185,15 +165,12 @@ def c000_adjacency_groups(nope_groups: pd.DataFrame, nope_adjacency: pd.DataFram
             statement=f"The group {group} has {printed.printed} layers.",
             n=len(ruled),
         )
-        verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+        yield replace(verdict, kind="cell check")
 
 
+@claim("000, Finding 2")
 def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
-    """The mean over the three groups, weighted by their layers, is the recovery of the model.
-
-    Source: 000, Finding 2.
-    """
+    """The mean over the three groups, weighted by their layers, is the recovery of the model."""
     groups = ("after", "before", "far")
     sizes = [quote(nope_adjacency, group=group, metric="layers").number for group in groups]
     means = [quote(nope_adjacency, group=group, metric="mean_recovery") for group in groups]
@@ -211,10 +188,10 @@ def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame)
     )
 
 
+@claim("000, Background")
 def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Llama-3.2-11B-Vision has 40 layers: 32 with self-attention and rotary encoding, 8 with cross-attention and none.
-
-    Source: 000, Background.
+    """Llama-3.2-11B-Vision has 40 layers: 32 with self-attention and rotary encoding, 8 with cross-attention and
+    none.
     """
     kinds = nope_layer_kinds["kind"].value_counts()
     own, cross = int(kinds.drop(CROSS).sum()), int(kinds[CROSS])
@@ -236,13 +213,11 @@ def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataF
     )
 
 
+@claim("000, Background")
 def c000_background_period(
     nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame, published_facts: pd.DataFrame
 ) -> Verdict:
-    """The cross-attention layers are every fifth from 3 on, which is the default of the configuration.
-
-    Source: 000, Background.
-    """
+    """The cross-attention layers are every fifth from 3 on, which is the default of the configuration."""
     cross = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
     period, first = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
     ruled = set(range(first, len(nope_layer_kinds), period))

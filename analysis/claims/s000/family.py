@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge, pick, quote
+from boundpaper.claims import Verdict, claim, judge, pick, quote
 from boundpaper.claims.words import listed
 
 DEEP = 32
 DIP = 4  # the decile at which the window of the dip begins
 
 
+@claim("000, Finding 3")
 def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
-    """Only the two Llama models of 32 layers show a positive recovery.
-
-    Source: 000, Finding 3.
-    """
+    """Only the two Llama models of 32 layers show a positive recovery."""
     rows = nope_recovery_recomputed
     sure = rows[rows["recovery_low"] > 0]
     stated = pick(nope_stated, statement="finding_3_positive_models")
@@ -32,11 +30,9 @@ def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     )
 
 
+@claim("000, Finding 3")
 def c000_f3_positive_depth(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
-    """The models that recover have 32 layers.
-
-    Source: 000, Finding 3.
-    """
+    """The models that recover have 32 layers."""
     sure = nope_recovery_recomputed[nope_recovery_recomputed["recovery_low"] > 0]
     depths = sorted(set(sure["text_layers"].astype(int)))
     stated = quote(nope_stated, statement="finding_3_positive_depth")
@@ -49,11 +45,9 @@ def c000_f3_positive_depth(nope_stated: pd.DataFrame, nope_recovery_recomputed: 
     )
 
 
+@claim("000, Finding 3")
 def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
-    """All other models of the table are monotone.
-
-    Source: 000, Finding 3.
-    """
+    """All other models of the table are monotone."""
     rows = nope_recovery_recomputed
     others = rows[(rows["agreement"] != "") & ~rows["recovers"].astype(bool)]
     rising = others[others["shape"] == "rises"]
@@ -74,11 +68,9 @@ def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     )
 
 
+@claim("000, Finding 3")
 def c000_f3_not_depth(nope_recovery_recomputed: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
-    """Two models of 40 layers, Ministral-3-14B and Qwen3-14B, do not recover.
-
-    Source: 000, Finding 3.
-    """
+    """Two models of 40 layers, Ministral-3-14B and Qwen3-14B, do not recover."""
     rows = [pick(nope_recovery_recomputed, model=model) for model in ("ministral3-14b", "qwen3-14b")]
     layers = [quote(nope_stated, statement=f"finding_3_{name}_layers").number for name in ("ministral", "qwen")]
     words = [
@@ -94,12 +86,9 @@ def c000_f3_not_depth(nope_recovery_recomputed: pd.DataFrame, nope_stated: pd.Da
     )
 
 
+@claim("000, Finding 3", failure="unit")
 def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_tests: pd.DataFrame) -> Verdict:
-    """That two deep models of other families do not recover shows that depth is not what matters.
-
-    Source: 000, Finding 3.
-    Failure: unit.
-    """
+    """That two deep models of other families do not recover shows that depth is not what matters."""
     rows = nope_recovery_recomputed
     deep = rows[rows["text_layers"] >= DEEP].drop_duplicates("network")
     llama = rows[rows["family"] == "Llama 3"].drop_duplicates("network")
@@ -123,11 +112,9 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
     )
 
 
+@claim("000, Finding 3")
 def c000_f3_smaller_llama(nope_recovery_recomputed: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
-    """The smaller Llama models, of 16 and 28 layers, do not show the pattern.
-
-    Source: 000, Finding 3.
-    """
+    """The smaller Llama models, of 16 and 28 layers, do not show the pattern."""
     rows = [pick(nope_recovery_recomputed, model=model) for model in ("llama3.2-1b", "llama3.2-3b")]
     layers = [quote(nope_stated, statement=f"finding_3_llama_{size}_layers").number for size in ("1b", "3b")]
     words = [
@@ -150,14 +137,11 @@ def c000_f3_smaller_llama(nope_recovery_recomputed: pd.DataFrame, nope_stated: p
     )
 
 
+@claim("000, Finding 3", failure="unit")
 def c000_f3_intersection(
     nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame, nope_family_tests: pd.DataFrame
 ) -> Verdict:
-    """The pattern is specific to Llama models with at least 32 layers.
-
-    Source: 000, Finding 3.
-    Failure: unit.
-    """
+    """The pattern is specific to Llama models with at least 32 layers."""
     condition = quote(nope_stated, statement="finding_3_depth_condition")
     depth = int(condition.number)
     rows = nope_recovery_recomputed

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pandas as pd
 from scipy.stats import t as student
 
-from boundpaper.claims import ALPHA, Verdict, about, directed, judge, pick, quote
+from boundpaper.claims import ALPHA, Verdict, about, claim, directed, judge, pick, quote
 from boundpaper.statistics import wilson_interval
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
@@ -18,15 +19,12 @@ NEARLY = 0.9
 PARTS = ("dip", "recovery")
 
 
+@claim("000, Question")
 def c000_question_profile(
     nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
-) -> list[Verdict]:
-    """Both models dip at 50-65K tokens, recover at 70-100K, and are lowest at the end.
-
-    Source: 000, Question.
-    """
+) -> Iterator[Verdict]:
+    """Both models dip at 50-65K tokens, recover at 70-100K, and are lowest at the end."""
     printed = {name: str(pick(nope_stated, statement=f"question_{name}_range")["printed"]) for name in PARTS}
-    verdicts = []
     for model in PAIR:
         row = pick(decile_profiles, model=model)
         rise = pick(nope_recovery_recomputed, model=model)
@@ -40,39 +38,32 @@ def c000_question_profile(
             # lower and upper end, in thousands of tokens
             stated = [int(number) for number in re.findall(r"\d+", printed[part])]
             off = max(abs(edge - end) for edge, end in zip(edges[part], stated, strict=True))
-            verdicts.append(
-                judge(
-                    off <= COARSE,
-                    f"It {words[part]} at {edges[part][0]:.0f}-{edges[part][1]:.0f}K ({levels[part]:.3f}); the edges "
-                    f"of deciles lie {off:.1f}K off at most, where {COARSE}K count as the same place.",
-                    reported=printed[part],
-                    recomputed=f"{edges[part][0]:.0f}-{edges[part][1]:.0f}K",
-                    n=len(values),
-                    key=f"{model}-{part}",
-                    statement=f"The {part} of {row['display_name']} lies at {printed[part]} tokens.",
-                )
+            yield judge(
+                off <= COARSE,
+                f"It {words[part]} at {edges[part][0]:.0f}-{edges[part][1]:.0f}K ({levels[part]:.3f}); the edges "
+                f"of deciles lie {off:.1f}K off at most, where {COARSE}K count as the same place.",
+                reported=printed[part],
+                recomputed=f"{edges[part][0]:.0f}-{edges[part][1]:.0f}K",
+                n=len(values),
+                key=f"{model}-{part}",
+                statement=f"The {part} of {row['display_name']} lies at {printed[part]} tokens.",
             )
         last = values.index(min(values)) == len(values) - 1
-        verdicts.append(
-            judge(
-                last,
-                f"The smallest of {len(values)} deciles is number {values.index(min(values)) + 1} ({min(values):.3f}).",
-                recomputed=f"{values[-1]:.3f} at the end",
-                n=len(values),
-                key=f"{model}-end",
-                statement=f"{row['display_name']} is lowest at the end of the context.",
-            )
+        yield judge(
+            last,
+            f"The smallest of {len(values)} deciles is number {values.index(min(values)) + 1} ({min(values):.3f}).",
+            recomputed=f"{values[-1]:.3f} at the end",
+            n=len(values),
+            key=f"{model}-end",
+            statement=f"{row['display_name']} is lowest at the end of the context.",
         )
-    return verdicts
 
 
+@claim("000, Finding 1")
 def c000_f1_not_cause(
     models: pd.DataFrame, nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
 ) -> Verdict:
-    """The layers without position encoding do not cause the dip: the pattern is there in a model that has none.
-
-    Source: 000, Finding 1.
-    """
+    """The layers without position encoding do not cause the dip: the pattern is there in a model that has none."""
     plain, vision = (pick(models, model=model) for model in PAIR)
     none = quote(nope_models, model=PAIR[0], metric="nope_layers").number
     rise = pick(nope_recovery_recomputed, model=PAIR[0])
@@ -92,11 +83,9 @@ def c000_f1_not_cause(
     )
 
 
+@claim("000, Finding 1")
 def c000_f1_all_rope(models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
-    """Llama-3.1-8B has 32 self-attention layers, all with rotary encoding.
-
-    Source: 000, Finding 1.
-    """
+    """Llama-3.1-8B has 32 self-attention layers, all with rotary encoding."""
     row = pick(models, model=PAIR[0])
     layers = quote(nope_stated, statement="finding_1_layers")
     every = pick(nope_stated, statement="finding_1_rope_layers")["as_number"]
@@ -110,12 +99,9 @@ def c000_f1_all_rope(models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict
     )
 
 
+@claim("000, Finding 1", failure="unit")
 def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The comparison of the two models, one with and one without such layers, is definitive.
-
-    Source: 000, Finding 1.
-    Failure: unit.
-    """
+    """The comparison of the two models, one with and one without such layers, is definitive."""
     origin = pick(published_facts, fact="llama32_vision_text")
     vision = pick(models, model=PAIR[1])
     shared = {origin["subject"], origin["printed"]} == set(PAIR)
@@ -137,11 +123,9 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
     )
 
 
+@claim("000, Finding 1")
 def c000_f1_identical(nope_models: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
-    """The recovery has the identical magnitude in both models.
-
-    Source: 000, Finding 1.
-    """
+    """The recovery has the identical magnitude in both models."""
     one, two = (quote(nope_models, model=model, metric="recovery") for model in PAIR)
     apart = pick(nope_twins, quantity="recovery")
     threshold = pick(nope_twins, quantity="threshold")["value"]
@@ -156,11 +140,9 @@ def c000_f1_identical(nope_models: pd.DataFrame, nope_twins: pd.DataFrame) -> Ve
     )
 
 
+@claim("000, Finding 1")
 def c000_f1_about(nope_stated: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
-    """The recovery is about 0.025 in both models.
-
-    Source: 000, Finding 1.
-    """
+    """The recovery is about 0.025 in both models."""
     reported = quote(nope_stated, statement="finding_1_recovery")
     values = [quote(nope_models, model=model, metric="recovery") for model in PAIR]
     farthest = max(values, key=lambda value: abs(value.number - reported.number))
@@ -173,11 +155,9 @@ def c000_f1_about(nope_stated: pd.DataFrame, nope_models: pd.DataFrame) -> Verdi
     )
 
 
+@claim("000, Finding 2")
 def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
-    """29 of 32 layers of Llama-3.1-8B (one is monotone) and 26 of 32 of Llama-3.2-11B recover by more than 0.005.
-
-    Source: 000, Finding 2.
-    """
+    """29 of 32 layers of Llama-3.1-8B (one is monotone) and 26 of 32 of Llama-3.2-11B recover by more than 0.005."""
     counts = {
         key: int(quote(nope_stated, statement=f"finding_2_{key}").number)
         for key in ("llama31_recovering", "llama31_layers", "llama31_monotone", "llama32_recovering", "llama32_layers")
@@ -198,13 +178,11 @@ def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("000, Finding 2", failure="unit")
 def c000_f2_every_layer(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
     """Nearly every layer of Llama-3.1-8B contributes to the recovery.
 
     Judged as document 002 says it again (`c002_h8_spread`): by counts over a threshold that has no test.
-
-    Source: 000, Finding 2.
-    Failure: unit.
     """
     count = int(quote(nope_stated, statement="finding_2_llama31_recovering").number)
     layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
@@ -225,11 +203,9 @@ def c000_f2_every_layer(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> 
     )
 
 
+@claim("000, Finding 2")
 def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
-    """The recovery is not driven by a few anomalous layers.
-
-    Source: 000, Finding 2.
-    """
+    """The recovery is not driven by a few anomalous layers."""
     layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
     whole = quote(nope_models, model=PAIR[0], metric="recovery").number
     top = nope_layer_cells[nope_layer_cells["model"] == PAIR[0]]["recovery"]
@@ -247,12 +223,9 @@ def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, n
     )
 
 
+@claim("000, Finding 2", failure="unit")
 def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
-    """A difference above 0.005 tells a layer that recovers from one that does not.
-
-    Source: 000, Finding 2.
-    Failure: unit.
-    """
+    """A difference above 0.005 tells a layer that recovers from one that does not."""
     threshold = quote(nope_stated, statement="finding_2_threshold")
     recovery, deciles = (pick(nope_twins, quantity=name)["value"] for name in ("recovery", "decile_mean"))
     return judge(
@@ -271,12 +244,9 @@ def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Ve
     )
 
 
+@claim("000, Finding 2", failure="unit")
 def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """That most layers recover is found in two models.
-
-    Source: 000, Finding 2.
-    Failure: unit.
-    """
+    """That most layers recover is found in two models."""
     origin = pick(published_facts, fact="llama32_vision_text")
     shares = [pick(nope_count_tests, comparison=model) for model in PAIR]
     fisher = pick(nope_count_tests, comparison="between models")
@@ -301,11 +271,9 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
     )
 
 
+@claim("000, Finding 2")
 def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
-    """Adjacency to layers without position encoding has no effect on the recovery.
-
-    Source: 000, Finding 2.
-    """
+    """Adjacency to layers without position encoding has no effect on the recovery."""
     three = pick(nope_adjacency_bounds, comparison="after, before, far")
     two = pick(nope_adjacency_bounds, comparison="adjacent - far")
     # no significant difference is no proof of none: a narrow interval around zero would be
@@ -325,11 +293,9 @@ def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataF
     )
 
 
+@claim("000, Finding 2")
 def c000_f2_adjacent_less(nope_adjacency_bounds: pd.DataFrame) -> Verdict:
-    """Layers next to those without position encoding recover less than distant ones.
-
-    Source: 000, Finding 2.
-    """
+    """Layers next to those without position encoding recover less than distant ones."""
     row = pick(nope_adjacency_bounds, comparison="adjacent - far")
     # the largest t that the prints allow belongs to the smallest error, hence to the narrowest interval
     reach = float(student.ppf(1 - ALPHA / 2, row["df"])) * abs(row["difference"]) / row["statistic_at_most"]

@@ -6,18 +6,16 @@ import math
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, candidate, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, candidate, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics import wilson_interval
 
 LLAMA = ("llama3.1-8b", "llama3.2-11b", "llama3.2-3b", "llama3.2-1b")
 
 
+@claim("000, Hypotheses")
 def c000_hypotheses_base(nope_stated: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Llama 3.1 and 3.2 use a rotary base of 500,000.
-
-    Source: 000, Hypotheses.
-    """
+    """Llama 3.1 and 3.2 use a rotary base of 500,000."""
     base = quote(nope_stated, statement="hypotheses_rope_base")
     bases = {model: float(pick(models, model=model)["rope_theta"]) for model in LLAMA}
     return judge(
@@ -30,15 +28,13 @@ def c000_hypotheses_base(nope_stated: pd.DataFrame, models: pd.DataFrame) -> Ver
     )
 
 
+@claim("000, Hypotheses", severity="supporting")
 def c000_hypotheses_frequency(
     models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame, published_facts: pd.DataFrame
 ) -> Verdict:
     """The rotary base of Llama is a candidate for what makes the recovery, by frequencies that cycle at 60-100K tokens.
 
     A candidate is named and not asserted: it fails where the data exclude it, and else waits for what would decide it.
-
-    Source: 000, Hypotheses.
-    Severity: supporting.
     """
     facts = {model: pick(models, model=model) for model in LLAMA}
     rows = nope_recovery_recomputed.set_index("model").loc[list(LLAMA)]
@@ -75,11 +71,9 @@ def c000_hypotheses_frequency(
     )
 
 
+@claim("000, Hypotheses")
 def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """Some frequencies of the rotary embedding complete a cycle at distances of 60-100K tokens.
-
-    Source: 000, Hypotheses.
-    """
+    """Some frequencies of the rotary embedding complete a cycle at distances of 60-100K tokens."""
     facts = pick(models, model=LLAMA[0])
     base, pairs = float(facts["rope_theta"]), int(facts["head_dim"]) // 2
     factor = quote(published_facts, fact=f"rope_factor_{LLAMA[0]}").number
@@ -100,12 +94,9 @@ def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, publ
     )
 
 
+@claim("000, Hypotheses", severity="supporting")
 def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
-    """Llama models of 32 layers or more develop heads that peak at 60-100K tokens, smaller ones lack the capacity.
-
-    Source: 000, Hypotheses.
-    Severity: supporting.
-    """
+    """Llama models of 32 layers or more develop heads that peak at 60-100K tokens, smaller ones lack the capacity."""
     where = pick(nope_stated, statement="hypotheses_specialist_range")["printed"]
     depth = quote(nope_stated, statement="hypotheses_depth").printed
     return untestable(
@@ -115,12 +106,9 @@ def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("000, Hypotheses", severity="supporting")
 def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
-    """The pre-training documents of Llama are typically around 60-100K tokens long, which makes the recovery zone.
-
-    Source: 000, Hypotheses.
-    Severity: supporting.
-    """
+    """The pre-training documents of Llama are typically around 60-100K tokens long, which makes the recovery zone."""
     length = pick(nope_stated, statement="hypotheses_document_length")["printed"]
     return untestable(
         "The lengths of the training documents are not published; two models trained alike on documents of different "
@@ -129,11 +117,9 @@ def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("000, Conclusion")
 def c000_conclusion_deep(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
-    """The profile is a trait of the Llama family, which appears from 32 layers on.
-
-    Source: 000, Conclusion.
-    """
+    """The profile is a trait of the Llama family, which appears from 32 layers on."""
     depth = pick(nope_stated, statement="conclusion_depth")
     llama = nope_recovery_recomputed[nope_recovery_recomputed["family"] == "Llama 3"].drop_duplicates("network")
     recovering = llama[llama["recovers"].astype(bool)]
@@ -149,11 +135,9 @@ def c000_conclusion_deep(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd
     )
 
 
+@claim("000, Conclusion")
 def c000_conclusion_uniform(nope_stated: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
-    """In Llama-3.2-11B the recovery is distributed uniformly over all self-attention layers.
-
-    Source: 000, Conclusion.
-    """
+    """In Llama-3.2-11B the recovery is distributed uniformly over all self-attention layers."""
     count, layers = (
         int(quote(nope_stated, statement=f"finding_2_llama32_{name}").number) for name in ("recovering", "layers")
     )
@@ -171,11 +155,9 @@ def c000_conclusion_uniform(nope_stated: pd.DataFrame, nope_layer_cells: pd.Data
     )
 
 
+@claim("000, Conclusion")
 def c000_conclusion_mechanism() -> Verdict:
-    """The recovery is likely due to the frequencies of the rotary embedding or to how Llama is trained.
-
-    Source: 000, Conclusion.
-    """
+    """The recovery is likely due to the frequencies of the rotary embedding or to how Llama is trained."""
     return untestable(
         "No analysis by frequency is printed; the share of each rotary pair in the position dependence, by distance "
         "and against shuffled positions, in models with and without the recovery, would decide the first part."

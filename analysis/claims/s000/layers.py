@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
 
@@ -15,12 +16,9 @@ PAIR = ("llama3.1-8b", "llama3.2-11b")
 WORDS = ("most plastic", "least plastic")  # how the table calls the two extremes
 
 
-def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> list[Verdict]:
-    """In the table of two models, the layers and those without rotary positions are those of the configuration.
-
-    Source: 000, Finding 1.
-    """
-    verdicts = []
+@claim("000, Finding 1")
+def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Iterator[Verdict]:
+    """In the table of two models, the layers and those without rotary positions are those of the configuration."""
     for model in dict.fromkeys(nope_models["model"]):
         known = pick(nope_recovery_recomputed, model=model)
         own, cross = int(known["text_layers"]), int(known["layers"]) - int(known["text_layers"])
@@ -34,15 +32,12 @@ def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.D
                 key=f"{model}-{metric}",
                 statement=f"{metric.replace('nope_', 'NoPE ')} of {model}: {printed}.",
             )
-            verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+            yield replace(verdict, kind="cell check")
 
 
+@claim("000, Per-Layer Anatomy")
 def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
-    """The listed layers dip, recover, and collapse at the end.
-
-    Source: 000, Per-Layer Anatomy.
-    """
+    """The listed layers dip, recover, and collapse at the end."""
     rows = nope_layer_cells
     shaped = (rows["d01"] > rows["d67"]) & (rows["d67"] > rows["d45"]) & (rows["d67"] > rows["d89"])
     level = rows[~rows["below_dip"].astype(bool)]
@@ -57,11 +52,9 @@ def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("000, Per-Layer Anatomy")
 def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
-    """The layers that recover show no pattern over depth, they lie early, in the middle and late.
-
-    Source: 000, Per-Layer Anatomy.
-    """
+    """The layers that recover show no pattern over depth, they lie early, in the middle and late."""
     tests = [pick(nope_depth_tests, comparison=model) for model in PAIR]
     lists = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
     n = int(tests[0]["n"])
@@ -80,13 +73,11 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
     )
 
 
+@claim("000, Most/Least Plastic Layers")
 def c000_extremes_most(
     nope_extremes: pd.DataFrame, nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.DataFrame
 ) -> Verdict:
-    """Layer 16 is the most plastic of Llama-3.2-11B and layer 0 the least.
-
-    Source: 000, Most/Least Plastic Layers.
-    """
+    """Layer 16 is the most plastic of Llama-3.2-11B and layer 0 the least."""
     overall = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
     own = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
     pairs = own[["d01", "d45", "d67", "d89"]]
@@ -113,11 +104,9 @@ def c000_extremes_most(
     )
 
 
+@claim("000, Most/Least Plastic Layers")
 def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
-    """The least plastic layer has the highest sensitivity to position, the most plastic one next to none.
-
-    Source: 000, Most/Least Plastic Layers.
-    """
+    """The least plastic layer has the highest sensitivity to position, the most plastic one next to none."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     ranked = table.sort_values("ap_overall")
     least, most = int(ranked.index[0]), int(ranked.index[-1])
@@ -133,39 +122,31 @@ def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
     )
 
 
-def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> list[Verdict]:
-    """Layers 16 and 17 have an R2 of position of about 0.02.
-
-    Source: 000, Most/Least Plastic Layers.
-    """
+@claim("000, Most/Least Plastic Layers")
+def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> Iterator[Verdict]:
+    """Layers 16 and 17 have an R2 of position of about 0.02."""
     about = quote(nope_stated, statement="extremes_r2_pos")
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
-    verdicts = []
     for layer in (16, 17):
         value = quote(nope_extremes, layer=layer, metric="r2_pos")
         like = table.index[(table["r2_pos"] == value.number) & (table.index != layer)]
         others = [f"layer {each} with a plasticity of {table['ap_overall'][each]:.3f}" for each in like]
-        verdicts.append(
-            compare(
-                about,
-                value.number,
-                value.interval,
-                reason=f"The table prints {value.printed} for layer {layer}"
-                + (f", the same as for {listed(others)}." if others else "."),
-                places=value.decimals,
-                key=str(layer),
-                statement=f"Layer {layer} has an R2 of position of about {about.number}.",
-                n=1,
-            )
+        yield compare(
+            about,
+            value.number,
+            value.interval,
+            reason=f"The table prints {value.printed} for layer {layer}"
+            + (f", the same as for {listed(others)}." if others else "."),
+            places=value.decimals,
+            key=str(layer),
+            statement=f"Layer {layer} has an R2 of position of about {about.number}.",
+            n=1,
         )
-    return verdicts
 
 
+@claim("000, Most/Least Plastic Layers")
 def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
-    """Layers 16 and 17 stand apart from all other layers in plasticity, slope and R2 of position.
-
-    Source: 000, Most/Least Plastic Layers.
-    """
+    """Layers 16 and 17 stand apart from all other layers in plasticity, slope and R2 of position."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     pair, rest = table.loc[[16, 17]], table.drop([16, 17])
     apart = {
@@ -188,11 +169,9 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("000, Most/Least Plastic Layers")
 def c000_extremes_range(nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """The profile of layer 16 is nearly flat: it ranges over 0.087 across the deciles.
-
-    Source: 000, Most/Least Plastic Layers.
-    """
+    """The profile of layer 16 is nearly flat: it ranges over 0.087 across the deciles."""
     layer = quote(nope_stated, statement="extremes_range")
     number = quote(nope_stated, statement="extremes_range_layer").printed
     deciles = decile_profiles.set_index("model")[[f"d{number}" for number in range(10)]]
@@ -208,11 +187,9 @@ def c000_extremes_range(nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame
     )
 
 
+@claim("000, Most/Least Plastic Layers")
 def c000_extremes_flat_pair(nope_layer_pairs: pd.DataFrame) -> Verdict:
-    """Layer 17 has a profile that is nearly flat over all positions.
-
-    Source: 000, Most/Least Plastic Layers.
-    """
+    """Layer 17 has a profile that is nearly flat over all positions."""
     row = pick(nope_layer_pairs, layer=17)
     return judge(
         row["gap"] == 0,
@@ -227,11 +204,9 @@ def c000_extremes_flat_pair(nope_layer_pairs: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("000, Most/Least Plastic Layers")
 def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) -> Verdict:
-    """Layer 4, of low plasticity, follows the cross-attention layer 3.
-
-    Source: 000, Most/Least Plastic Layers.
-    """
+    """Layer 4, of low plasticity, follows the cross-attention layer 3."""
     named = nope_extremes[nope_extremes["category"].str.contains("cross-attention")]["layer"].unique()
     groups = nope_groups.set_index("layer")["group"]
     group_names = [str(groups[layer]) for layer in named]
@@ -252,11 +227,9 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
     )
 
 
+@claim("000, Most/Least Plastic Layers")
 def c000_extremes_pure(nope_extremes: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
-    """Layers 16 and 17 are pure content-routing layers.
-
-    Source: 000, Most/Least Plastic Layers.
-    """
+    """Layers 16 and 17 are pure content-routing layers."""
     layers = pick(nope_stated, statement="extremes_outlier_layers")["printed"]
     plastic = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
     return untestable(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, pick, quote
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote
 
 # statement of the narrative: the same statement of the second study, and the rows that judge it there
 AGAIN = {
@@ -36,11 +36,9 @@ c001_stated_again = Cells(
 )
 
 
+@claim("001, Connecting to Benchmarks: LongBench Pro")
 def c001_longbench_lengths(stated_001: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
-    """The profile of Ministral-3-14B is given from the shortest length with a bin to the longest one.
-
-    Source: 001, Connecting to Benchmarks: LongBench Pro.
-    """
+    """The profile of Ministral-3-14B is given from the shortest length with a bin to the longest one."""
     rows = lbp_lengths[(lbp_lengths["model"] == "ministral3-14b") & lbp_lengths["plasticity"].notna()]
     ends = {"first": int(rows["tokens"].min()), "last": int(rows["tokens"].max())}
     return [

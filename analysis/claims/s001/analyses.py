@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.said import said
 from boundpaper.claims.words import listed
 
 FAR = 8.0  # standard deviations, where one key wins for every query
 
 
+@claim("001, Three Mechanistic Analyses, One Dataset")
 def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFrame) -> Verdict:
-    """Three analyses are applied to the same captured vectors.
-
-    Source: 001, Three Mechanistic Analyses, One Dataset.
-    """
+    """Three analyses are applied to the same captured vectors."""
     stated = pick(stated_001, statement="analyses_count")
     made = judge(
         said(stated) == len(reported_analyses),
@@ -29,11 +28,9 @@ def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFram
     return replace(made, kind="cell check")  # the document's count of its own headings
 
 
+@claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_component_numbers(stated_001: pd.DataFrame) -> list[Verdict]:
-    """The first component of pooled queries and keys takes 34 % of variance, with r_q 0.80 above r_k 0.49.
-
-    Source: 001, PCA as Exploratory Precursor to Rotation.
-    """
+    """The first component of pooled queries and keys takes 34 % of variance, with r_q 0.80 above r_k 0.49."""
     keys = ("pca_pc0_variance", "pca_r_q", "pca_r_k")
     return [
         untestable(
@@ -47,22 +44,18 @@ def c001_component_numbers(stated_001: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+@claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_exact_scores() -> Verdict:
-    """Both analyses are rotations that keep every product of query and key exactly.
-
-    Source: 001, PCA as Exploratory Precursor to Rotation.
-    """
+    """Both analyses are rotations that keep every product of query and key exactly."""
     return untestable(
         "A full orthogonal basis keeps the products; centring the pool or dropping components does not. Products "
         "before and after, on the captures, would decide which was used."
     )
 
 
+@claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_orthogonal_residual(stated_001: pd.DataFrame) -> Verdict:
-    """Directions orthogonal to the drift axis have exactly zero covariance with position, verified to 7.3e-15.
-
-    Source: 001, PCA as Exploratory Precursor to Rotation.
-    """
+    """Directions orthogonal to the drift axis have exactly zero covariance with position, verified to 7.3e-15."""
     residual = quote(stated_001, statement="pca_residual")
     return untestable(
         "Zero follows from the definition of the axis, over the pool of queries and keys but not within either; the "
@@ -71,17 +64,14 @@ def c001_orthogonal_residual(stated_001: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("001, PCA as Exploratory Precursor to Rotation", failure="number")
 def c001_drift_axis_means(
     stated_001: pd.DataFrame,
     reported_mechanistic: pd.DataFrame,
     reported_rotation_ruler: pd.DataFrame,
     models: pd.DataFrame,
 ) -> Verdict:
-    """On the drift axis, r_k is about 0.87 and r_q about 0.74.
-
-    Source: 001, PCA as Exploratory Precursor to Rotation.
-    Failure: number.
-    """
+    """On the drift axis, r_k is about 0.87 and r_q about 0.74."""
     table = _correlations(reported_mechanistic, reported_rotation_ruler, models)
     groups = {"all": table, **{str(name): part for name, part in table.groupby("family")}}
     means = {name: (part["r_k_a"].mean(), part["r_q_a"].mean()) for name, part in groups.items()}
@@ -103,13 +93,11 @@ def c001_drift_axis_means(
     )
 
 
+@claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_keys_stronger(
     reported_mechanistic: pd.DataFrame, reported_rotation_ruler: pd.DataFrame, models: pd.DataFrame
 ) -> Verdict:
-    """On the drift axis, keys encode position more strongly than queries.
-
-    Source: 001, PCA as Exploratory Precursor to Rotation.
-    """
+    """On the drift axis, keys encode position more strongly than queries."""
     table = _correlations(reported_mechanistic, reported_rotation_ruler, models)
     against = table[table["r_q_a"] >= table["r_k_a"]]
     words = [f"{row['display_name']} ({row['r_q_a']:.3f} > {row['r_k_a']:.3f})" for _, row in against.iterrows()]
@@ -130,31 +118,23 @@ def _correlations(mechanistic: pd.DataFrame, ruler: pd.DataFrame, models: pd.Dat
     return table.merge(models[["model", "display_name", "family"]], on="model")
 
 
-def c001_plasticity_limits(stated_001: pd.DataFrame) -> list[Verdict]:
-    """Plasticity goes to zero where position dominates and to one where content does.
-
-    Source: 001, Rotation and Plasticity: Complementary Questions.
-    """
-    verdicts = []
+@claim("001, Rotation and Plasticity: Complementary Questions")
+def c001_plasticity_limits(stated_001: pd.DataFrame) -> Iterator[Verdict]:
+    """Plasticity goes to zero where position dominates and to one where content does."""
     for key, ratio in (("position", FAR), ("content", 0.0)):
         p = 0.5 * (1 + math.erf(ratio / math.sqrt(2)))
-        verdicts.append(
-            compare(
-                quote(stated_001, statement=f"complementary_limit_{key}"),
-                4 * p * (1 - p),
-                reason=f"4 p (1 - p) with p the normal probability of {ratio:g} standard deviations.",
-                key=key,
-                statement=f"Plasticity where {key} dominates.",
-            )
+        yield compare(
+            quote(stated_001, statement=f"complementary_limit_{key}"),
+            4 * p * (1 - p),
+            reason=f"4 p (1 - p) with p the normal probability of {ratio:g} standard deviations.",
+            key=key,
+            statement=f"Plasticity where {key} dominates.",
         )
-    return verdicts
 
 
+@claim("001, Gaps Plasticity Closes")
 def c001_gap_profile(decile_profiles: pd.DataFrame) -> Verdict:
-    """A single number a head hides where in the context flexibility is lost, which the profile by bucket shows.
-
-    Source: 001, Gaps Plasticity Closes.
-    """
+    """A single number a head hides where in the context flexibility is lost, which the profile by bucket shows."""
     first, last = decile_profiles["d0"], decile_profiles["d9"]
     fall = 100 * (1 - last / first)
     return judge(

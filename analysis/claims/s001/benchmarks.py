@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 
 from analysis.claims._shared import tracks
-from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import repeating
 from boundpaper.statistics.rounding import percent_change
 
@@ -25,11 +26,9 @@ TABLE3 = Artifact("reported_lbp_lengths", "Table 3").where(model=DEEP)
 TABLE8 = Artifact("reported_ruler_plasticity", "Table 8")
 
 
+@claim("001, Connecting to Benchmarks: LongBench Pro")
 def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.DataFrame) -> list[Verdict]:
-    """Seven captured models are matched with LongBench Pro.
-
-    Source: 001, Connecting to Benchmarks: LongBench Pro.
-    """
+    """Seven captured models are matched with LongBench Pro."""
     count = reported_mechanistic["model"].nunique()
     return [
         compare(
@@ -45,11 +44,9 @@ def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.Dat
     ]
 
 
+@claim("001, Connecting to Benchmarks: LongBench Pro")
 def c001_longbench_only(stated_001: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
-    """Ministral-3-14B is the only model with scores by length.
-
-    Source: 001, Connecting to Benchmarks: LongBench Pro.
-    """
+    """Ministral-3-14B is the only model with scores by length."""
     rows = published_lbp[published_lbp["length"] != "overall"]
     full = rows.groupby("model")["length"].nunique()
     return judge(
@@ -62,12 +59,9 @@ def c001_longbench_only(stated_001: pd.DataFrame, published_lbp: pd.DataFrame) -
     )
 
 
+@claim("001, Connecting to Benchmarks: LongBench Pro", failure="unit")
 def c001_longbench_correlates(stated_001: pd.DataFrame, lbp_length_tests: pd.DataFrame) -> Verdict:
-    """In Ministral-3-14B, plasticity at a length correlates with the score at that length.
-
-    Source: 001, Connecting to Benchmarks: LongBench Pro.
-    Failure: unit.
-    """
+    """In Ministral-3-14B, plasticity at a length correlates with the score at that length."""
     return tracks(
         lbp_length_tests,
         f"{DEEP}, thinking",
@@ -76,37 +70,28 @@ def c001_longbench_correlates(stated_001: pd.DataFrame, lbp_length_tests: pd.Dat
     )
 
 
-def c001_longbench_declines(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> list[Verdict]:
-    """From 8K to 128K, plasticity of Ministral-3-14B declines by about 13 % and its score by about 18 %.
-
-    Source: 001, Connecting to Benchmarks: LongBench Pro.
-    """
-    verdicts = []
+@claim("001, Connecting to Benchmarks: LongBench Pro")
+def c001_longbench_declines(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> Iterator[Verdict]:
+    """From 8K to 128K, plasticity of Ministral-3-14B declines by about 13 % and its score by about 18 %."""
     for metric in ("plasticity", "lbp"):
         first, last = (
             quote(reported_lbp_lengths, model=DEEP, length=length, metric=metric) for length in ("8k", "128k")
         )
         change = -percent_change(first.interval, last.interval)
-        verdicts.append(
-            compare(
-                quote(stated_001, statement=f"longbench_{DEEP.replace('-', '_')}_{metric}_decline"),
-                100 * (1 - last.number / first.number),
-                change,
-                reason=f"From {first.printed} to {last.printed}.",
-                places=1,
-                key=metric,
-                statement=f"The relative decline of {'the score' if metric == 'lbp' else metric} from 8K to 128K.",
-            )
+        yield compare(
+            quote(stated_001, statement=f"longbench_{DEEP.replace('-', '_')}_{metric}_decline"),
+            100 * (1 - last.number / first.number),
+            change,
+            reason=f"From {first.printed} to {last.printed}.",
+            places=1,
+            key=metric,
+            statement=f"The relative decline of {'the score' if metric == 'lbp' else metric} from 8K to 128K.",
         )
-    return verdicts
 
 
+@claim("001, Connecting to Benchmarks: LongBench Pro", failure="control")
 def c001_longbench_shallower(lbp_lengths: pd.DataFrame) -> Verdict:
-    """Plasticity of Ministral-3-14B declines less than its score, so difficulty apart from length explains a part.
-
-    Source: 001, Connecting to Benchmarks: LongBench Pro.
-    Failure: control.
-    """
+    """Plasticity of Ministral-3-14B declines less than its score, so difficulty apart from length explains a part."""
     falls = {}
     for mode in ("thinking", "nonthinking"):
         first, last = (pick(lbp_lengths, model=DEEP, mode=mode, length=length) for length in ("8k", "128k"))
@@ -159,11 +144,9 @@ c001_restated = Cells(
 )
 
 
-def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> list[Verdict]:
-    """The narrative gives dip and recovery of Llama-3.1-8B, and the windows, as the second study does.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
+@claim("001, Connecting to Benchmarks: RULER")
+def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> Iterator[Verdict]:
+    """The narrative gives dip and recovery of Llama-3.1-8B, and the windows, as the second study does."""
     pairs = {
         "ruler_llama31_8b_dip_place": "ruler_llama_dip_place",
         "ruler_llama31_8b_recovery_place": "ruler_llama_recovery_place",
@@ -172,7 +155,6 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
         "ruler_mistral_window": "h7_window",
     }
     judged = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
-    verdicts = []
     for key, other in pairs.items():
         one, two = pick(stated_001, statement=key), pick(stated_002, statement=other)
         check = judge(
@@ -183,5 +165,4 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
             key=key,
             statement=f"{one['quantity']}: {one['printed']}.",
         )
-        verdicts.append(repeating(replace(check, kind="cell check"), *judged.get(key, ())))
-    return verdicts
+        yield repeating(replace(check, kind="cell check"), *judged.get(key, ()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims._shared import DECILE, rising
-from boundpaper.claims import Verdict, compare, judge, pick, quote
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed
 
 NARRATED = ("Ministral 3", "Qwen3", "Llama 3.2")
@@ -16,11 +16,9 @@ def _narrated(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["family"].isin(NARRATED[:2]) | frame["model"].str.startswith("llama3.2")]
 
 
+@claim("001, Cross-Model Results: positional profile")
 def c001_profile_counts(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> list[Verdict]:
-    """Eleven models of three families are compared.
-
-    Source: 001, Cross-Model Results: positional profile.
-    """
+    """Eleven models of three families are compared."""
     counts = {"models": len(_narrated(captured_models)), "families": len(NARRATED)}
     return [
         compare(
@@ -35,11 +33,9 @@ def c001_profile_counts(stated_001: pd.DataFrame, captured_models: pd.DataFrame)
     ]
 
 
+@claim("001, Cross-Model Results: positional profile")
 def c001_profile_monotone(stated_001: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """In all eleven models plasticity declines monotonically with position.
-
-    Source: 001, Cross-Model Results: positional profile.
-    """
+    """In all eleven models plasticity declines monotonically with position."""
     rows = _narrated(decile_profiles)
     count, words = rising(rows)
     return judge(
@@ -52,11 +48,9 @@ def c001_profile_monotone(stated_001: pd.DataFrame, decile_profiles: pd.DataFram
     )
 
 
+@claim("001, Cross-Model Results: positional profile")
 def c001_profile_llama_drops(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
-    """The drops of Llama 3.2 1B and 3B are about 0.22 to 0.23.
-
-    Source: 001, Cross-Model Results: positional profile.
-    """
+    """The drops of Llama 3.2 1B and 3B are about 0.22 to 0.23."""
     drops = captured_models.loc[captured_models["model"].isin(["llama3.2-1b", "llama3.2-3b"]), "ap_drop"]
     reported = quote(stated_001, statement="profile_llama_drop")
     span = f"{drops.min():.3f} to {drops.max():.3f}"
@@ -69,11 +63,9 @@ def c001_profile_llama_drops(stated_001: pd.DataFrame, captured_models: pd.DataF
     )
 
 
+@claim("001, Cross-Model Results: positional profile")
 def c001_profile_scale_helps(captured_models: pd.DataFrame) -> Verdict:
-    """Scale helps: Qwen3-14B has a flatter profile than Qwen3-0.6B.
-
-    Source: 001, Cross-Model Results: positional profile.
-    """
+    """Scale helps: Qwen3-14B has a flatter profile than Qwen3-0.6B."""
     qwen = captured_models[captured_models["family"] == "Qwen3"].set_index("model")["ap_drop"]
     between = qwen.drop(["qwen3-14b", "qwen3-0.6b"])
     worse = between[between > qwen["qwen3-0.6b"]]
@@ -89,11 +81,9 @@ def c001_profile_scale_helps(captured_models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("001, Cross-Model Results: positional profile")
 def c001_profile_llama_steepest(captured_models: pd.DataFrame) -> Verdict:
-    """Llama 3.2 1B and 3B have the steepest declines.
-
-    Source: 001, Cross-Model Results: positional profile.
-    """
+    """Llama 3.2 1B and 3B have the steepest declines."""
     table = captured_models.set_index("model")["ap_drop"]
     own, others = table[["llama3.2-1b", "llama3.2-3b"]], table.drop(["llama3.2-1b", "llama3.2-3b"])
     return judge(
@@ -106,11 +96,9 @@ def c001_profile_llama_steepest(captured_models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("001, Cross-Model Results: positional profile")
 def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """Past 100K tokens, all heads of Llama 3.2 1B and 3B have come together at about 0.45.
-
-    Source: 001, Cross-Model Results: positional profile.
-    """
+    """Past 100K tokens, all heads of Llama 3.2 1B and 3B have come together at about 0.45."""
     level = quote(stated_001, statement="profile_llama_converged")
     position = quote(stated_001, statement="profile_llama_converged_from").number
     past = [f"d{decile}" for decile in range(10) if decile * DECILE >= position]
@@ -136,10 +124,10 @@ def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFra
     )
 
 
+@claim("001, Cross-Model Results: positional profile")
 def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, family_means: pd.DataFrame) -> Verdict:
-    """The order of the drops, Ministral below Qwen below Llama, matches the LongBench Pro ranking of the seven models.
-
-    Source: 001, Cross-Model Results: positional profile.
+    """The order of the drops, Ministral below Qwen below Llama, matches the LongBench Pro ranking of the seven
+    models.
     """
     source = matched_models[matched_models["in_source"]]
     means = family_means[family_means["scope"] == "source"].sort_values("ap_drop")
@@ -164,12 +152,9 @@ def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, fa
     )
 
 
+@claim("001, Cross-Model Results: aggregate plasticity", failure="unit")
 def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
-    """Benchmark performance is base capability times context preservation, and plasticity measures the second.
-
-    Source: 001, Cross-Model Results: aggregate plasticity.
-    Failure: unit.
-    """
+    """Benchmark performance is base capability times context preservation, and plasticity measures the second."""
     tests = length_decline_tests[
         (length_decline_tests["test"] == "pearson") & length_decline_tests["comparison"].str.startswith("ap_drop")
     ]
@@ -190,11 +175,9 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("001, Cross-Model Results: head heterogeneity")
 def c001_heads_recovery(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """Llama-3.2-11B-Vision and Llama-3.1-8B recover in the middle of the context, at 60K to 100K tokens.
-
-    Source: 001, Cross-Model Results: head heterogeneity.
-    """
+    """Llama-3.2-11B-Vision and Llama-3.1-8B recover in the middle of the context, at 60K to 100K tokens."""
     place = quote(reported_landmarks, landmark="narrative_llama_recovery")
     rows = decile_profiles[decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"])]
     width = rows["captured_context"].iloc[0] / 10

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 LLAMA = "llama3.1-8b"
 
 
+@claim("001, Connecting to Benchmarks: RULER")
 def c001_ruler_counts(
     stated_001: pd.DataFrame,
     reported_ruler_models: pd.DataFrame,
     published_ruler: pd.DataFrame,
     captured_models: pd.DataFrame,
 ) -> list[Verdict]:
-    """RULER has scores at six lengths, two models were captured for it, and thirteen are compared.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
+    """RULER has scores at six lengths, two models were captured for it, and thirteen are compared."""
     counts = {
         "ruler_models": (reported_ruler_models["model"].nunique(), "models captured for RULER"),
         "ruler_bins": (published_ruler["length"].nunique(), "lengths with a published score"),
@@ -39,11 +37,9 @@ def c001_ruler_counts(
     ]
 
 
+@claim("001, Connecting to Benchmarks: RULER")
 def c001_ruler_qwen_range(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
-    """The drop of Llama-3.1-8B lies in the range of Qwen3.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
+    """The drop of Llama-3.1-8B lies in the range of Qwen3."""
     own = float(pick(captured_models, model=LLAMA)["ap_drop"])
     qwen = captured_models.loc[captured_models["family"] == "Qwen3", "ap_drop"]
     reported = quote(stated_001, statement="profile_qwen_drop")
@@ -61,13 +57,11 @@ def c001_ruler_qwen_range(stated_001: pd.DataFrame, captured_models: pd.DataFram
     )
 
 
+@claim("001, Connecting to Benchmarks: RULER", failure="overreach")
 def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
     """Degradation with length, in Llama-3.2-3B and the Qwen3 models, is what plasticity detects.
 
     That families differ in both is no detection: it would have to be there among models of one family as well.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    Failure: overreach.
     """
     words, apart = [], True
     held = length_decline[length_decline["in_source"]]
@@ -96,11 +90,9 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("001, Open Gaps")
 def c001_gap_missing(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> Verdict:
-    """Six of the matched models have no scores by length.
-
-    Source: 001, Open Gaps.
-    """
+    """Six of the matched models have no scores by length."""
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     missing = scores.loc[scores["low"].isna(), "model"].nunique()
     return compare(
@@ -112,11 +104,9 @@ def c001_gap_missing(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFram
     )
 
 
+@claim("001, Open Gaps")
 def c001_gap_documents(stated_001: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """All values come from documents of LongBench Pro of 128K tokens and more.
-
-    Source: 001, Open Gaps.
-    """
+    """All values come from documents of LongBench Pro of 128K tokens and more."""
     captured = models[models["subject"] == "captured"]
     short = captured[captured["captured_context"] < 131072]
     return untestable(

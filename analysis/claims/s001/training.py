@@ -17,17 +17,15 @@ from analysis.claims._training import (
     value,
     word,
 )
-from boundpaper.claims import Verdict, compare, judge, pick, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
 MINISTRAL, QWEN = "Ministral 3", "Qwen3"
 
 
+@claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_alpha_collapses(stated_001: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """The key slope alpha_K falls by 93 percent in long-context training.
-
-    Source: 001, PCA as Exploratory Precursor to Rotation.
-    """
+    """The key slope alpha_K falls by 93 percent in long-context training."""
     row = pick(training_changes, span="extensions", metric="alpha_k")
     drift = pick(training_changes, span="extensions", metric="key_drift")
     return compare(
@@ -40,11 +38,9 @@ def c001_alpha_collapses(stated_001: pd.DataFrame, training_changes: pd.DataFram
     )
 
 
+@claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """While alpha_K falls, the correlation of keys with position stays at 0.90 or more.
-
-    Source: 001, PCA as Exploratory Precursor to Rotation.
-    """
+    """While alpha_K falls, the correlation of keys with position stays at 0.90 or more."""
     rows = phase(training_trajectory, EXTENSIONS)["r_k_a"]
     threshold = float(pick(stated_001, statement="pca_r_k_kept")["as_number"])
     return judge(
@@ -57,11 +53,9 @@ def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.Data
     )
 
 
+@claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """Within the short window ap_drop is about 0.06.
-
-    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
-    """
+    """Within the short window ap_drop is about 0.06."""
     drops = phase(training_trajectory, PRETRAINING)["ap_drop"]
     reported = stated(stated_001, "training_drop_short")
     near = int(drops.between(reported.interval.low, reported.interval.high).sum())
@@ -75,13 +69,11 @@ def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.Dat
     )
 
 
+@claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics", failure="control")
 def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
     """After the extensions the first fifth is back at early-training levels.
 
     Fifths of windows of different length hold other positions, so that the level is asked where both were measured.
-
-    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
-    Failure: control.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value(training_trajectory, LAST, "ap_first_20")
@@ -103,11 +95,9 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
     )
 
 
+@claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """After the extensions the bias term is near zero.
-
-    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
-    """
+    """After the extensions the bias term is near zero."""
     after, before = (value(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
     most = float(training_trajectory["bias_window"].max())
     logits = after / math.sqrt(float(pick(models, model="smollm3-3b")["head_dim"]))
@@ -121,23 +111,20 @@ def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFr
     )
 
 
+@claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_distant_keys_lose() -> Verdict:
-    """Distant keys still lose the competition to nearby ones.
-
-    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
-    """
+    """Distant keys still lose the competition to nearby ones."""
     return untestable(
         "the sign of the mean score difference would decide, by distance of the two keys; plasticity is the same "
         "whichever of the two wins"
     )
 
 
+@claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_residual_is_content(training_changes: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
     """With the bias removed, the gradient of plasticity that remains is the decay of content with distance.
 
     Judged as document 002 says it again (`c002_h6_content_decay`); that the bias is removed by `c001_bias_near_zero`.
-
-    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
     """
     window = pick(training_changes, span="extensions", metric="bias_window")
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
@@ -152,12 +139,9 @@ def c001_residual_is_content(training_changes: pd.DataFrame, training_positions:
     )
 
 
+@claim("001, ap_drop decomposes into bias and content-decay components", failure="control")
 def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdict:
-    """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3.
-
-    Source: 001, ap_drop decomposes into bias and content-decay components.
-    Failure: control.
-    """
+    """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3."""
     own = pick(training_comparison, model="smollm3-3b")
     qwen = training_comparison[training_comparison["family"] == QWEN]["drop_same"]
     known = training_comparison[training_comparison["drop_same"].notna()]
@@ -173,11 +157,9 @@ def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdi
     )
 
 
+@claim("001, ap_drop decomposes into bias and content-decay components")
 def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """SmolLM3 and Qwen3 are of similar scale.
-
-    Source: 001, ap_drop decomposes into bias and content-decay components.
-    """
+    """SmolLM3 and Qwen3 are of similar scale."""
     sizes = sorted(
         float(size) for size in training_comparison[training_comparison["family"] == QWEN]["parameters_nominal_b"]
     )
@@ -193,14 +175,11 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
     )
 
 
+@claim("001, ap_drop decomposes into bias and content-decay components", failure="control")
 def c001_ministral_longer(
     stated_001: pd.DataFrame, stated_002: pd.DataFrame, training_comparison: pd.DataFrame
 ) -> Verdict:
-    """Ministral 3 reaches its low drop over a context four times as long.
-
-    Source: 001, ap_drop decomposes into bias and content-decay components.
-    Failure: control.
-    """
+    """Ministral 3 reaches its low drop over a context four times as long."""
     row, own = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
     captured = float(row["captured_context"]) / float(own["captured_context"])
     trained = float(row["claimed_context"]) / float(own["claimed_context"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims._training import (
@@ -13,7 +15,7 @@ from analysis.claims._training import (
     keyed,
     stated,
 )
-from boundpaper.claims import Verdict, compare, judge, quote
+from boundpaper.claims import Verdict, claim, compare, judge, quote
 
 REPEATED = {
     "training_bias_from": (FIRST, "bias_strength"),
@@ -49,17 +51,14 @@ CONTEXTS = {
 }
 
 
+@claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_training_repeated(
     stated_001: pd.DataFrame,
     reported_training: pd.DataFrame,
     training_changes: pd.DataFrame,
     checkpoints: pd.DataFrame,
-) -> list[Verdict]:
-    """The narrative repeats values, factors and windows of the table of checkpoints.
-
-    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
-    """
-    verdicts = []
+) -> Iterator[Verdict]:
+    """The narrative repeats values, factors and windows of the table of checkpoints."""
     for statement, (checkpoint, metric) in REPEATED.items():
         cell = quote(reported_training, checkpoint=checkpoint, metric=metric)
         verdict = compare(
@@ -70,11 +69,11 @@ def c001_training_repeated(
             places=cell.decimals,
         )
         said = f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}."
-        verdicts.append(keyed(verdict, statement, said, "cell check"))
+        yield keyed(verdict, statement, said, "cell check")
     for statement, (span, metric) in FACTORS.items():
         verdict = change(stated(stated_001, statement), training_changes, span, metric, f"{metric} goes")
         said = f"The factor given as {statement.replace('_', ' ')} is that of {metric}."
-        verdicts.append(keyed(verdict, statement, said, "cell check"))
+        yield keyed(verdict, statement, said, "cell check")
     contexts = checkpoints.set_index("checkpoint")["captured_context"]
     for statement, checkpoint in CONTEXTS.items():
         tokens, reported = int(contexts[checkpoint]), stated(stated_001, statement)
@@ -85,5 +84,4 @@ def c001_training_repeated(
             recomputed=f"{tokens // 1024}K",
         )
         said = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        verdicts.append(keyed(verdict, statement, said, "cell check"))
-    return verdicts
+        yield keyed(verdict, statement, said, "cell check")

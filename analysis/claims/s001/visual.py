@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.claims._shared import recovery_from
-from boundpaper.claims import Verdict, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 
 MAPS = {
     "narrative_ministral_warm_level": "ministral_warm_level",
@@ -29,27 +29,21 @@ WEIGHTS = {
 }
 
 
+@claim("001, Cross-Model Results: plasticity over two distances")
 def c001_visual_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
-    """Both documents read the same numbers off the same maps over two distances.
-
-    Source: 001, Cross-Model Results: plasticity over two distances.
-    """
+    """Both documents read the same numbers off the same maps over two distances."""
     return _same(reported_landmarks, MAPS)
 
 
+@claim("001, Cross-Model Results: head heterogeneity")
 def c001_heads_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
-    """Both documents read the same numbers off the same bundles of heads.
-
-    Source: 001, Cross-Model Results: head heterogeneity.
-    """
+    """Both documents read the same numbers off the same bundles of heads."""
     return _same(reported_landmarks, BUNDLES)
 
 
+@claim("001, Cross-Model Results: component weights")
 def c001_weights_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
-    """Both documents read the same dimensions off the same component weights.
-
-    Source: 001, Cross-Model Results: component weights.
-    """
+    """Both documents read the same dimensions off the same component weights."""
     return _same(reported_landmarks, WEIGHTS)
 
 
@@ -83,19 +77,15 @@ def _ends(row: pd.Series) -> tuple[float, float]:
     return float(row["low"]), float(row["high"])
 
 
+@claim("001, Cross-Model Results: head heterogeneity")
 def c001_heads_depth(stated_001: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
-    """The recovery appears in Llama from 32 layers on.
-
-    Source: 001, Cross-Model Results: head heterogeneity.
-    """
+    """The recovery appears in Llama from 32 layers on."""
     return recovery_from(stated_001, "heads_layers_from", nope_recovery_recomputed)
 
 
+@claim("001, Cross-Model Results: plasticity over two distances")
 def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:
-    """Plasticity depends on the distance between keys and on the distance to the query; each family has its onset.
-
-    Source: 001, Cross-Model Results: plasticity over two distances.
-    """
+    """Plasticity depends on the distance between keys and on the distance to the query; each family has its onset."""
     onsets = [
         quote(reported_landmarks, landmark=f"narrative_{name}_dark_distance").printed for name in ("qwen", "llama")
     ]
@@ -106,11 +96,9 @@ def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("001, Cross-Model Results: head heterogeneity")
 def c001_head_bundles(reported_landmarks: pd.DataFrame) -> list[Verdict]:
-    """Heads are homogeneous in Ministral 3, bimodal in Qwen3 and converge at distance in Llama-3.2-3B.
-
-    Source: 001, Cross-Model Results: head heterogeneity.
-    """
+    """Heads are homogeneous in Ministral 3, bimodal in Qwen3 and converge at distance in Llama-3.2-3B."""
     rows = reported_landmarks[
         (reported_landmarks["source"] == "001 heads") & (reported_landmarks["kind"] == "head bundle")
     ]

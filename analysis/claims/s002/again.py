@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 
 from analysis.claims._shared import recovery_from
-from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 
 LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
 PLACES = {
@@ -29,12 +30,9 @@ WINDOW = H7(statement="h7_window").by("c002_ruler_models_window.mistral-v0.2-7b"
 LONGEST = H7(statement="h7_failing_length_last")
 
 
-def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> list[Verdict]:
-    """Dip, recovery and collapse of the two Llama models of 32 layers lie in the deciles that are named.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
-    verdicts = []
+@claim("002, Decile Plasticity Profile, Table 4")
+def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Iterator[Verdict]:
+    """Dip, recovery and collapse of the two Llama models of 32 layers lie in the deciles that are named."""
     for key, (model, part) in PLACES.items():
         row = pick(decile_profiles, model=model)
         values = [float(row[f"d{decile}"]) for decile in range(10)]
@@ -49,15 +47,12 @@ def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame)
             key=key,
             statement=f"{row['display_name']}, {pick(stated_002, statement=key)['quantity']}: {reported.printed}.",
         )
-        verdicts.append(replace(made, kind="cell check"))
-    return verdicts
+        yield replace(made, kind="cell check")
 
 
+@claim("002, Hypothesis H8")
 def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> list[Verdict]:
-    """The pattern appears from 32 layers on.
-
-    Source: 002, Hypothesis H8.
-    """
+    """The pattern appears from 32 layers on."""
     return [
         replace(
             recovery_from(stated_002, key, nope_recovery_recomputed),
@@ -68,14 +63,11 @@ def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFra
     ]
 
 
-def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame) -> list[Verdict]:
-    """Mistral-7B-Instruct-v0.2 fails on RULER at 64K and 128K tokens.
-
-    Source: 002, Hypothesis H7.
-    """
+@claim("002, Hypothesis H7")
+def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame) -> Iterator[Verdict]:
+    """Mistral-7B-Instruct-v0.2 fails on RULER at 64K and 128K tokens."""
     scores = published_ruler[published_ruler["model"] == MISTRAL].set_index("length")["value"]
     failed = sorted(int(str(length).removesuffix("k")) for length, score in scores.items() if score < FAILED)
-    verdicts = []
     for key, end in FAILING.items():
         length = failed[end]
         made = compare(
@@ -88,8 +80,7 @@ def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame
             statement=f"{pick(stated_002, statement=key)['quantity']}: {length}K.",
             kind="cell check",
         )
-        verdicts.append(made)
-    return verdicts
+        yield made
 
 
 c002_windows_again = Cells(
@@ -107,11 +98,9 @@ c002_windows_again = Cells(
 )
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_bins_again(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """The context is cut into ten equal bins.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
+    """The context is cut into ten equal bins."""
     bins = [name for name in decile_profiles.columns if name[:1] == "d" and name[1:].isdigit()]
     made = compare(
         quote(stated_002, statement="t4_bins"), float(len(bins)), reason=f"Table 4 has {len(bins)} columns.", places=0

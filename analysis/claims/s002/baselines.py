@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge, quote
+from boundpaper.claims import Verdict, claim, judge, quote
 
 
+@claim("002, Observations: ap_drop", failure="control")
 def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:
-    """The plasticity drop goes with the score more closely than the number of parameters, which needs no capture.
-
-    Source: 002, Observations: ap_drop.
-
-    Failure: control.
-    """
+    """The plasticity drop goes with the score more closely than the number of parameters, which needs no capture."""
     rows = matched_models[matched_models["in_source"].astype(bool)]
     drop, size = (float(rows[name].corr(rows["lbp"])) for name in ("ap_drop", "log_parameters"))
     return judge(
@@ -26,11 +22,9 @@ def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Per-Length-Bin Plasticity Profile, Table 2")
 def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.DataFrame) -> Verdict:
-    """A loss of plasticity over the context is given with one sign.
-
-    Source: 002, Per-Length-Bin Plasticity Profile, Table 2.
-    """
+    """A loss of plasticity over the context is given with one sign."""
     models = list(dict.fromkeys(reported_length_bins["model"]))
     totals = [quote(reported_length_bins, model=model, bin="total") for model in models]
     drops = [quote(reported_plasticity, model=model, metric="ap_drop") for model in models]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge, pick, quote
+from boundpaper.claims import Verdict, claim, judge, pick, quote
 
 
+@claim("002, Per-Length-Bin Plasticity Profile, Table 2")
 def c002_t2_steepest(reported_length_bins: pd.DataFrame) -> Verdict:
-    """Llama-3.2-3B has the steepest decline over the length bins.
-
-    Source: 002, Per-Length-Bin Plasticity Profile, Table 2.
-    """
+    """Llama-3.2-3B has the steepest decline over the length bins."""
     totals = reported_length_bins[reported_length_bins["bin"] == "total"].set_index("model")["value"]
     second = totals.drop("llama3.2-3b").min()
     return judge(
@@ -23,13 +21,11 @@ def c002_t2_steepest(reported_length_bins: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Per-Length-Bin Plasticity Profile, Table 2")
 def c002_t2_ministral_flatter(
     stated_002: pd.DataFrame, reported_length_bins: pd.DataFrame, models: pd.DataFrame
 ) -> Verdict:
-    """Every Ministral 3 falls by less than every Qwen3 and Llama over the length bins.
-
-    Source: 002, Per-Length-Bin Plasticity Profile, Table 2.
-    """
+    """Every Ministral 3 falls by less than every Qwen3 and Llama over the length bins."""
     totals = reported_length_bins[reported_length_bins["bin"] == "total"].merge(models, on="model")
     inside = totals["family"] == "Ministral 3"
     ministral, others = -totals.loc[inside, "value"], -totals.loc[~inside, "value"]
@@ -50,11 +46,9 @@ def c002_t2_ministral_flatter(
     )
 
 
+@claim("002, Per-Length-Bin Plasticity Profile, Table 2")
 def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """In every length bin, the three Qwen3 sizes differ by less than 0.02.
-
-    Source: 002, Per-Length-Bin Plasticity Profile, Table 2.
-    """
+    """In every length bin, the three Qwen3 sizes differ by less than 0.02."""
     bound = quote(stated_002, statement="t2_qwen_spread")
     rows = reported_length_bins.merge(models, on="model")
     rows = rows[(rows["family"] == "Qwen3") & (rows["bin"] != "total")]
@@ -73,15 +67,15 @@ def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataF
     )
 
 
+@claim("002, Per-Length LongBench Pro Scores, Table 3")
 def c002_t3_mode(
     stated_002: pd.DataFrame,
     reported_lbp_lengths: pd.DataFrame,
     published_lbp: pd.DataFrame,
     reported_mechanistic: pd.DataFrame,
 ) -> Verdict:
-    """The scores by length of Ministral-3-14B are those with thinking, set in one study with overall scores without it.
-
-    Source: 002, Per-Length LongBench Pro Scores, Table 3.
+    """The scores by length of Ministral-3-14B are those with thinking, set in one study with overall scores
+    without it.
     """
     scores = reported_lbp_lengths[(reported_lbp_lengths["metric"] == "lbp") & reported_lbp_lengths["low"].notna()]
     model = scores["model"].iloc[0]

@@ -6,25 +6,21 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.claims import ALPHA, Verdict, directed, judge, pick, quote, untestable
+from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 KEPT = 5  # percent of a score that may go at a length, where it is said that nothing is lost
 
 
+@claim("002, Hypothesis H1")
 def c002_h1_ordering(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
-    """The drop predicts the order of the scores better than aggregate plasticity does.
-
-    Source: 002, Hypothesis H1.
-    """
+    """The drop predicts the order of the scores better than aggregate plasticity does."""
     return _better("ap_drop", "ap_overall", correlation_contrasts, lbp_correlations)
 
 
+@claim("002, Hypothesis H2")
 def c002_h2_tracks(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
-    """The plasticity of the last fifth follows the scores more closely than aggregate plasticity does.
-
-    Source: 002, Hypothesis H2.
-    """
+    """The plasticity of the last fifth follows the scores more closely than aggregate plasticity does."""
     return _better("ap_last_20", "ap_overall", correlation_contrasts, lbp_correlations)
 
 
@@ -46,11 +42,9 @@ def _better(first: str, second: str, contrasts: pd.DataFrame, correlations: pd.D
     )
 
 
+@claim("002, Hypothesis H1")
 def c002_h1_within(family_correlations: pd.DataFrame) -> Verdict:
-    """Within families, the order by drop holds in Qwen3 and is ambiguous in Ministral 3.
-
-    Source: 002, Hypothesis H1.
-    """
+    """Within families, the order by drop holds in Qwen3 and is ambiguous in Ministral 3."""
     rho = {
         family: float(pick(family_correlations, comparison=family, test="spearman")["estimate"])
         for family in ("Qwen3", "Ministral 3")
@@ -66,11 +60,9 @@ def c002_h1_within(family_correlations: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H2")
 def c002_h2_ministral_maps(stated_002: pd.DataFrame, matched_models: pd.DataFrame) -> Verdict:
-    """The last-fifth plasticity of 0.57 to 0.59 in Ministral 3 goes with scores of 37 to 40.
-
-    Source: 002, Hypothesis H2.
-    """
+    """The last-fifth plasticity of 0.57 to 0.59 in Ministral 3 goes with scores of 37 to 40."""
     reported = quote(stated_002, statement="h2_ministral_lbp")
     family = matched_models[matched_models["family"] == "Ministral 3"].sort_values("ap_last_20", ascending=False)
     top = family.iloc[0]
@@ -86,11 +78,9 @@ def c002_h2_ministral_maps(stated_002: pd.DataFrame, matched_models: pd.DataFram
     )
 
 
+@claim("002, Hypothesis H3")
 def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
-    """At each input length, the order of the models by plasticity there matches their order by score.
-
-    Source: 002, Hypothesis H3.
-    """
+    """At each input length, the order of the models by plasticity there matches their order by score."""
     tests = length_ordering_tests[length_ordering_tests["test"] == "spearman"]
     significant = int(((tests["estimate"] > 0) & (tests["p_adjusted"] < ALPHA)).sum())
     negative = int((tests["estimate"] < 0).sum())
@@ -108,11 +98,9 @@ def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H3")
 def c002_h3_relative_decline(length_decline_tests: pd.DataFrame) -> list[Verdict]:
-    """Models with a steeper decline of plasticity show a steeper relative decline of the score.
-
-    Source: 002, Hypothesis H3.
-    """
+    """Models with a steeper decline of plasticity show a steeper relative decline of the score."""
     words = {"nonthinking": "without thinking", "thinking": "with thinking"}
     return [_relative_decline(length_decline_tests, mode, said) for mode, said in words.items()]
 
@@ -138,11 +126,9 @@ def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, said: str) 
     )
 
 
+@claim("002, Hypothesis H3")
 def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
-    """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause.
-
-    Source: 002, Hypothesis H3.
-    """
+    """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause."""
     rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
     ends = {mode: rows.loc[mode].loc[["8k", "128k"]] for mode in ("thinking", "nonthinking")}
     fall = {mode: 100 * (1 - part["lbp"].iloc[1] / part["lbp"].iloc[0]) for mode, part in ends.items()}
@@ -178,11 +164,9 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
     ]
 
 
+@claim("002, Hypothesis H5")
 def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
-    """The drop of Ministral-3-3B is comparable to that of Ministral-3-14B.
-
-    Source: 002, Hypothesis H5.
-    """
+    """The drop of Ministral-3-3B is comparable to that of Ministral-3-14B."""
     drops = captured_models.set_index("model")["ap_drop"]
     gap = abs(drops["ministral3-3b"] - drops["ministral3-14b"])
     others = captured_models.loc[~captured_models["family"].isin(["Ministral 3", "Mistral"]), "ap_drop"]
@@ -195,14 +179,12 @@ def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H5", failure="overreach")
 def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Ministral-3-3B scores low for want of base capability, not for loss of context.
 
     The absence of a loss is asked at every length that was scored, within a margin: a fall between two cells is one
     draw of their questions.
-
-    Source: 002, Hypothesis H5.
-    Failure: overreach.
     """
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
     own, rest = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")

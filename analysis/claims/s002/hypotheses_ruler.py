@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import repeating
 from boundpaper.claims.said import said
 from boundpaper.claims.words import listed
@@ -13,11 +15,10 @@ from boundpaper.statistics.proportion import wilson_interval
 MISTRAL = "mistral-v0.2-7b"
 
 
+@claim("002, Hypothesis H7", failure="control")
 def c002_h7_best(stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_positions: pd.DataFrame) -> Verdict:
-    """Mistral-7B-Instruct-v0.2 has the best plasticity of all 13 models: the highest aggregate and the smallest drop.
-
-    Source: 002, Hypothesis H7.
-    Failure: control.
+    """Mistral-7B-Instruct-v0.2 has the best plasticity of all 13 models: the highest aggregate and the smallest
+    drop.
     """
     table = captured_models.set_index("model")
     printed = table["ap_overall"].idxmax() == MISTRAL and table["ap_drop"].idxmin() == MISTRAL
@@ -34,11 +35,9 @@ def c002_h7_best(stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_
     )
 
 
+@claim("002, Hypothesis H7")
 def c002_h7_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Mistral-7B-Instruct-v0.2 fails at length because a sliding window of 32K caps its attention.
-
-    Source: 002, Hypothesis H7.
-    """
+    """Mistral-7B-Instruct-v0.2 fails at length because a sliding window of 32K caps its attention."""
     row = pick(models, model=MISTRAL)
     return judge(
         str(row["attention"]).startswith("sliding"),
@@ -49,11 +48,9 @@ def c002_h7_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H7")
 def c002_h7_gradual(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Verdict:
-    """The failure of Mistral-7B-Instruct-v0.2 is a hard cut-off beyond 32K, not a gradual loss.
-
-    Source: 002, Hypothesis H7.
-    """
+    """The failure of Mistral-7B-Instruct-v0.2 is a hard cut-off beyond 32K, not a gradual loss."""
     own, llama = pick(ruler_summary, model=MISTRAL), pick(ruler_summary, model="llama3.1-8b")
     fall, whole = 100 * (1 - own["32k"] / own["4k"]), 100 * (1 - llama["128k"] / llama["4k"])
     plasticity = -pick(ruler_lengths, model=MISTRAL, length="32k")["plasticity_change"]
@@ -67,11 +64,9 @@ def c002_h7_gradual(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) ->
     )
 
 
+@claim("002, Hypothesis H7")
 def c002_h7_blind(models: pd.DataFrame) -> Verdict:
-    """Plasticity cannot detect the failure of Mistral-7B-Instruct-v0.2 beyond 32K.
-
-    Source: 002, Hypothesis H7.
-    """
+    """Plasticity cannot detect the failure of Mistral-7B-Instruct-v0.2 beyond 32K."""
     row = pick(models, model=MISTRAL)
     return untestable(
         f"Plasticity was captured over {row['captured_context']:,} tokens only; since the model attends to every "
@@ -80,11 +75,9 @@ def c002_h7_blind(models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H7")
 def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """There are two distinct ways to fail, degradation and truncation.
-
-    Source: 002, Hypothesis H7.
-    """
+    """There are two distinct ways to fail, degradation and truncation."""
     captured = models[models["subject"] == "captured"]
     windowed = captured[captured["attention"].str.startswith("sliding")]
     # a window alone shows no second way to fail: only scores with and without it could
@@ -99,11 +92,9 @@ def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H8")
 def c002_h8_nope_layers(stated_002: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
-    """Llama-3.1-8B has no layer without position encoding.
-
-    Source: 002, Hypothesis H8.
-    """
+    """Llama-3.1-8B has no layer without position encoding."""
     stated = pick(stated_002, statement="h8_nope_layers")
     layers = quote(nope_models, model="llama3.1-8b", metric="nope_layers")
     return judge(
@@ -114,11 +105,9 @@ def c002_h8_nope_layers(stated_002: pd.DataFrame, nope_models: pd.DataFrame) -> 
     )
 
 
+@claim("002, Hypothesis H8")
 def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
-    """Llama-3.1-8B (dip at 40-50 %, recovery at 70-80 %, collapse) has the pattern of Llama-3.2-11B-Vision.
-
-    Source: 002, Hypothesis H8.
-    """
+    """Llama-3.1-8B (dip at 40-50 %, recovery at 70-80 %, collapse) has the pattern of Llama-3.2-11B-Vision."""
     rows = {model: pick(decile_profiles, model=model) for model in ("llama3.1-8b", "llama3.2-11b")}
     profiles = {model: [float(row[f"d{number}"]) for number in range(10)] for model, row in rows.items()}
     places = {
@@ -139,11 +128,9 @@ def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H8")
 def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) -> list[Verdict]:
-    """29 of 32 layers of Llama-3.1-8B recover, and 26 of 32 self-attention layers of Llama-3.2-11B-Vision.
-
-    Source: 002, Hypothesis H8.
-    """
+    """29 of 32 layers of Llama-3.1-8B recover, and 26 of 32 self-attention layers of Llama-3.2-11B-Vision."""
     pairs = {
         "h8_llama31_8b_recovering": "finding_2_llama31_recovering",
         "h8_llama31_8b_layers": "finding_2_llama31_layers",
@@ -167,12 +154,9 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
     ]
 
 
+@claim("002, Hypothesis H8", failure="unit")
 def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """The recovery is spread over nearly all self-attention layers.
-
-    Source: 002, Hypothesis H8.
-    Failure: unit.
-    """
+    """The recovery is spread over nearly all self-attention layers."""
     counts = {}
     for key in ("llama31_8b", "llama32_11b"):
         counts[key] = [int(quote(stated_002, statement=f"h8_{key}_{what}").number) for what in ("recovering", "layers")]
@@ -196,36 +180,28 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
     )
 
 
-def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The models without the pattern have 16, 28 and 40 layers.
-
-    Source: 002, Hypothesis H8.
-    """
-    verdicts = []
+@claim("002, Hypothesis H8")
+def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
+    """The models without the pattern have 16, 28 and 40 layers."""
     for key in ("llama32_1b", "llama32_3b", "ministral3_14b"):
         stated = pick(stated_002, statement=f"h8_{key}_layers")
         layers = int(pick(models, model=stated["model"])["layers"])
         number = said(stated)
         check = judge(number == layers, f"Its configuration has {layers} layers.", reported=stated["printed"])
-        verdicts.append(
-            Verdict(
-                verdict=check.verdict,
-                reason=check.reason,
-                reported=check.reported,
-                recomputed=str(layers),
-                key=key,
-                statement=f"{stated['model']} has {number:.0f} layers.",
-                kind="cell check",
-            )
+        yield Verdict(
+            verdict=check.verdict,
+            reason=check.reason,
+            reported=check.reported,
+            recomputed=str(layers),
+            key=key,
+            statement=f"{stated['model']} has {number:.0f} layers.",
+            kind="cell check",
         )
-    return verdicts
 
 
+@claim("002, Hypothesis H8")
 def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
-    """The non-monotone pattern is absent from the smaller Llama models and from all Ministral and Qwen models.
-
-    Source: 002, Hypothesis H8.
-    """
+    """The non-monotone pattern is absent from the smaller Llama models and from all Ministral and Qwen models."""
     others = decile_profiles[
         ~decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"]) & (decile_profiles["family"] != "Mistral")
     ]
@@ -243,12 +219,9 @@ def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H8", failure="unit")
 def c002_h8_specific(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """The pattern is specific to Llama models of 32 layers and more.
-
-    Source: 002, Hypothesis H8.
-    Failure: unit.
-    """
+    """The pattern is specific to Llama models of 32 layers and more."""
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
     least = said(pick(stated_002, statement="h8_layers_least"))
     deep = llama[llama["layers"] >= least]

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 MEMORY = "instructions_memory_"
 
 
+@claim("002, Instructions: Collecting Per-Length LBP Scores")
 def c002_gap_only(
     stated_002: pd.DataFrame,
     reported_plasticity: pd.DataFrame,
     published_lbp: pd.DataFrame,
     published_ruler: pd.DataFrame,
 ) -> Verdict:
-    """Scores by length for six models are the only data gap that remains.
-
-    Source: 002, Instructions: Collecting Per-Length LBP Scores.
-    """
+    """Scores by length for six models are the only data gap that remains."""
     cells = reported_plasticity[reported_plasticity["metric"].isin(["lbp", "ruler_128k"])]
     empty = cells[cells["low"].isna()]
     published = {("lbp", name) for name in published_lbp["model"]} | {
@@ -38,12 +38,11 @@ def c002_gap_only(
     )
 
 
+@claim("002, Per-Length LongBench Pro Scores, Table 3, other models")
 def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Scores by length of six of the seven matched models are not in the figure that Table 3 is read from.
 
     Judged as document 001 says it again (`c001_gap_missing`): what the study lacked, not what was published.
-
-    Source: 002, Per-Length LongBench Pro Scores, Table 3, other models.
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     missing = scores[scores["low"].isna()]
@@ -59,11 +58,9 @@ def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.Dat
     )
 
 
+@claim("002, Instructions: Option A")
 def c002_option_a(published_facts: pd.DataFrame) -> list[Verdict]:
-    """The benchmark's repository is THUDM/LongBench, and each sample carries a field for its length bucket.
-
-    Source: 002, Instructions: Option A.
-    """
+    """The benchmark's repository is THUDM/LongBench, and each sample carries a field for its length bucket."""
     repository = str(pick(published_facts, fact="lbp_repository")["printed"])
     field = str(pick(published_facts, fact="lbp_length_field")["printed"])
     return [
@@ -86,11 +83,9 @@ def c002_option_a(published_facts: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+@claim("002, Instructions: Option A")
 def c002_option_a_lengths(stated_002: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
-    """Samples come in six lengths, 8K, 16K, 32K, 64K, 128K and 256K.
-
-    Source: 002, Instructions: Option A.
-    """
+    """Samples come in six lengths, 8K, 16K, 32K, 64K, 128K and 256K."""
     rows = stated_002[stated_002["statement"].str.startswith("instructions_lengths_")]
     printed = [text.lower() for text in rows["printed"]]
     lengths = [length for length in dict.fromkeys(published_lbp["length"]) if length != "overall"]
@@ -105,11 +100,9 @@ def c002_option_a_lengths(stated_002: pd.DataFrame, published_lbp: pd.DataFrame)
     )
 
 
+@claim("002, Instructions: Option B")
 def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
-    """Without thinking, the benchmark allows 1K new tokens and truncates in the middle.
-
-    Source: 002, Instructions: Option B.
-    """
+    """Without thinking, the benchmark allows 1K new tokens and truncates in the middle."""
     budget = quote(published_facts, fact="lbp_output_budget")
     place = str(pick(published_facts, fact="lbp_truncation")["printed"])
     dataset = str(pick(published_facts, fact="lbp_dataset")["printed"])
@@ -141,11 +134,9 @@ def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFra
     ]
 
 
+@claim("002, Instructions: Option B")
 def c002_option_b_models(stated_002: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> list[Verdict]:
-    """Six models are to be run, and the authors asked for seven.
-
-    Source: 002, Instructions: Option B.
-    """
+    """Six models are to be run, and the authors asked for seven."""
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     counts = {"to_run": scores.loc[scores["low"].isna(), "model"].nunique(), "to_ask_for": scores["model"].nunique()}
     reasons = {
@@ -165,34 +156,26 @@ def c002_option_b_models(stated_002: pd.DataFrame, reported_lbp_lengths: pd.Data
     ]
 
 
-def c002_option_b_memory(stated_002: pd.DataFrame, inference_memory: pd.DataFrame) -> list[Verdict]:
-    """The models need about 7, 7, 9, 17, 17 and 30 GB of GPU memory.
-
-    Source: 002, Instructions: Option B.
-    """
-    verdicts = []
+@claim("002, Instructions: Option B")
+def c002_option_b_memory(stated_002: pd.DataFrame, inference_memory: pd.DataFrame) -> Iterator[Verdict]:
+    """The models need about 7, 7, 9, 17, 17 and 30 GB of GPU memory."""
     for _, row in stated_002[stated_002["statement"].str.startswith(MEMORY)].iterrows():
         need = pick(inference_memory, model=row["model"])
-        verdicts.append(
-            judge(
-                bool(need["total_gb"] <= row["as_number"]),
-                f"The weights take {need['weights_gb']:.0f} GB at 16 bits, and the key-value cache of one input of "
-                f"128K tokens {need['cache_gb']:.0f} GB more.",
-                otherwise="not supported",
-                reported=str(row["printed"]),
-                recomputed=f"{need['total_gb']:.0f} GB",
-                key=str(row["model"]),
-                statement=f"{need['display_name']} needs {row['printed']} of GPU memory.",
-            )
+        yield judge(
+            bool(need["total_gb"] <= row["as_number"]),
+            f"The weights take {need['weights_gb']:.0f} GB at 16 bits, and the key-value cache of one input of "
+            f"128K tokens {need['cache_gb']:.0f} GB more.",
+            otherwise="not supported",
+            reported=str(row["printed"]),
+            recomputed=f"{need['total_gb']:.0f} GB",
+            key=str(row["model"]),
+            statement=f"{need['display_name']} needs {row['printed']} of GPU memory.",
         )
-    return verdicts
 
 
+@claim("002, Instructions: Option B")
 def c002_option_b_order(stated_002: pd.DataFrame, inference_memory: pd.DataFrame) -> Verdict:
-    """The models are listed in order of the memory they need.
-
-    Source: 002, Instructions: Option B.
-    """
+    """The models are listed in order of the memory they need."""
     rows = stated_002[stated_002["statement"].str.startswith(MEMORY)]
     needs = rows.merge(inference_memory, on="model").sort_values("as_number", kind="stable")
     highest = needs.groupby("as_number")["total_gb"].max()
@@ -210,11 +193,9 @@ def c002_option_b_order(stated_002: pd.DataFrame, inference_memory: pd.DataFrame
     )
 
 
+@claim("002, Instructions: Option B")
 def c002_option_b_hours(stated_002: pd.DataFrame) -> Verdict:
-    """The runs take about 12 to 24 GPU hours on an A100.
-
-    Source: 002, Instructions: Option B.
-    """
+    """The runs take about 12 to 24 GPU hours on an A100."""
     return untestable(
         "A timed run of one model over the 1,500 samples on that device would decide; none is among the sources.",
         reported=str(pick(stated_002, statement="instructions_gpu_hours")["printed"]),

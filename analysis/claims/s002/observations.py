@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, judge, pick, quote
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
 
 
+@claim("002, Observations: aggregate plasticity")
 def c002_aggregate_predicts(stated_002: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
-    """Aggregate plasticity does not predict the overall score across families.
-
-    Source: 002, Observations: aggregate plasticity.
-    """
+    """Aggregate plasticity does not predict the overall score across families."""
     overall, drop = (pick(lbp_correlations, comparison=name, test="pearson") for name in ("ap_overall", "ap_drop"))
     return judge(
         overall["ci_high"] < abs(drop["estimate"]),
@@ -33,11 +33,9 @@ def c002_aggregate_predicts(stated_002: pd.DataFrame, lbp_correlations: pd.DataF
     )
 
 
+@claim("002, Observations: aggregate plasticity")
 def c002_aggregate_highest(reported_observations: pd.DataFrame, reported_plasticity: pd.DataFrame) -> Verdict:
-    """Ministral-3-3B has the highest aggregate plasticity, yet only the sixth score of the seven.
-
-    Source: 002, Observations: aggregate plasticity.
-    """
+    """Ministral-3-3B has the highest aggregate plasticity, yet only the sixth score of the seven."""
     table = wide(reported_observations[reported_observations["table"] == "aggregate"], by=["model"]).set_index("model")
     everyone = reported_plasticity[reported_plasticity["metric"] == "ap_overall"].set_index("model")["value"]
     rank = int(table["lbp"].rank(ascending=False)["ministral3-3b"])
@@ -52,11 +50,9 @@ def c002_aggregate_highest(reported_observations: pd.DataFrame, reported_plastic
     )
 
 
+@claim("002, Observations: ap_last_20")
 def c002_last_20_separates(family_separation: pd.DataFrame) -> Verdict:
-    """The plasticity of the last fifth separates the families better than aggregate plasticity.
-
-    Source: 002, Observations: ap_last_20.
-    """
+    """The plasticity of the last fifth separates the families better than aggregate plasticity."""
     pairs = [
         tuple(pick(family_separation, scope=scope, metric=metric) for metric in ("ap_last_20", "ap_overall"))
         for scope in ("matched", "captured")
@@ -75,11 +71,9 @@ def c002_last_20_separates(family_separation: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Observations: ap_last_20")
 def c002_last_20_llama_last(reported_observations: pd.DataFrame) -> Verdict:
-    """Llama-3.2-3B is last both by the plasticity of the last fifth and by score.
-
-    Source: 002, Observations: ap_last_20.
-    """
+    """Llama-3.2-3B is last both by the plasticity of the last fifth and by score."""
     table = wide(reported_observations[reported_observations["table"] == "last_20"], by=["model"]).set_index("model")
     lasts = table["ap_last_20"].idxmin(), table["lbp"].idxmin()
     return judge(
@@ -92,36 +86,28 @@ def c002_last_20_llama_last(reported_observations: pd.DataFrame) -> Verdict:
     )
 
 
-def c002_last_20_ranges(stated_002: pd.DataFrame, matched_models: pd.DataFrame) -> list[Verdict]:
-    """At the far end, Ministral 3 keeps 0.57 to 0.59 and Qwen3 falls to 0.51 to 0.52.
-
-    Source: 002, Observations: ap_last_20.
-    """
+@claim("002, Observations: ap_last_20")
+def c002_last_20_ranges(stated_002: pd.DataFrame, matched_models: pd.DataFrame) -> Iterator[Verdict]:
+    """At the far end, Ministral 3 keeps 0.57 to 0.59 and Qwen3 falls to 0.51 to 0.52."""
     source = matched_models[matched_models["in_source"]]
-    verdicts = []
     for key, family in (("ministral", "Ministral 3"), ("qwen", "Qwen3")):
         values = source.loc[source["family"] == family, "ap_last_20"]
         reported = quote(stated_002, statement=f"last_20_{key}")
         inside = reported.interval.low <= values.min() and values.max() <= reported.interval.high
-        verdicts.append(
-            judge(
-                bool(inside),
-                f"The {len(values)} values run from {values.min():.4f} to {values.max():.4f}.",
-                reported=reported.printed,
-                recomputed=f"{values.min():.4f} to {values.max():.4f}",
-                n=len(values),
-                key=key,
-                statement=f"ap_last_20 of {family} is {reported.printed}.",
-            )
+        yield judge(
+            bool(inside),
+            f"The {len(values)} values run from {values.min():.4f} to {values.max():.4f}.",
+            reported=reported.printed,
+            recomputed=f"{values.min():.4f} to {values.max():.4f}",
+            n=len(values),
+            key=key,
+            statement=f"ap_last_20 of {family} is {reported.printed}.",
         )
-    return verdicts
 
 
+@claim("002, Observations: ap_drop")
 def c002_drop_most_informative(lbp_correlations: pd.DataFrame, correlation_contrasts: pd.DataFrame) -> Verdict:
-    """The drop of plasticity is the most informative signal for the score.
-
-    Source: 002, Observations: ap_drop.
-    """
+    """The drop of plasticity is the most informative signal for the score."""
     tests = lbp_correlations[lbp_correlations["test"] == "pearson"].set_index("comparison")["estimate"].abs()
     ranked = tests.sort_values(ascending=False)
     drop = pick(lbp_correlations, comparison="ap_drop", test="pearson")
@@ -142,11 +128,9 @@ def c002_drop_most_informative(lbp_correlations: pd.DataFrame, correlation_contr
     )
 
 
+@claim("002, Observations: ap_drop")
 def c002_drop_within_family(family_correlations: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
-    """Within each family, ap_drop correlates inversely with the score.
-
-    Source: 002, Observations: ap_drop.
-    """
+    """Within each family, ap_drop correlates inversely with the score."""
     pearson = family_correlations[family_correlations["test"] == "pearson"]
     pooled = pick(lbp_correlations, comparison="ap_drop", test="pearson_within_family")
     words = [f"{row['comparison']} {row['estimate']:+.2f}" for _, row in pearson.iterrows()]
@@ -162,12 +146,11 @@ def c002_drop_within_family(family_correlations: pd.DataFrame, lbp_correlations:
     )
 
 
+@claim("002, Observations: ap_drop")
 def c002_drop_ministral_order(stated_002: pd.DataFrame, reported_observations: pd.DataFrame) -> Verdict:
     """Among Ministral 3, the models in order of their score are 14B, 8B and 3B, with the drops as printed.
 
     The sign orders models by score, as in the line on Qwen3 beside it, whose drops rise along the signs.
-
-    Source: 002, Observations: ap_drop.
     """
     sizes = {"ministral3-14b": "14B", "ministral3-8b": "8B", "ministral3-3b": "3B"}
     cells = {
@@ -190,11 +173,9 @@ def c002_drop_ministral_order(stated_002: pd.DataFrame, reported_observations: p
     )
 
 
+@claim("002, Observations: ap_drop")
 def c002_drop_ministral_anomaly(reported_observations: pd.DataFrame) -> Verdict:
-    """Ministral-3-3B has an anomalously low drop in a nearly flat family.
-
-    Source: 002, Observations: ap_drop.
-    """
+    """Ministral-3-3B has an anomalously low drop in a nearly flat family."""
     drops = wide(reported_observations[reported_observations["table"] == "drop"], by=["model"]).set_index("model")
     family = drops[drops.index.str.startswith("ministral3")]["ap_drop"]
     own, siblings = family["ministral3-3b"], family.drop("ministral3-3b")
@@ -208,11 +189,9 @@ def c002_drop_ministral_anomaly(reported_observations: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Observations: ap_drop")
 def c002_drop_qwen_monotone(matched_models: pd.DataFrame) -> Verdict:
-    """Among the three scored Qwen3 models, larger ones drop less and score more.
-
-    Source: 002, Observations: ap_drop.
-    """
+    """Among the three scored Qwen3 models, larger ones drop less and score more."""
     qwen = matched_models[matched_models["in_source"] & (matched_models["family"] == "Qwen3")]
     qwen = qwen.sort_values("parameters_nominal_b")
     drops = [f"{value:.3f}" for value in qwen["ap_drop"]]
@@ -226,11 +205,9 @@ def c002_drop_qwen_monotone(matched_models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Observations: ap_drop")
 def c002_drop_llama_steepest(matched_models: pd.DataFrame) -> Verdict:
-    """Llama-3.2-3B has the steepest drop and the worst score.
-
-    Source: 002, Observations: ap_drop.
-    """
+    """Llama-3.2-3B has the steepest drop and the worst score."""
     source = matched_models[matched_models["in_source"]].set_index("model")
     ends = source["ap_drop"].idxmax(), source["lbp"].idxmin()
     return judge(
@@ -243,33 +220,24 @@ def c002_drop_llama_steepest(matched_models: pd.DataFrame) -> Verdict:
     )
 
 
-def c002_drop_typical(stated_002: pd.DataFrame, family_means: pd.DataFrame) -> list[Verdict]:
-    """Typical drops are 0.07 for Ministral 3, 0.17 for Qwen3 and 0.23 for Llama.
-
-    Source: 002, Observations: ap_drop.
-    """
-    verdicts = []
+@claim("002, Observations: ap_drop")
+def c002_drop_typical(stated_002: pd.DataFrame, family_means: pd.DataFrame) -> Iterator[Verdict]:
+    """Typical drops are 0.07 for Ministral 3, 0.17 for Qwen3 and 0.23 for Llama."""
     for key, family in (("ministral", "Ministral 3"), ("qwen", "Qwen3"), ("llama", "Llama 3")):
         row = pick(family_means, scope="source", family=family)
-        verdicts.append(
-            compare(
-                quote(stated_002, statement=f"drop_{key}_typical"),
-                float(row["ap_drop"]),
-                reason=f"The mean over the family's scored models (n = {row['n']}) is {row['ap_drop']:.3f}.",
-                n=int(row["n"]),
-                key=key,
-                statement=f"The typical ap_drop of {family}.",
-            )
+        yield compare(
+            quote(stated_002, statement=f"drop_{key}_typical"),
+            float(row["ap_drop"]),
+            reason=f"The mean over the family's scored models (n = {row['n']}) is {row['ap_drop']:.3f}.",
+            n=int(row["n"]),
+            key=key,
+            statement=f"The typical ap_drop of {family}.",
         )
-    return verdicts
 
 
+@claim("002, Observations: ap_drop", failure="unit")
 def c002_drop_family_order(family_means: pd.DataFrame, matched_models: pd.DataFrame) -> Verdict:
-    """Across families, ap_drop orders Ministral 3, Qwen3 and Llama as LongBench Pro does, but for Ministral-3-3B.
-
-    Source: 002, Observations: ap_drop.
-    Failure: unit.
-    """
+    """Across families, ap_drop orders Ministral 3, Qwen3 and Llama as LongBench Pro does, but for Ministral-3-3B."""
     source = family_means[family_means["scope"] == "source"].sort_values("ap_drop")
     qwen = matched_models[matched_models["family"] == "Qwen3"]
     late = pick(matched_models, model="llama3.1-8b")

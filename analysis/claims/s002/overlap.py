@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, judge, pick, quote
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 
 WINDOWS = {"128k": 131072, "256k": 262144}
 
 
-def c002_overview_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
-    """LongBench Pro has 1,500 samples in 25 tasks.
-
-    Source: 002, Benchmark: LongBench Pro.
-    """
-    verdicts = []
+@claim("002, Benchmark: LongBench Pro")
+def c002_overview_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Iterator[Verdict]:
+    """LongBench Pro has 1,500 samples in 25 tasks."""
     for key, what in (("samples", "samples"), ("tasks", "tasks")):
         fact = quote(published_facts, fact=f"lbp_{key}")
         reported = quote(stated_002, statement=f"overview_{key}")
-        verdicts.append(
-            compare(
-                reported,
-                fact.number,
-                reason=f"The authors' data card counts {fact.printed} {what}.",
-                places=0,
-                key=key,
-                statement=f"LongBench Pro has {reported.printed} {what}.",
-            )
+        yield compare(
+            reported,
+            fact.number,
+            reason=f"The authors' data card counts {fact.printed} {what}.",
+            places=0,
+            key=key,
+            statement=f"LongBench Pro has {reported.printed} {what}.",
         )
-    return verdicts
 
 
+@claim("002, Benchmark: LongBench Pro")
 def c002_overview_languages(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """LongBench Pro is bilingual.
-
-    Source: 002, Benchmark: LongBench Pro.
-    """
+    """LongBench Pro is bilingual."""
     stated, fact = pick(stated_002, statement="overview_languages"), quote(published_facts, fact="lbp_languages")
     return judge(
         stated["as_number"] == fact.number,
@@ -45,11 +39,9 @@ def c002_overview_languages(stated_002: pd.DataFrame, published_facts: pd.DataFr
     )
 
 
+@claim("002, Benchmark: LongBench Pro")
 def c002_overview_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """The inputs of LongBench Pro run from 8K to 256K tokens.
-
-    Source: 002, Benchmark: LongBench Pro.
-    """
+    """The inputs of LongBench Pro run from 8K to 256K tokens."""
     reported = quote(stated_002, statement="overview_lengths")
     ends = [quote(published_facts, fact=f"lbp_{end}") for end in ("shortest", "longest")]
     same = reported.interval.low == ends[0].interval.low and reported.interval.high == ends[1].interval.high
@@ -57,11 +49,9 @@ def c002_overview_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFram
     return judge(same, f"The data card gives lengths of {words} tokens.", reported=reported.printed, recomputed=words)
 
 
+@claim("002, Benchmark: LongBench Pro")
 def c002_overview_format(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """LongBench Pro asks multiple-choice questions.
-
-    Source: 002, Benchmark: LongBench Pro.
-    """
+    """LongBench Pro asks multiple-choice questions."""
     stated, fact = pick(stated_002, statement="overview_format"), pick(published_facts, fact="lbp_answer")
     return judge(
         "choice" in str(fact["printed"]),
@@ -71,11 +61,9 @@ def c002_overview_format(stated_002: pd.DataFrame, published_facts: pd.DataFrame
     )
 
 
+@claim("002, Model Overlap")
 def c002_overlap_count(stated_002: pd.DataFrame, reported_overlap: pd.DataFrame) -> list[Verdict]:
-    """Seven of eleven captured models are matched with a model of LongBench Pro.
-
-    Source: 002, Model Overlap.
-    """
+    """Seven of eleven captured models are matched with a model of LongBench Pro."""
     matched = int((reported_overlap["benchmark_model"] != "").sum())
     reason = f"The overlap table names a scored model in {matched} of {len(reported_overlap)} rows."
     return [
@@ -94,11 +82,9 @@ def c002_overlap_count(stated_002: pd.DataFrame, reported_overlap: pd.DataFrame)
     ]
 
 
+@claim("002, Model Overlap")
 def c002_overlap_exact(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The seven matches are exact: the captured model is the scored one.
-
-    Source: 002, Model Overlap.
-    """
+    """The seven matches are exact: the captured model is the scored one."""
     exact = reported_overlap[reported_overlap["match"] == "exact"].merge(models, on="model")
     same = exact[exact["captured_checkpoint"].str.partition("/")[2] == exact["scored_checkpoint"]]
     other = exact[~exact["model"].isin(same["model"])]
@@ -112,11 +98,9 @@ def c002_overlap_exact(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> 
     )
 
 
+@claim("002, Model Overlap")
 def c002_overlap_windows(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The matched models have the context windows that the overlap table gives them, 128K or 256K.
-
-    Source: 002, Model Overlap.
-    """
+    """The matched models have the context windows that the overlap table gives them, 128K or 256K."""
     rows = reported_overlap[reported_overlap["benchmark_model"] != ""].merge(models, on="model")
     given = rows["benchmark_model"].str.extract(r"(?<!\d)(\d+k)\)$")[0].map(WINDOWS)
     wrong = rows[given.to_numpy() != rows["claimed_context"].to_numpy(dtype=float)]
@@ -128,11 +112,9 @@ def c002_overlap_windows(reported_overlap: pd.DataFrame, models: pd.DataFrame) -
     )
 
 
+@claim("002, Model Overlap")
 def c002_overlap_absent(reported_overlap: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
-    """The other four captured models were not scored by LongBench Pro.
-
-    Source: 002, Model Overlap.
-    """
+    """The other four captured models were not scored by LongBench Pro."""
     absent = reported_overlap[reported_overlap["benchmark_model"] == ""]
     scored = sorted(set(absent["model"]) & set(published_lbp["model"]))
     return judge(
@@ -145,13 +127,11 @@ def c002_overlap_absent(reported_overlap: pd.DataFrame, published_lbp: pd.DataFr
     )
 
 
+@claim("002, All models with mechanistic data")
 def c002_all_models_lbp_absent(
     reported_plasticity: pd.DataFrame, published_lbp: pd.DataFrame, models: pd.DataFrame
 ) -> Verdict:
-    """Six of the thirteen models with mechanistic data have no LongBench Pro score, Llama-3.1-8B among them.
-
-    Source: 002, All models with mechanistic data.
-    """
+    """Six of the thirteen models with mechanistic data have no LongBench Pro score, Llama-3.1-8B among them."""
     column = reported_plasticity[reported_plasticity["metric"] == "lbp"]
     empty = column[column["low"].isna()]
     overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
@@ -170,13 +150,11 @@ def c002_all_models_lbp_absent(
     )
 
 
+@claim("002, Aggregate Scores and Mechanistic Metrics, Table 1")
 def c002_t1_prompt_mode(
     stated_002: pd.DataFrame, reported_mechanistic: pd.DataFrame, published_lbp: pd.DataFrame
 ) -> Verdict:
-    """The overall scores of Table 1 are those without thinking.
-
-    Source: 002, Aggregate Scores and Mechanistic Metrics, Table 1.
-    """
+    """The overall scores of Table 1 are those without thinking."""
     scores = reported_mechanistic[reported_mechanistic["metric"] == "lbp"]
     overall = published_lbp[published_lbp["length"] == "overall"]
     both = scores.merge(overall, on="model", suffixes=("", "_published"))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
 
 HALF = "the first half of the context"
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
-    """The Ministral 3 profiles decline near-linearly.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
+    """The Ministral 3 profiles decline near-linearly."""
     ministral = profile_shapes[profile_shapes["family"] == "Ministral 3"]
     qwen = profile_shapes[profile_shapes["family"] == "Qwen3"]
     steps = 9
@@ -32,11 +30,9 @@ def c002_t4_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_ministral_flattest(profile_shapes: pd.DataFrame) -> Verdict:
-    """The Ministral 3 profiles are the flattest of all families.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
+    """The Ministral 3 profiles are the flattest of all families."""
     ministral = profile_shapes[profile_shapes["family"] == "Ministral 3"]["whole"]
     full = profile_shapes[~profile_shapes["family"].isin(["Ministral 3", "Mistral"])]["whole"]
     short = profile_shapes[profile_shapes["family"] == "Mistral"]["whole"]
@@ -51,11 +47,9 @@ def c002_t4_ministral_flattest(profile_shapes: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """The decline of the Qwen3 profiles accelerates in the second half of the context.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
+    """The decline of the Qwen3 profiles accelerates in the second half of the context."""
     qwen = profile_shapes[profile_shapes["family"] == "Qwen3"]
     faster = qwen["second_half"] > qwen["first_half"]
     later = qwen["late"] > qwen["early"]
@@ -78,11 +72,9 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     )
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_qwen_scale(profile_shapes: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
-    """Larger Qwen3 models have slightly flatter profiles.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
+    """Larger Qwen3 models have slightly flatter profiles."""
     qwen = captured_models[captured_models["family"] == "Qwen3"].sort_values("parameters_nominal_b")
     falls = qwen.merge(profile_shapes[["model", "whole"]], on="model")
     drops = [f"{size:g}B {drop:.3f}" for size, drop in zip(qwen["parameters_nominal_b"], qwen["ap_drop"], strict=True)]
@@ -95,11 +87,9 @@ def c002_t4_qwen_scale(profile_shapes: pd.DataFrame, captured_models: pd.DataFra
     )
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_llama32_steepest(profile_shapes: pd.DataFrame) -> Verdict:
-    """Llama 3.2 has the steepest decline of all families.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
+    """Llama 3.2 has the steepest decline of all families."""
     llama = profile_shapes[profile_shapes["model"].str.startswith("llama3.2")]
     others = profile_shapes[~profile_shapes["family"].eq("Llama 3")]
     means = others.groupby("family")["whole"].mean()
@@ -116,19 +106,17 @@ def c002_t4_llama32_steepest(profile_shapes: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_llama32_11b_rises(decile_profiles: pd.DataFrame) -> Verdict:
-    """The profile of Llama-3.2-11B-Vision is non-monotone: lowest before 50 %, up again at 60-80 %, lowest at the end.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
+    """The profile of Llama-3.2-11B-Vision is non-monotone: lowest before 50 %, up again at 60-80 %, lowest at the
+    end.
     """
     return _bump(decile_profiles, "llama3.2-11b", recovery=(6, 7))
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_llama31_8b_rises(decile_profiles: pd.DataFrame) -> Verdict:
-    """The profile of Llama-3.1-8B dips at 40-50 %, recovers at 70-80 % and collapses in the last decile.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
+    """The profile of Llama-3.1-8B dips at 40-50 %, recovers at 70-80 % and collapses in the last decile."""
     return _bump(decile_profiles, "llama3.1-8b", recovery=(7,))
 
 
@@ -148,10 +136,10 @@ def _bump(decile_profiles: pd.DataFrame, model: str, recovery: tuple[int, ...], 
     )
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_nope_cause(decile_profiles: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The bump of Llama-3.2-11B-Vision may come from its layers without position encoding or from the vision encoder.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
+    """The bump of Llama-3.2-11B-Vision may come from its layers without position encoding or from the vision
+    encoder.
     """
     plain = pick(models, model="llama3.1-8b")
     cross, bump = (pick(decile_profiles, model=model)["draw_up"] for model in ("llama3.2-11b", "llama3.1-8b"))
@@ -165,12 +153,9 @@ def c002_t4_nope_cause(decile_profiles: pd.DataFrame, models: pd.DataFrame) -> V
     )
 
 
+@claim("002, Decile Plasticity Profile, Table 4", failure="unit")
 def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """Llama-3.1-8B has the same non-monotone pattern as Llama-3.2-11B-Vision, which confirms a trait of the family.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    Failure: unit.
-    """
+    """Llama-3.1-8B has the same non-monotone pattern as Llama-3.2-11B-Vision, which confirms a trait of the family."""
     origin = pick(published_facts, fact="llama32_vision_text")
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
     one, two = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
@@ -188,14 +173,11 @@ def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.Data
     )
 
 
+@claim("002, Decile Plasticity Profile, Table 4", failure="control")
 def c002_t4_mistral_flattest(
     stated_002: pd.DataFrame, profile_shapes: pd.DataFrame, equal_positions: pd.DataFrame
 ) -> Verdict:
-    """Mistral-7B-Instruct-v0.2 has the flattest profile of all models.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    Failure: control.
-    """
+    """Mistral-7B-Instruct-v0.2 has the flattest profile of all models."""
     least = profile_shapes.sort_values("whole").iloc[0]
     row = pick(equal_positions, model="mistral-v0.2-7b")
     flatter = equal_positions[equal_positions["drop_32k"] < row["drop_32k"]]
@@ -211,11 +193,9 @@ def c002_t4_mistral_flattest(
     )
 
 
+@claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_all_deciles(reported_deciles: pd.DataFrame) -> Verdict:
-    """Each profile has ten equal bins.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
+    """Each profile has ten equal bins."""
     table = wide(
         reported_deciles.assign(decile="d" + reported_deciles["decile"].astype(str)), metric="decile", by=["model"]
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, judge, pick, quote
 
 LLAMA, LLAMA32, MISTRAL, MINISTRAL = "llama3.1-8b", "llama3.2-3b", "mistral-v0.2-7b", "ministral3-3b"
 CONTEXTS = {
@@ -190,12 +191,9 @@ c002_restated_predecessor = Cells(
 )
 
 
-def c002_restated_contexts(stated_002: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The ranges given for the captures are 32K tokens for Mistral-7B-Instruct-v0.2 and 128K for the other models.
-
-    Source: 002, All models with mechanistic data.
-    """
-    verdicts = []
+@claim("002, All models with mechanistic data")
+def c002_restated_contexts(stated_002: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
+    """The ranges given for the captures are 32K tokens for Mistral-7B-Instruct-v0.2 and 128K for the other models."""
     for key, model in CONTEXTS.items():
         stated, captured = quote(stated_002, statement=key), int(pick(models, model=model)["captured_context"])
         check = judge(
@@ -206,15 +204,12 @@ def c002_restated_contexts(stated_002: pd.DataFrame, models: pd.DataFrame) -> li
             key=key,
             statement=f"{pick(stated_002, statement=key)['quantity']}: {stated.printed}.",
         )
-        verdicts.append(replace(check, kind="cell check"))
-    return verdicts
+        yield replace(check, kind="cell check")
 
 
+@claim("002, RULER analysis: Mistral-v0.2-7B")
 def c002_restated_counts(stated_002: pd.DataFrame, captured_models: pd.DataFrame) -> list[Verdict]:
-    """Thirteen models are compared.
-
-    Source: 002, RULER analysis: Mistral-v0.2-7B.
-    """
+    """Thirteen models are compared."""
     return [
         compare(
             quote(stated_002, statement=key),

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims._shared import tracks
-from boundpaper.claims import Verdict, candidate, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, candidate, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 LLAMA, MISTRAL = "llama3.1-8b", "mistral-v0.2-7b"
 
 
+@claim("002, Benchmark: RULER")
 def c002_ruler_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
-    """RULER has 13 synthetic tasks and evaluates 17 models.
-
-    Source: 002, Benchmark: RULER.
-    """
+    """RULER has 13 synthetic tasks and evaluates 17 models."""
     return [
         compare(
             quote(stated_002, statement=f"ruler_{key}"),
@@ -29,11 +29,9 @@ def c002_ruler_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -
     ]
 
 
+@claim("002, Benchmark: RULER")
 def c002_ruler_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """RULER evaluates inputs from 4K to 128K tokens.
-
-    Source: 002, Benchmark: RULER.
-    """
+    """RULER evaluates inputs from 4K to 128K tokens."""
     reported = quote(stated_002, statement="ruler_lengths")
     ends = [quote(published_facts, fact=f"ruler_{end}") for end in ("shortest", "longest")]
     words = " to ".join(end.printed for end in ends)
@@ -45,11 +43,9 @@ def c002_ruler_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) 
     )
 
 
+@claim("002, Benchmark: RULER, new models")
 def c002_ruler_models_added(stated_002: pd.DataFrame, reported_ruler_models: pd.DataFrame) -> Verdict:
-    """Two models were captured to connect with RULER.
-
-    Source: 002, Benchmark: RULER, new models.
-    """
+    """Two models were captured to connect with RULER."""
     stated, added = pick(stated_002, statement="ruler_models_added"), reported_ruler_models["model"].nunique()
     return judge(
         stated["as_number"] == added,
@@ -59,34 +55,26 @@ def c002_ruler_models_added(stated_002: pd.DataFrame, reported_ruler_models: pd.
     )
 
 
-def c002_ruler_models_window(reported_ruler_models: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """Llama-3.1-8B attends over all of 128K tokens, Mistral-7B-Instruct-v0.2 through a sliding window of 32K.
-
-    Source: 002, Benchmark: RULER, new models.
-    """
-    verdicts = []
+@claim("002, Benchmark: RULER, new models")
+def c002_ruler_models_window(reported_ruler_models: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
+    """Llama-3.1-8B attends over all of 128K tokens, Mistral-7B-Instruct-v0.2 through a sliding window of 32K."""
     for model, kind in ((LLAMA, "full"), (MISTRAL, "sliding")):
         row = pick(models, model=model)
         printed = reported_ruler_models.loc[reported_ruler_models["model"] == model, "window"].iloc[0]
-        verdicts.append(
-            judge(
-                str(row["attention"]).startswith(kind),
-                f"The attention of {row['display_name']} is {row['attention']} over {row['captured_context']:,} "
-                "captured tokens.",
-                reported=printed,
-                recomputed=str(row["attention"]),
-                key=model,
-                statement=f"The attention window of {row['display_name']} is {printed}.",
-            )
+        yield judge(
+            str(row["attention"]).startswith(kind),
+            f"The attention of {row['display_name']} is {row['attention']} over {row['captured_context']:,} "
+            "captured tokens.",
+            reported=printed,
+            recomputed=str(row["attention"]),
+            key=model,
+            statement=f"The attention window of {row['display_name']} is {printed}.",
         )
-    return verdicts
 
 
+@claim("002, Benchmark: RULER, Table 8")
 def c002_t8_unreachable(models: pd.DataFrame) -> Verdict:
-    """Mistral-7B-Instruct-v0.2 cannot attend further back than 32K: needles at the start of 128K are out of reach.
-
-    Source: 002, Benchmark: RULER, Table 8.
-    """
+    """Mistral-7B-Instruct-v0.2 cannot attend further back than 32K: needles at the start of 128K are out of reach."""
     row = pick(models, model=MISTRAL)
     return judge(
         str(row["attention"]).startswith("sliding"),
@@ -97,11 +85,9 @@ def c002_t8_unreachable(models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Benchmark: RULER, Table 8")
 def c002_t8_llama_coverage(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Llama-3.1-8B is covered over the full 128K tokens.
-
-    Source: 002, Benchmark: RULER, Table 8.
-    """
+    """Llama-3.1-8B is covered over the full 128K tokens."""
     reported = quote(stated_002, statement="t8_llama31_8b_coverage")
     captured = int(pick(models, model=LLAMA)["captured_context"])
     return judge(
@@ -112,11 +98,9 @@ def c002_t8_llama_coverage(stated_002: pd.DataFrame, models: pd.DataFrame) -> Ve
     )
 
 
+@claim("002, Benchmark: RULER, Table 8")
 def c002_t8_bins(reported_ruler_plasticity: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """Plasticity is given at positions that match RULER's lengths.
-
-    Source: 002, Benchmark: RULER, Table 8.
-    """
+    """Plasticity is given at positions that match RULER's lengths."""
     row = pick(decile_profiles, model=MISTRAL)
     half = sum(float(row[f"d{number}"]) for number in range(5, 10)) / 5
     printed = quote(reported_ruler_plasticity, model=MISTRAL, length="32k", metric="plasticity")
@@ -127,11 +111,9 @@ def c002_t8_bins(reported_ruler_plasticity: pd.DataFrame, decile_profiles: pd.Da
     )
 
 
+@claim("002, RULER analysis: Mistral-v0.2-7B")
 def c002_mistral_positions(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Plasticity of Mistral-7B-Instruct-v0.2 was measured at positions 3.5K to 31.6K.
-
-    Source: 002, RULER analysis: Mistral-v0.2-7B.
-    """
+    """Plasticity of Mistral-7B-Instruct-v0.2 was measured at positions 3.5K to 31.6K."""
     row = pick(models, model=MISTRAL)
     buckets = int(row["captured_context"]) // int(row["bucket_tokens"])
     return untestable(
@@ -141,13 +123,11 @@ def c002_mistral_positions(stated_002: pd.DataFrame, models: pd.DataFrame) -> Ve
     )
 
 
+@claim("002, RULER analysis: Llama-3.1-8B")
 def c002_llama_effective(
     stated_002: pd.DataFrame, ruler_summary: pd.DataFrame, published_facts: pd.DataFrame
 ) -> Verdict:
-    """By RULER's rule, the effective length of Llama-3.1-8B is about 32K.
-
-    Source: 002, RULER analysis: Llama-3.1-8B.
-    """
+    """By RULER's rule, the effective length of Llama-3.1-8B is about 32K."""
     row, bar = pick(ruler_summary, model=LLAMA), quote(published_facts, fact="ruler_threshold")
     reported = pick(stated_002, statement="ruler_llama_effective")
     return judge(
@@ -159,11 +139,9 @@ def c002_llama_effective(
     )
 
 
+@claim("002, RULER analysis: Llama-3.1-8B")
 def c002_llama_monotone(ruler_lengths: pd.DataFrame) -> Verdict:
-    """Score and plasticity of Llama-3.1-8B both fall from each length to the next.
-
-    Source: 002, RULER analysis: Llama-3.1-8B.
-    """
+    """Score and plasticity of Llama-3.1-8B both fall from each length to the next."""
     rows = ruler_lengths[ruler_lengths["model"] == LLAMA]
     steps = rows[["ruler_step", "plasticity_step"]].dropna()
     falls = (steps < 0).sum()
@@ -176,20 +154,15 @@ def c002_llama_monotone(ruler_lengths: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, RULER analysis: Llama-3.1-8B", failure="unit")
 def c002_llama_tracks(ruler_tests: pd.DataFrame) -> Verdict:
-    """RULER and plasticity of Llama-3.1-8B decline alongside each other over length.
-
-    Source: 002, RULER analysis: Llama-3.1-8B.
-    Failure: unit.
-    """
+    """RULER and plasticity of Llama-3.1-8B decline alongside each other over length."""
     return tracks(ruler_tests, LLAMA, what="RULER and plasticity", reported="alongside")
 
 
+@claim("002, RULER analysis: Llama-3.1-8B")
 def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """The dip of Llama-3.2-11B-Vision spans 30 to 50 % of the context.
-
-    Source: 002, RULER analysis: Llama-3.1-8B.
-    """
+    """The dip of Llama-3.2-11B-Vision spans 30 to 50 % of the context."""
     row = pick(decile_profiles, model="llama3.2-11b")
     low = sorted(range(2, 7), key=lambda number: float(row[f"d{number}"]))[:2]
     span = f"{10 * min(low)}-{10 * max(low) + 10}%"
@@ -204,12 +177,11 @@ def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) 
     )
 
 
+@claim("002, RULER analysis: Llama-3.1-8B")
 def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The bump may come from layers without position encoding or from the base frequency of the rotary embedding.
 
     Two candidates, named and not asserted: both fail where the data exclude both (as `c000_hypotheses_frequency`).
-
-    Source: 002, RULER analysis: Llama-3.1-8B.
     """
     own = pick(models, model=LLAMA)
     small = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]
@@ -237,10 +209,10 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
     )
 
 
+@claim("002, RULER analysis: Llama-3.1-8B")
 def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFrame) -> Verdict:
-    """A warm band of the two-distance map of Llama-3.1-8B, 49K to 65K from the query, is the recovery of its profile.
-
-    Source: 002, RULER analysis: Llama-3.1-8B.
+    """A warm band of the two-distance map of Llama-3.1-8B, 49K to 65K from the query, is the recovery of its
+    profile.
     """
     band = str(pick(reported_landmarks, landmark="llama31_8b_warm_band")["printed"])
     place = pick(stated_002, statement="ruler_llama_recovery_place")["printed"]
@@ -251,11 +223,9 @@ def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFram
     )
 
 
+@claim("002, RULER analysis: per-length correlation")
 def c002_declines_only_model(stated_002: pd.DataFrame, published_ruler: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Llama-3.1-8B is the only model with RULER scores and plasticity over the full range.
-
-    Source: 002, RULER analysis: per-length correlation.
-    """
+    """Llama-3.1-8B is the only model with RULER scores and plasticity over the full range."""
     scored = published_ruler.drop_duplicates("model").merge(models, on="model", suffixes=("", "_facts"))
     full = scored[scored["captured_context"] >= 131072]
     others = full[full["model"] != LLAMA]
@@ -269,11 +239,9 @@ def c002_declines_only_model(stated_002: pd.DataFrame, published_ruler: pd.DataF
     )
 
 
+@claim("002, RULER analysis: per-length correlation")
 def c002_declines_faster(reported_ruler_declines: pd.DataFrame) -> Verdict:
-    """Plasticity falls faster than the RULER score at every length.
-
-    Source: 002, RULER analysis: per-length correlation.
-    """
+    """Plasticity falls faster than the RULER score at every length."""
     table = reported_ruler_declines[reported_ruler_declines["metric"].str.endswith("_change")]
     pairs = table.pivot(index="length", columns="metric", values="value").dropna()
     faster = int((pairs["plasticity_change"] < pairs["ruler_change"]).sum())
@@ -289,11 +257,9 @@ def c002_declines_faster(reported_ruler_declines: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, RULER analysis: per-length correlation")
 def c002_declines_explained(ruler_summary: pd.DataFrame) -> Verdict:
-    """RULER falls less because its tasks need less than full plasticity, or because redundancy buffers the loss.
-
-    Source: 002, RULER analysis: per-length correlation.
-    """
+    """RULER falls less because its tasks need less than full plasticity, or because redundancy buffers the loss."""
     row = pick(ruler_summary, model=LLAMA)
     return untestable(
         f"One series of scores ({row['4k']:.1f} to {row['128k']:.1f}) cannot tell the two apart; scores by task and "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics.rounding import Interval
 from boundpaper.store.frames import wide
@@ -12,11 +12,9 @@ from boundpaper.store.frames import wide
 OLD, NEW = "llama3.1-8b", "llama3.2-3b"
 
 
+@claim("002, RULER analysis: generational comparison")
 def c002_generations_lower(reported_llama_generations: pd.DataFrame) -> Verdict:
-    """Llama-3.1-8B has a lower drop and a slightly higher last-fifth plasticity than Llama-3.2-3B.
-
-    Source: 002, RULER analysis: generational comparison.
-    """
+    """Llama-3.1-8B has a lower drop and a slightly higher last-fifth plasticity than Llama-3.2-3B."""
     table = wide(reported_llama_generations, by=["model"]).set_index("model")
     old, new = table.loc[OLD], table.loc[NEW]
     drop, last = (float(table[name][OLD]) - float(table[name][NEW]) for name in ("ap_drop", "ap_last_20"))
@@ -31,11 +29,9 @@ def c002_generations_lower(reported_llama_generations: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, RULER analysis: generational comparison")
 def c002_generations_ruler(reported_llama_generations: pd.DataFrame, length_decline: pd.DataFrame) -> Verdict:
-    """The lower drop of Llama-3.1-8B matches its better performance at long context on RULER.
-
-    Source: 002, RULER analysis: generational comparison.
-    """
+    """The lower drop of Llama-3.1-8B matches its better performance at long context on RULER."""
     score = pick(reported_llama_generations, model=NEW, metric="ruler_128k")
     falls = {
         (mode, model): 100 * float(pick(length_decline, mode=mode, model=model)["decline"])
@@ -53,11 +49,9 @@ def c002_generations_ruler(reported_llama_generations: pd.DataFrame, length_decl
     )
 
 
+@claim("002, RULER analysis: generational comparison")
 def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
-    """The 3.1 generation keeps more plasticity at distance than the 3.2 generation.
-
-    Source: 002, RULER analysis: generational comparison.
-    """
+    """The 3.1 generation keeps more plasticity at distance than the 3.2 generation."""
     old = pick(captured_models, model=OLD)
     own = float(old["ap_last_20"])
     newer = captured_models[captured_models["model"].str.startswith("llama3.2")]
@@ -73,11 +67,9 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, RULER analysis: generational comparison")
 def c002_generations_size(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The difference may reflect 8B against 3B parameters.
-
-    Source: 002, RULER analysis: generational comparison.
-    """
+    """The difference may reflect 8B against 3B parameters."""
     stated = [pick(stated_002, statement=f"generations_{key}_size") for key in ("llama31_8b", "llama32_3b")]
     sizes = [float(pick(models, model=model)["parameters_nominal_b"]) for model in (OLD, NEW)]
     return untestable(
@@ -87,11 +79,9 @@ def c002_generations_size(stated_002: pd.DataFrame, models: pd.DataFrame) -> Ver
     )
 
 
+@claim("002, RULER analysis: generational comparison")
 def c002_generations_heads(stated_002: pd.DataFrame) -> Verdict:
-    """At 128K the heads of Llama-3.1-8B still differ, while those of Llama-3.2-3B have come together.
-
-    Source: 002, RULER analysis: generational comparison.
-    """
+    """At 128K the heads of Llama-3.1-8B still differ, while those of Llama-3.2-3B have come together."""
     return untestable(
         "No value per head is printed; the standard deviation over heads in the last bin of both captures would "
         "decide.",
@@ -99,13 +89,11 @@ def c002_generations_heads(stated_002: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, RULER analysis: predecessor comparison")
 def c002_predecessor_bias(
     stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame, captured_models: pd.DataFrame
 ) -> Verdict:
-    """Mistral-7B-Instruct-v0.2 has five times the bias of the Ministral 3 models.
-
-    Source: 002, RULER analysis: predecessor comparison.
-    """
+    """Mistral-7B-Instruct-v0.2 has five times the bias of the Ministral 3 models."""
     sides = []
     for model in ("mistral-v0.2-7b", "ministral3-3b"):
         printed = quote(reported_mistral_predecessor, model=model, metric="bias_strength")
@@ -124,11 +112,9 @@ def c002_predecessor_bias(
     )
 
 
+@claim("002, RULER analysis: predecessor comparison")
 def c002_predecessor_window(predecessor_ratios: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Because its window is short, the bias term of Mistral-7B-Instruct-v0.2 never grows large.
-
-    Source: 002, RULER analysis: predecessor comparison.
-    """
+    """Because its window is short, the bias term of Mistral-7B-Instruct-v0.2 never grows large."""
     ratio = predecessor_ratios["window_ratio"]
     contexts = models.set_index("model")["captured_context"]
     return judge(
@@ -141,11 +127,9 @@ def c002_predecessor_window(predecessor_ratios: pd.DataFrame, models: pd.DataFra
     )
 
 
+@claim("002, RULER analysis: predecessor comparison")
 def c002_predecessor_plane(stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame) -> Verdict:
-    """Its plane holds a larger share of variance, 0.410 against about 0.36.
-
-    Source: 002, RULER analysis: predecessor comparison.
-    """
+    """Its plane holds a larger share of variance, 0.410 against about 0.36."""
     rows = reported_mistral_predecessor[reported_mistral_predecessor["metric"] == "plane_var"]
     old, new = pick(rows, model="mistral-v0.2-7b"), rows[rows["model"] != "mistral-v0.2-7b"]
     return compare(
@@ -156,12 +140,9 @@ def c002_predecessor_plane(stated_002: pd.DataFrame, reported_mistral_predecesso
     )
 
 
+@claim("002, RULER analysis: predecessor comparison", failure="control")
 def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: pd.DataFrame) -> Verdict:
-    """Within its window, its plasticity is higher than that of the Ministral 3 models.
-
-    Source: 002, RULER analysis: predecessor comparison.
-    Failure: control.
-    """
+    """Within its window, its plasticity is higher than that of the Ministral 3 models."""
     own = pick(equal_positions, model="mistral-v0.2-7b")
     new = equal_positions[equal_positions["family"] == "Ministral 3"]
     printed = captured_models[captured_models["family"] == "Ministral 3"]["ap_overall"].max()
@@ -176,11 +157,9 @@ def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: 
     )
 
 
+@claim("002, RULER analysis: predecessor comparison")
 def c002_predecessor_achievement(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Ministral 3 keeps its low bias over a window of 256K.
-
-    Source: 002, RULER analysis: predecessor comparison.
-    """
+    """Ministral 3 keeps its low bias over a window of 256K."""
     rows = models[models["family"] == "Ministral 3"]
     reported = quote(stated_002, statement="predecessor_ministral_window")
     captured = int(rows["captured_context"].max())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, judge, untestable
+from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, claim, judge, untestable
 from boundpaper.claims.terms import mean, percent_change
 
 METRIC = ("model", "metric")
@@ -72,11 +72,9 @@ c002_all_models_scores = Cells(
 )
 
 
+@claim("002, All models with mechanistic data")
 def c002_all_models_sorted(reported_plasticity: pd.DataFrame) -> Verdict:
-    """The table of all models is sorted by aggregate plasticity, highest first.
-
-    Source: 002, All models with mechanistic data.
-    """
+    """The table of all models is sorted by aggregate plasticity, highest first."""
     column = reported_plasticity.loc[reported_plasticity["metric"] == "ap_overall", "value"]
     rises = int((column.diff() > 0).sum())
     return judge(
@@ -123,10 +121,10 @@ c002_t3_bins = Cells(
 )
 
 
+@claim("002, Per-Length LongBench Pro Scores, Table 3, reference models")
 def c002_t3_reference(reported_reference_models: pd.DataFrame) -> Verdict:
-    """Nine models that were not captured serve as references, with scores by length read off a figure of the benchmark.
-
-    Source: 002, Per-Length LongBench Pro Scores, Table 3, reference models.
+    """Nine models that were not captured serve as references, with scores by length read off a figure of the
+    benchmark.
     """
     names = reported_reference_models["name"].nunique()
     return untestable(

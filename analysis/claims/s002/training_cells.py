@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, keyed, stated
-from boundpaper.claims import Artifact, Cells, Relation, Verdict, compare, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, judge, pick, quote
 
 STATED = Artifact("stated_002")
 CHECKPOINTS = Artifact("reported_training")
@@ -84,12 +86,9 @@ c002_training_repeated = Cells(
 )
 
 
-def c002_training_positions(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> list[Verdict]:
-    """The positions that the critical finding names are bins of the tables: the first ones, or the last of a window.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
-    verdicts = []
+@claim("002, Interpretation of Tables 5 to 7")
+def c002_training_positions(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Iterator[Verdict]:
+    """The positions that the critical finding names are bins of the tables: the first ones, or the last of a window."""
     for statement, (checkpoint, end) in POSITIONS.items():
         row = pick(stated_002, statement=statement)
         bins = list(reported_training_positions.loc[reported_training_positions["checkpoint"] == checkpoint, "bin"])
@@ -102,17 +101,13 @@ def c002_training_positions(stated_002: pd.DataFrame, reported_training_position
             recomputed=bins[-1] if end == "last" else f"from {edges[0][0]} on",
         )
         said = f"The {row['quantity']}: {row['printed']}."
-        verdicts.append(keyed(verdict, statement, said, "cell check"))
-    return verdicts
+        yield keyed(verdict, statement, said, "cell check")
 
 
-def c002_training_windows(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> list[Verdict]:
-    """The windows that the prose names are those of the checkpoints.
-
-    Source: 002, SmolLM3-3B Training Dynamics.
-    """
+@claim("002, SmolLM3-3B Training Dynamics")
+def c002_training_windows(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> Iterator[Verdict]:
+    """The windows that the prose names are those of the checkpoints."""
     contexts = checkpoints.set_index("checkpoint")["captured_context"]
-    verdicts = []
     for statement, checkpoint in CONTEXTS.items():
         reported = stated(stated_002, statement)
         tokens = int(contexts[checkpoint])
@@ -123,37 +118,30 @@ def c002_training_windows(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -
             recomputed=f"{tokens / 1024:g}K",
         )
         said = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        verdicts.append(keyed(verdict, statement, said, "cell check"))
-    return verdicts
+        yield keyed(verdict, statement, said, "cell check")
 
 
+@claim("002, Connection to Cross-Model Observations")
 def c002_training_comparison_cells(
     reported_training_comparison: pd.DataFrame, reported_plasticity: pd.DataFrame, reported_training: pd.DataFrame
-) -> list[Verdict]:
-    """The comparison of SmolLM3 with three models repeats their drops and biases from the tables.
-
-    Source: 002, Connection to Cross-Model Observations.
-    """
-    verdicts = []
+) -> Iterator[Verdict]:
+    """The comparison of SmolLM3 with three models repeats their drops and biases from the tables."""
     for _, row in reported_training_comparison.iterrows():
         model, metric = str(row["model"]), str(row["metric"])
         if row["checkpoint"]:
             cell = quote(reported_training, checkpoint=row["checkpoint"], metric=metric)
         else:
             cell = quote(reported_plasticity, model=model, metric=metric)
-        verdicts.append(
-            compare(
-                quote(reported_training_comparison, model=model, metric=metric),
-                cell.number,
-                cell.interval,
-                reason=f"the table it comes from prints {cell.printed}",
-                places=cell.decimals,
-                key=f"{model.replace('.', '')}-{metric}",
-                statement=f"{metric} of {model} in the comparison is the one of its own table.",
-                kind="cell check",
-            )
+        yield compare(
+            quote(reported_training_comparison, model=model, metric=metric),
+            cell.number,
+            cell.interval,
+            reason=f"the table it comes from prints {cell.printed}",
+            places=cell.decimals,
+            key=f"{model.replace('.', '')}-{metric}",
+            statement=f"{metric} of {model} in the comparison is the one of its own table.",
+            kind="cell check",
         )
-    return verdicts
 
 
 c002_training_steps = Cells(

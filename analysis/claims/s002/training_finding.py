@@ -5,18 +5,15 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims._training import ANNEALED, EXTENSIONS, FIRST, LAST, change, phase, stated, value, word
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 
 WINDOW = 65536
 MINISTRAL, QWEN = "Ministral 3", "Qwen3"
 
 
+@claim("002, SmolLM3-3B Training Dynamics", failure="control")
 def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """The 10-fold fall is a collapse of the positional bias.
-
-    Source: 002, SmolLM3-3B Training Dynamics.
-    Failure: control.
-    """
+    """The 10-fold fall is a collapse of the positional bias."""
     drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
     window = pick(training_changes, span="extensions", metric="bias_window")
     growth = value(training_trajectory, LAST, "context") / value(training_trajectory, ANNEALED, "context")
@@ -31,22 +28,17 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_bias_falls_tenfold(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """Over both extensions the bias per token falls 10-fold.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """Over both extensions the bias per token falls 10-fold."""
     return change(
         stated(stated_002, "finding_bias_ratio"), training_changes, "extensions", "bias_strength", "bias_strength goes"
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7", failure="control")
 def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
-    """Reducing the bias brings plasticity back at near positions, but cannot secure it at distant ones.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    Failure: control.
-    """
+    """Reducing the bias brings plasticity back at near positions, but cannot secure it at distant ones."""
     token, window = (
         pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window")
     )
@@ -68,13 +60,11 @@ def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_po
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_near_as_flexible(
     stated_002: pd.DataFrame, training_equal_positions: pd.DataFrame, training_trajectory: pd.DataFrame
 ) -> Verdict:
-    """After the collapse, plasticity over the first 2K positions is as in early training.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """After the collapse, plasticity over the first 2K positions is as in early training."""
     early = pick(training_equal_positions, checkpoint=FIRST)
     final = phase(training_equal_positions, EXTENSIONS[1:])
     known = final["at_0_1k"].notna()
@@ -94,11 +84,9 @@ def c002_near_as_flexible(
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_far_plasticity(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Verdict:
-    """At 48K to 64K positions plasticity is 0.43.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """At 48K to 64K positions plasticity is 0.43."""
     cell = quote(reported_training_positions, checkpoint=LAST, bin="48K-64K")
     other = quote(reported_training_positions, checkpoint="lc-32k-to-64k-step-4000", bin="48K-64K")
     return compare(
@@ -110,11 +98,9 @@ def c002_far_plasticity(stated_002: pd.DataFrame, reported_training_positions: p
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Verdict:
-    """During pre-training the model reached 0.57 at 3.5K to 4K positions.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """During pre-training the model reached 0.57 at 3.5K to 4K positions."""
     cells = reported_training_positions[reported_training_positions["bin"] == "3.5K-4K"]
     cell = quote(reported_training_positions, checkpoint=FIRST, bin="3.5K-4K")
     rest = cells[cells["checkpoint"] != FIRST]["printed"]
@@ -127,11 +113,9 @@ def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFrame) -> Verdict:
-    """That value of pre-training was reached at the bias that the model has after the extensions.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """That value of pre-training was reached at the bias that the model has after the extensions."""
     early, late = (quote(reported_training, checkpoint=name, metric="bias_strength") for name in (FIRST, LAST))
     return judge(
         early.interval.low <= late.interval.high,
@@ -144,11 +128,9 @@ def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFra
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_gap_content(training_positions: pd.DataFrame) -> Verdict:
-    """The variance of content may be lower at 48K to 64K positions, so that the least bias dominates.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """The variance of content may be lower at 48K to 64K positions, so that the least bias dominates."""
     far = pick(training_positions, checkpoint=LAST, bin="48K-64K")
     return untestable(
         "the content variance by distance would decide, and no source gives it; the bias there is not the least one: "
@@ -156,11 +138,9 @@ def c002_gap_content(training_positions: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_gap_rotation(checkpoints: pd.DataFrame) -> Verdict:
-    """Rotary planes may decorrelate distant keys from the query, whatever the drift.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """Rotary planes may decorrelate distant keys from the query, whatever the drift."""
     bases = sorted({int(base) for base in checkpoints["rope_theta"]})
     return untestable(
         "plasticity with the rotary part of the score taken out, or in the layers without rotation against those with "
@@ -168,13 +148,12 @@ def c002_gap_rotation(checkpoints: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFrame) -> Verdict:
     """The bias leaves a gap at distant positions that something else has to fill.
 
     What is named as filling it, decay of content and rotation, is judged as candidates (`c002_gap_content`,
     `c002_gap_rotation`).
-
-    Source: 002, Interpretation of Tables 5 to 7.
     """
     place, gathered = (
         pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")

@@ -5,19 +5,17 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims._training import ANNEALED, LAST, PRETRAINING, change, keyed, phase, stated, value, word
-from boundpaper.claims import Verdict, compare, directed, judge, pick, untestable
+from boundpaper.claims import Verdict, claim, compare, directed, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
 MINISTRAL = "Ministral 3"
 
 
+@claim("002, Hypothesis H4")
 def c002_h4_numbers(
     stated_002: pd.DataFrame, training_changes: pd.DataFrame, training_comparison: pd.DataFrame
 ) -> list[Verdict]:
-    """The numbers of hypothesis H4 follow from the tables: the factors of bias and drop, the drop of Ministral 3.
-
-    Source: 002, Hypothesis H4.
-    """
+    """The numbers of hypothesis H4 follow from the tables: the factors of bias and drop, the drop of Ministral 3."""
     drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
     return [
         keyed(
@@ -45,13 +43,12 @@ def c002_h4_numbers(
     ]
 
 
+@claim("002, Hypothesis H4")
 def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     """A smaller bias is necessary for a flat profile.
 
     Drops are compared over windows of one length, the longest that was captured: over a shorter window any model is
     flatter.
-
-    Source: 002, Hypothesis H4.
     """
     window = bias_plasticity["context"].max()
     models = bias_plasticity[bias_plasticity["context"] == window]
@@ -75,12 +72,9 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H4", failure="control")
 def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
-    """A smaller bias is not sufficient for a flat profile: ap_drop rises while the bias falls.
-
-    Source: 002, Hypothesis H4.
-    Failure: control.
-    """
+    """A smaller bias is not sufficient for a flat profile: ap_drop rises while the bias falls."""
     token, window, drop = (
         pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window", "ap_drop")
     )
@@ -100,11 +94,9 @@ def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H4")
 def c002_h4_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """Ministral 3 as a family has a bias comparable to SmolLM3 after its extensions.
-
-    Source: 002, Hypothesis H4.
-    """
+    """Ministral 3 as a family has a bias comparable to SmolLM3 after its extensions."""
     rows = training_comparison[training_comparison["family"] == MINISTRAL]
     token, window = 1 / rows["bias_strength_of_smollm3"], 1 / rows["bias_window_of_smollm3"]
     return judge(
@@ -117,11 +109,9 @@ def c002_h4_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFra
     )
 
 
+@claim("002, Hypothesis H4")
 def c002_h4_something_beyond(training_comparison: pd.DataFrame) -> Verdict:
-    """Something beyond a smaller bias is required for the flatness of Ministral 3.
-
-    Source: 002, Hypothesis H4.
-    """
+    """Something beyond a smaller bias is required for the flatness of Ministral 3."""
     own = pick(training_comparison, model="smollm3-3b")
     return untestable(
         "a model with Ministral's bias over the same window and another training would decide; the nearest here, "
@@ -130,11 +120,9 @@ def c002_h4_something_beyond(training_comparison: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H6")
 def c002_h6_pretraining_driven(training_tests: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """The drop in pre-training is driven by the growing bias.
-
-    Source: 002, Hypothesis H6.
-    """
+    """The drop in pre-training is driven by the growing bias."""
     comparison = "ap_drop against bias, checkpoints of the short context"
     level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     rows = phase(training_trajectory, PRETRAINING)
@@ -153,11 +141,9 @@ def c002_h6_pretraining_driven(training_tests: pd.DataFrame, training_trajectory
     )
 
 
+@claim("002, Hypothesis H6")
 def c002_h6_excess(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """The drop after the extensions exceeds that of pre-training by 0.10.
-
-    Source: 002, Hypothesis H6.
-    """
+    """The drop after the extensions exceeds that of pre-training by 0.10."""
     row = pick(training_changes, span="extensions", metric="ap_drop")
     return compare(
         stated(stated_002, "h6_excess"),
@@ -168,11 +154,9 @@ def c002_h6_excess(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> 
     )
 
 
+@claim("002, Hypothesis H6")
 def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
-    """The drop is a bias component plus a content-decay component, the first being that of pre-training.
-
-    Source: 002, Hypothesis H6.
-    """
+    """The drop is a bias component plus a content-decay component, the first being that of pre-training."""
     token, window, drop = (
         pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window", "ap_drop")
     )
@@ -192,11 +176,9 @@ def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positio
     )
 
 
+@claim("002, Hypothesis H6")
 def c002_h6_content_decay(training_positions: pd.DataFrame) -> Verdict:
-    """The excess reflects content that loses variance at distant positions, whatever the bias.
-
-    Source: 002, Hypothesis H6.
-    """
+    """The excess reflects content that loses variance at distant positions, whatever the bias."""
     rows = training_positions[training_positions["extension"].astype(bool)]
     seen = rows[rows["gap"].notna() & (rows["start"] >= 8192)]["gap"]
     last = pick(rows, checkpoint=LAST, bin="48K-64K")
@@ -207,11 +189,9 @@ def c002_h6_content_decay(training_positions: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H6")
 def c002_h6_ministral_kept(training_comparison: pd.DataFrame) -> Verdict:
-    """Models of low drop have kept their content signal at a distance.
-
-    Source: 002, Hypothesis H6.
-    """
+    """Models of low drop have kept their content signal at a distance."""
     lowest = training_comparison.sort_values("ap_drop").head(4)
     return untestable(
         "the content variance by distance of models with low and high drop would decide; of "
@@ -219,12 +199,9 @@ def c002_h6_ministral_kept(training_comparison: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Hypothesis H6", failure="unit")
 def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests: pd.DataFrame) -> Verdict:
-    """What is left after the extensions is independent of the positional bias.
-
-    Source: 002, Hypothesis H6.
-    Failure: unit.
-    """
+    """What is left after the extensions is independent of the positional bias."""
     row = pick(bias_plasticity_tests, comparison="per window, checkpoints", test="pearson")
     return judge(
         float(row["p_value"]) > 0.05,

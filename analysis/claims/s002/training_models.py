@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims._training import keyed, stated, word
-from boundpaper.claims import Verdict, compare, judge, pick, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
 WINDOW = 65536
 MINISTRAL, QWEN = "Ministral 3", "Qwen3"
 
 
+@claim("002, Connection to Cross-Model Observations")
 def c002_qwen_drop_range(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """The Qwen3 models have an ap_drop of 0.16 to 0.19.
-
-    Source: 002, Connection to Cross-Model Observations.
-    """
+    """The Qwen3 models have an ap_drop of 0.16 to 0.19."""
     reported = stated(stated_002, "cross_qwen_drop")
     drops = training_comparison[training_comparison["family"] == QWEN]["ap_drop"]
     low, high = float(drops.min()), float(drops.max())
@@ -30,12 +30,9 @@ def c002_qwen_drop_range(stated_002: pd.DataFrame, training_comparison: pd.DataF
     )
 
 
+@claim("002, Connection to Cross-Model Observations", failure="control")
 def c002_smollm3_like_qwen(training_comparison: pd.DataFrame) -> Verdict:
-    """SmolLM3 after its extensions degrades comparably to Qwen3.
-
-    Source: 002, Connection to Cross-Model Observations.
-    Failure: control.
-    """
+    """SmolLM3 after its extensions degrades comparably to Qwen3."""
     own = training_comparison[training_comparison["family"] == "SmolLM3"].iloc[0]
     qwen = training_comparison[training_comparison["family"] == QWEN]
     low, high = float(qwen["drop_same"].min()), float(qwen["drop_same"].max())
@@ -51,12 +48,9 @@ def c002_smollm3_like_qwen(training_comparison: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("002, Connection to Cross-Model Observations", failure="control")
 def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """SmolLM3 and the Qwen3 models are of the 3B class, with standard fine-tuning for long context.
-
-    Source: 002, Connection to Cross-Model Observations.
-    Failure: control.
-    """
+    """SmolLM3 and the Qwen3 models are of the 3B class, with standard fine-tuning for long context."""
     qwen = training_comparison[training_comparison["family"] == QWEN]
     sizes = sorted(float(size) for size in qwen["parameters_nominal_b"])
     recipe = sorted(set(models[models["family"] == QWEN]["position_encoding"]))
@@ -86,12 +80,9 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
     ]
 
 
-def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The four models of the comparison were trained at the context given.
-
-    Source: 002, Connection to Cross-Model Observations.
-    """
-    verdicts = []
+@claim("002, Connection to Cross-Model Observations")
+def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
+    """The four models of the comparison were trained at the context given."""
     for _, row in reported_training_comparison.drop_duplicates("model").iterrows():
         facts = pick(models, model=row["model"])
         tokens = int(str(row["context_trained"]).removesuffix("K")) * 1024
@@ -105,15 +96,12 @@ def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: p
             recomputed=f"{int(facts['claimed_context']) // 1024}K",
         )
         said = f"{facts['display_name']} was trained at a context of {row['context_trained']}."
-        verdicts.append(keyed(verdict, str(row["model"]).replace(".", ""), said, "cell check"))
-    return verdicts
+        yield keyed(verdict, str(row["model"]).replace(".", ""), said, "cell check")
 
 
+@claim("002, Connection to Cross-Model Observations")
 def c002_ministral_drop(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """The Ministral 3 family has an ap_drop of about 0.07.
-
-    Source: 002, Connection to Cross-Model Observations.
-    """
+    """The Ministral 3 family has an ap_drop of about 0.07."""
     drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
     return compare(
         stated(stated_002, "cross_ministral_drop"),
@@ -124,11 +112,9 @@ def c002_ministral_drop(stated_002: pd.DataFrame, training_comparison: pd.DataFr
     )
 
 
+@claim("002, Connection to Cross-Model Observations")
 def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """Ministral-3-3B has a bias comparable to SmolLM3 after its extensions.
-
-    Source: 002, Connection to Cross-Model Observations.
-    """
+    """Ministral-3-3B has a bias comparable to SmolLM3 after its extensions."""
     row = pick(training_comparison, model="ministral3-3b")
     own = pick(training_comparison, model="smollm3-3b")
     token, window = 1 / float(row["bias_strength_of_smollm3"]), 1 / float(row["bias_window_of_smollm3"])
@@ -142,11 +128,9 @@ def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison
     )
 
 
+@claim("002, Connection to Cross-Model Observations")
 def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """The plasticity of Ministral-3-3B is twice as flat as that of SmolLM3.
-
-    Source: 002, Connection to Cross-Model Observations.
-    """
+    """The plasticity of Ministral-3-3B is twice as flat as that of SmolLM3."""
     row = pick(training_comparison, model="ministral3-3b")
     ratio, same = 1 / float(row["ap_drop_of_smollm3"]), 1 / float(row["drop_same_of_smollm3"])
     return compare(
@@ -157,11 +141,9 @@ def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.Dat
     )
 
 
+@claim("002, Connection to Cross-Model Observations")
 def c002_ministral_longer(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """Ministral-3-3B does so over a context twice as long.
-
-    Source: 002, Connection to Cross-Model Observations.
-    """
+    """Ministral-3-3B does so over a context twice as long."""
     row, own = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
     captured = float(row["captured_context"]) / float(own["captured_context"])
     trained = float(row["context_stated"]) / float(own["context_stated"])
@@ -174,10 +156,10 @@ def c002_ministral_longer(stated_002: pd.DataFrame, training_comparison: pd.Data
     )
 
 
+@claim("002, Connection to Cross-Model Observations")
 def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """The low drop of Ministral 3 is not explained by the bias alone, so its training does more than reduce the bias.
-
-    Source: 002, Connection to Cross-Model Observations.
+    """The low drop of Ministral 3 is not explained by the bias alone, so its training does more than reduce the
+    bias.
     """
     comparison = "per token, models over the same window"
     row, ranks = (pick(bias_plasticity_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
@@ -205,11 +187,9 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
     )
 
 
+@claim("002, Connection to Cross-Model Observations")
 def c002_ministral_content(training_comparison: pd.DataFrame) -> Verdict:
-    """The heads of Ministral 3 keep their content signal competitive at a distance.
-
-    Source: 002, Connection to Cross-Model Observations.
-    """
+    """The heads of Ministral 3 keep their content signal competitive at a distance."""
     own = training_comparison[training_comparison["family"] == MINISTRAL]
     return untestable(
         "the content variance of the score difference by distance would decide, and no source gives it for "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pandas as pd
@@ -21,15 +22,13 @@ from analysis.claims._training import (
     value,
     word,
 )
-from boundpaper.claims import Verdict, compare, judge, pick, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
 
+@claim("002, SmolLM3-3B Training Dynamics")
 def c002_training_checkpoints(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:
-    """Ten checkpoints of one run are studied, from pre-training over both extensions of the context.
-
-    Source: 002, SmolLM3-3B Training Dynamics.
-    """
+    """Ten checkpoints of one run are studied, from pre-training over both extensions of the context."""
     return compare(
         stated(stated_002, "training_checkpoints"),
         len(checkpoints),
@@ -39,11 +38,9 @@ def c002_training_checkpoints(stated_002: pd.DataFrame, checkpoints: pd.DataFram
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """Training has three phases, each with its own signature of plasticity.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """Training has three phases, each with its own signature of plasticity."""
     groups = [phase(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
     ranges = [(float(rows["ap_drop"].min()), float(rows["ap_drop"].max())) for rows in groups]
     apart = all(one[1] < two[0] for one, two in pairwise(ranges))
@@ -59,21 +56,17 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_bias_doubles(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """The bias per token doubles over pre-training.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """The bias per token doubles over pre-training."""
     return change(
         stated(stated_002, "phase1_bias_ratio"), training_changes, "pretraining", "bias_strength", "bias_strength goes"
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_driven_by_slope(training_changes: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """The growth of the bias in pre-training comes from the growth of the key slope alpha_K.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """The growth of the bias in pre-training comes from the growth of the key slope alpha_K."""
     bias, slope, query = (
         float(pick(training_changes, span="pretraining", metric=name)["fold"])
         for name in ("bias_strength", "alpha_k", "mu_q")
@@ -91,13 +84,11 @@ def c002_pretraining_driven_by_slope(training_changes: pd.DataFrame, training_tr
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_uniform_decline(
     stated_002: pd.DataFrame, training_trajectory: pd.DataFrame, training_positions: pd.DataFrame
 ) -> Verdict:
-    """Mean plasticity declines uniformly over pre-training.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """Mean plasticity declines uniformly over pre-training."""
     rows = phase(training_trajectory, PRETRAINING)
     values = [float(number) for number in rows["ap_overall"]]
     steps = [late - early for early, late in pairwise(values)]
@@ -117,21 +108,16 @@ def c002_pretraining_uniform_decline(
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_drop_mild(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """Within the short window ap_drop stays at about 0.04 to 0.06.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """Within the short window ap_drop stays at about 0.04 to 0.06."""
     drops = phase(training_trajectory, PRETRAINING)["ap_drop"]
     return spanned(stated(stated_002, "phase1_drop"), drops, 2, "ap_drop of the checkpoints of the short window")
 
 
+@claim("002, Interpretation of Tables 5 to 7", failure="unit")
 def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """In pre-training a growing positional bias lowers plasticity as a whole.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    Failure: unit.
-    """
+    """In pre-training a growing positional bias lowers plasticity as a whole."""
     comparison = "ap_overall against bias, checkpoints of the short context"
     level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     n = int(level["n"])
@@ -150,11 +136,9 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, traini
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_short_window(training_equal_positions: pd.DataFrame) -> Verdict:
-    """The short context is what keeps the gradient of plasticity from steepening in pre-training.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """The short context is what keeps the gradient of plasticity from steepening in pre-training."""
     early = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]["drop"]
     known = training_equal_positions[training_equal_positions["drop"].notna()]
     late = known[known["phase"].isin(EXTENSIONS)]["drop"]
@@ -165,11 +149,9 @@ def c002_pretraining_short_window(training_equal_positions: pd.DataFrame) -> Ver
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> list[Verdict]:
-    """At the onset of the extension the bias per token falls 6-fold and alpha_K 8-fold.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """At the onset of the extension the bias per token falls 6-fold and alpha_K 8-fold."""
     parts = {
         "bias_strength": ("phase2_bias_ratio", "At the onset of the extension the bias per token falls 6-fold."),
         "alpha_k": ("phase2_alpha_k_ratio", "At the onset of the extension the key slope alpha_K falls 8-fold."),
@@ -180,11 +162,9 @@ def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFra
     ]
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_correlation_kept(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """At that onset the correlation of keys with position is preserved.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """At that onset the correlation of keys with position is preserved."""
     before, after = (value(training_trajectory, name, "r_k_a") for name in (ANNEALED, ONSET))
     rows = phase(training_trajectory, PRETRAINING)["r_k_a"]
     spread = float(rows.max() - rows.min())
@@ -197,15 +177,13 @@ def c002_onset_correlation_kept(stated_002: pd.DataFrame, training_trajectory: p
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7", failure="control")
 def c002_onset_first_fifth_recovers(
     stated_002: pd.DataFrame, training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame
 ) -> Verdict:
     """At the onset the plasticity of the first fifth comes back to the level of the first stage.
 
     Fifths of windows of different length hold other positions, so that the level is asked where both were measured.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    Failure: control.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value(training_trajectory, ONSET, "ap_first_20")
@@ -226,14 +204,11 @@ def c002_onset_first_fifth_recovers(
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7", failure="control")
 def c002_onset_last_fifth_plummets(
     training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame
 ) -> Verdict:
-    """At the onset the plasticity of the distant positions plummets.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    Failure: control.
-    """
+    """At the onset the plasticity of the distant positions plummets."""
     before, after = (value(training_trajectory, name, "ap_last_20") for name in (ANNEALED, ONSET))
     starts = [value(training_trajectory, name, "last_fifth_starts") for name in (ANNEALED, ONSET)]
     near, far = (float(pick(training_equal_positions, checkpoint=name)["at_2k_4k"]) for name in (ANNEALED, ONSET))
@@ -247,52 +222,40 @@ def c002_onset_last_fifth_plummets(
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_drop_triples(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """At the onset ap_drop triples.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """At the onset ap_drop triples."""
     return change(stated(stated_002, "phase2_drop_ratio"), training_changes, "onset", "ap_drop", "ap_drop goes")
 
 
-def c002_onset_separation_jumps(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> list[Verdict]:
-    """At the onset the separation strength and the variance in the plane grow by a tenth each.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
-    verdicts = []
+@claim("002, Interpretation of Tables 5 to 7")
+def c002_onset_separation_jumps(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Iterator[Verdict]:
+    """At the onset the separation strength and the variance in the plane grow by a tenth each."""
     statements = {"separation_strength": "phase2_separation_change", "plane_var": "phase2_plane_var_change"}
     for metric, statement in statements.items():
         row = pick(training_changes, span="onset", metric=metric)
         low, high = (100 * (float(row[name]) - 1) for name in ("ratio_low", "ratio_high"))
-        verdicts.append(
-            compare(
-                stated(stated_002, statement),
-                100 * (float(row["ratio"]) - 1),
-                Interval(low, high),
-                reason=f"{metric} goes from {row['before']:.3f} to {row['after']:.3f}: {low:.1f} to {high:.1f} percent",
-                key=metric,
-                statement=f"At the onset of the extension {metric} grows by the percentage given.",
-            )
+        yield compare(
+            stated(stated_002, statement),
+            100 * (float(row["ratio"]) - 1),
+            Interval(low, high),
+            reason=f"{metric} goes from {row['before']:.3f} to {row['after']:.3f}: {low:.1f} to {high:.1f} percent",
+            key=metric,
+            statement=f"At the onset of the extension {metric} grows by the percentage given.",
         )
-    return verdicts
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_halves(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """The second extension halves the bias per token again.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """The second extension halves the bias per token again."""
     return change(
         stated(stated_002, "phase3_bias_ratio"), training_changes, "second", "bias_strength", "bias_strength goes"
     )
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
-    """In the second extension the first fifth, the last fifth and ap_drop stay within the ranges given.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """In the second extension the first fifth, the last fifth and ap_drop stay within the ranges given."""
     rows = phase(training_trajectory, EXTENSIONS[1:])
     made = []
     metrics = {"ap_first_20": "phase3_first_20", "ap_last_20": "phase3_last_20", "ap_drop": "phase3_drop"}
@@ -302,11 +265,9 @@ def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: 
     return made
 
 
+@claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_falls_further(training_trajectory: pd.DataFrame) -> Verdict:
-    """In the second extension the plasticity of the last fifth falls further.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
+    """In the second extension the plasticity of the last fifth falls further."""
     first, second = (phase(training_trajectory, [name])["ap_last_20"] for name in EXTENSIONS)
     starts = [value(training_trajectory, name, "last_fifth_starts") for name in (ONSET, LAST)]
     return judge(

@@ -8,15 +8,13 @@ from itertools import pairwise
 import pandas as pd
 
 from analysis.claims._shared import DECILE
-from boundpaper.claims import Verdict, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 
+@claim("002, Visual Analysis: bucket heatmaps")
 def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """Thresholds, onsets and likenesses read off the maps of plasticity over two distances.
-
-    Source: 002, Visual Analysis: bucket heatmaps.
-    """
+    """Thresholds, onsets and likenesses read off the maps of plasticity over two distances."""
     return _unseen(
         reported_landmarks,
         "002 heatmaps",
@@ -26,11 +24,9 @@ def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> lis
     )
 
 
+@claim("002, Visual Analysis: per-head plasticity profiles")
 def c002_head_bundles(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """Spread, bundles and convergence read off the profiles of single heads.
-
-    Source: 002, Visual Analysis: per-head plasticity profiles.
-    """
+    """Spread, bundles and convergence read off the profiles of single heads."""
     heads = reported_landmarks[reported_landmarks["kind"] == "head bundle"]
     return _unseen(
         heads,
@@ -51,11 +47,9 @@ def _unseen(landmarks: pd.DataFrame, place: str, reason: str, models: pd.DataFra
     return verdicts
 
 
+@claim("002, Visual Analysis: per-head plasticity profiles")
 def c002_profile_11b_dip(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """The mean profile of Llama-3.2-11B-Vision dips around 30K to 50K tokens.
-
-    Source: 002, Visual Analysis: per-head plasticity profiles.
-    """
+    """The mean profile of Llama-3.2-11B-Vision dips around 30K to 50K tokens."""
     reported = quote(reported_landmarks, landmark="llama32_11b_dip")
     row = pick(decile_profiles, model="llama3.2-11b")
     values = [float(row[f"d{number}"]) for number in range(8)]
@@ -71,11 +65,9 @@ def c002_profile_11b_dip(reported_landmarks: pd.DataFrame, decile_profiles: pd.D
     )
 
 
+@claim("002, Visual Analysis: per-head plasticity profiles")
 def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """The mean profile of Llama-3.2-11B-Vision recovers to about 0.55 around 70K to 100K tokens.
-
-    Source: 002, Visual Analysis: per-head plasticity profiles.
-    """
+    """The mean profile of Llama-3.2-11B-Vision recovers to about 0.55 around 70K to 100K tokens."""
     level = quote(reported_landmarks, landmark="llama32_11b_recovery_level")
     place = quote(reported_landmarks, landmark="llama32_11b_recovery")
     row = pick(decile_profiles, model="llama3.2-11b")
@@ -96,11 +88,9 @@ def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles:
     )
 
 
+@claim("002, Visual Analysis: per-head plasticity profiles")
 def c002_profile_11b_collapse(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """The mean profile of Llama-3.2-11B-Vision collapses from 120K tokens on.
-
-    Source: 002, Visual Analysis: per-head plasticity profiles.
-    """
+    """The mean profile of Llama-3.2-11B-Vision collapses from 120K tokens on."""
     row = pick(decile_profiles, model="llama3.2-11b")
     values = [float(row[f"d{number}"]) for number in range(10)]
     steps = [before - after for before, after in pairwise(values)]
@@ -114,11 +104,9 @@ def c002_profile_11b_collapse(reported_landmarks: pd.DataFrame, decile_profiles:
     )
 
 
+@claim("002, Visual Analysis: component weights")
 def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """In all models, positional information sits in the dimensions 33 to 70 and 100 to 128 of a head.
-
-    Source: 002, Visual Analysis: component weights.
-    """
+    """In all models, positional information sits in the dimensions 33 to 70 and 100 to 128 of a head."""
     cluster = quote(reported_landmarks, landmark="weights_second_cluster")
     captured = models[models["subject"] == "captured"]
     lacking = captured[captured["head_dim"].astype(float) < cluster.interval.low]
@@ -133,11 +121,9 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
     )
 
 
+@claim("002, Visual Analysis: component weights")
 def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The two clusters reflect the structure of the rotary embedding directly.
-
-    Source: 002, Visual Analysis: component weights.
-    """
+    """The two clusters reflect the structure of the rotary embedding directly."""
     ends = [quote(reported_landmarks, landmark=f"weights_{which}_cluster").printed for which in ("first", "second")]
     (low, high), (low_two, high_two) = ([int(end) for end in text.replace("–", "-").split("-")] for text in ends)
     half = int(models.loc[models["subject"] == "captured", "head_dim"].max()) // 2
@@ -157,12 +143,9 @@ def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -
     )
 
 
+@claim("002, Visual Analysis: component weights", failure="control")
 def c002_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The dimensions between the clusters carry no positional information, only content.
-
-    Source: 002, Visual Analysis: component weights.
-    Failure: control.
-    """
+    """The dimensions between the clusters carry no positional information, only content."""
     text = quote(reported_landmarks, landmark="weights_first_dead_zone").printed.replace("–", "-")
     slowest = int(text.split("-")[1]) - 1
     known = models[(models["subject"] == "captured") & models["rope_theta"].notna() & (models["head_dim"] == 128)]
@@ -184,11 +167,9 @@ def c002_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) ->
     )
 
 
+@claim("002, Visual Analysis: component weights")
 def c002_weights_families(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """Positional information is in narrow peaks in Ministral 3, in broader ones in Qwen3, and Llama lies between.
-
-    Source: 002, Visual Analysis: component weights.
-    """
+    """Positional information is in narrow peaks in Ministral 3, in broader ones in Qwen3, and Llama lies between."""
     rows = reported_landmarks[reported_landmarks["landmark"].str.contains("peaks|qwen_first_cluster")]
     return _unseen(
         rows,

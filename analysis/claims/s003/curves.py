@@ -2,145 +2,120 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims.s003._delta_p import SIZES, mark, start_values
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
 HALFWAY = 0.5  # of the fall: what a curve must climb again to be called a U or V
 
 
-def c003_middle_layers(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The degraded layers are the middle ones, followed by a partial recovery in later layers.
-
-    Source: 003, Key Observations.
-    """
-    verdicts = []
+@claim("003, Key Observations")
+def c003_middle_layers(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
+    """The degraded layers are the middle ones, followed by a partial recovery in later layers."""
     for size, model in SIZES.items():
         last = int(pick(models, model=model)["layers"]) - 1
         low, high = (mark(delta_p_landmarks, size, "degraded", f"layer_{end}") for end in ("low", "high"))
         end = mark(delta_p_landmarks, size, "end", "layer")
-        verdicts.append(
-            judge(
-                high.number < end.number,
-                f"They run from layer {low.printed} to {high.printed} of 0 to {last}"
-                + (
-                    f", and layer {end.printed} is where the curves are said to have recovered: no layer is left "
-                    "after them."
-                    if high.number >= end.number
-                    else f", {100 * low.number / last:.0f} to {100 * high.number / last:.0f} % of the depth, and "
-                    f"{end.number - high.number:.0f} layers follow."
-                ),
-                reported=f"{low.printed} to {high.printed}",
-                recomputed=f"last layer {last}",
-                key=size,
-                statement=f"In {model} the degraded layers lie in the middle and others follow them.",
-                n=last + 1,
-            )
+        yield judge(
+            high.number < end.number,
+            f"They run from layer {low.printed} to {high.printed} of 0 to {last}"
+            + (
+                f", and layer {end.printed} is where the curves are said to have recovered: no layer is left "
+                "after them."
+                if high.number >= end.number
+                else f", {100 * low.number / last:.0f} to {100 * high.number / last:.0f} % of the depth, and "
+                f"{end.number - high.number:.0f} layers follow."
+            ),
+            reported=f"{low.printed} to {high.printed}",
+            recomputed=f"last layer {last}",
+            key=size,
+            statement=f"In {model} the degraded layers lie in the middle and others follow them.",
+            n=last + 1,
         )
-    return verdicts
 
 
-def c003_partial_recovery(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """After the trough the question-anchored curves recover in part.
-
-    Source: 003, Detailed Analysis.
-    """
-    verdicts = []
+@claim("003, Detailed Analysis")
+def c003_partial_recovery(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
+    """After the trough the question-anchored curves recover in part."""
     for size, model in SIZES.items():
         lowest = mark(delta_p_landmarks, size, "lowest", "delta_p")
         ends = [mark(delta_p_landmarks, size, "end", f"delta_p_{end}") for end in ("high", "low")]
         gains = [end.number - lowest.number for end in ends]
-        verdicts.append(
-            judge(
-                min(gains) > 0,
-                f"The lowest point is {lowest.printed}, the ends lie between {ends[0].printed} and {ends[1].printed}: "
-                f"a gain of {min(gains):.0f} to {max(gains):.0f} points"
-                + (
-                    "."
-                    if min(gains) > 0
-                    else ", so that one of the four curves may end on the lowest level that any of them reached."
-                ),
-                otherwise="not supported",
-                reported="partial recovery",
-                recomputed=f"{min(gains):.0f} to {max(gains):.0f} points",
-                key=size,
-                statement=f"The question-anchored curves of {model} recover in part.",
-                n=4,
-            )
+        yield judge(
+            min(gains) > 0,
+            f"The lowest point is {lowest.printed}, the ends lie between {ends[0].printed} and {ends[1].printed}: "
+            f"a gain of {min(gains):.0f} to {max(gains):.0f} points"
+            + (
+                "."
+                if min(gains) > 0
+                else ", so that one of the four curves may end on the lowest level that any of them reached."
+            ),
+            otherwise="not supported",
+            reported="partial recovery",
+            recomputed=f"{min(gains):.0f} to {max(gains):.0f} points",
+            key=size,
+            statement=f"The question-anchored curves of {model} recover in part.",
+            n=4,
         )
-    return verdicts
 
 
-def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """The question-anchored curves have the shape of a U or V.
-
-    Source: 003, Key Observations.
-    """
-    verdicts = []
+@claim("003, Key Observations")
+def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
+    """The question-anchored curves have the shape of a U or V."""
     for size, model in SIZES.items():
         lowest = mark(delta_p_landmarks, size, "lowest", "delta_p").number
         start = pick(start_values(delta_p_landmarks, size), metric="low")["value"]
         high = mark(delta_p_landmarks, size, "end", "delta_p_high")
         share = (high.number - lowest) / (start - lowest)
-        verdicts.append(
-            judge(
-                share >= HALFWAY,
-                f"From a start of {start:.0f} at the lowest they fall to {lowest:.0f} and come back to {high.printed} "
-                f"at best, {100 * share:.0f} % of the way; a U or V is taken to come back {100 * HALFWAY:.0f} % of it "
-                "or more.",
-                otherwise="not supported",
-                reported='"U" or "V"',
-                recomputed=f"{100 * share:.0f} %",
-                key=size,
-                statement=f"The curves of {model} have the shape of a U or V.",
-                n=4,
-            )
+        yield judge(
+            share >= HALFWAY,
+            f"From a start of {start:.0f} at the lowest they fall to {lowest:.0f} and come back to {high.printed} "
+            f"at best, {100 * share:.0f} % of the way; a U or V is taken to come back {100 * HALFWAY:.0f} % of it "
+            "or more.",
+            otherwise="not supported",
+            reported='"U" or "V"',
+            recomputed=f"{100 * share:.0f} %",
+            key=size,
+            statement=f"The curves of {model} have the shape of a U or V.",
+            n=4,
         )
-    return verdicts
 
 
-def c003_separation(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
+@claim("003, Key Observations", failure="overreach")
+def c003_separation(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """Answer-anchored and question-anchored curves are consistently apart, in both models and for all four data sets.
 
     Consistent is apart from the first layer to the last.
-
-    Source: 003, Key Observations.
-    Failure: overreach.
     """
-    verdicts = []
     for size, model in SIZES.items():
         start = pick(start_values(delta_p_landmarks, size), metric="high")["value"]
         floor = mark(delta_p_landmarks, size, "band", "delta_p_low", "answer")
         end = mark(delta_p_landmarks, size, "end", "delta_p_high")
-        verdicts.append(
-            judge(
-                end.number < floor.number and start < floor.number,
-                f"At the last layer all four question-anchored curves lie at least {floor.number - end.number:.0f} "
-                "points below the answer-anchored band"
-                + (
-                    f"; at the first they start at {start:.0f} at best, inside a band that reaches down to "
-                    f"{floor.printed}."
-                    if start >= floor.number
-                    else "."
-                ),
-                otherwise="not supported" if end.number < floor.number else "contradicted",
-                reported="stark, consistent",
-                recomputed=f"{floor.number - end.number:.0f} points at the end",
-                key=size,
-                statement=f"The two groups of curves of {model} are consistently apart for all data sets.",
-                n=8,
-            )
+        yield judge(
+            end.number < floor.number and start < floor.number,
+            f"At the last layer all four question-anchored curves lie at least {floor.number - end.number:.0f} "
+            "points below the answer-anchored band"
+            + (
+                f"; at the first they start at {start:.0f} at best, inside a band that reaches down to {floor.printed}."
+                if start >= floor.number
+                else "."
+            ),
+            otherwise="not supported" if end.number < floor.number else "contradicted",
+            reported="stark, consistent",
+            recomputed=f"{floor.number - end.number:.0f} points at the end",
+            key=size,
+            statement=f"The two groups of curves of {model} are consistently apart for all data sets.",
+            n=8,
         )
-    return verdicts
 
 
+@claim("003, Key Observations")
 def c003_near_zero(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Verdict:
-    """The answer-anchored series are near zero in both models.
-
-    Source: 003, Key Observations.
-    """
+    """The answer-anchored series are near zero in both models."""
     words = pick(delta_p_stated, statement="observations_answer_level")["printed"]
     floors = {size: mark(delta_p_landmarks, size, "band", "delta_p_low", "answer") for size in SIZES}
     start = pick(start_values(delta_p_landmarks, "3b"), metric="high")["value"]

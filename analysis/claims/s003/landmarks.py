@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 
 from analysis.claims.s003._delta_p import SIZES, mark
-from boundpaper.claims import Verdict, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.repeats import repeating
 
 TICK = 10  # percentage points: a vertical axis of this range has ticks at its multiples
 
 
+@claim("003, Overview")
 def c003_series(delta_p_stated: pd.DataFrame) -> Verdict:
-    """Each of the two charts shows eight series: two ways of anchoring for each of four data sets.
-
-    Source: 003, Overview.
-    """
+    """Each of the two charts shows eight series: two ways of anchoring for each of four data sets."""
     said = delta_p_stated.set_index("statement")["as_number"]
     product = said["overview_anchorings"] * said["overview_data_sets"]
     return judge(
@@ -32,12 +31,9 @@ def c003_series(delta_p_stated: pd.DataFrame) -> Verdict:
     )
 
 
-def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """The vertical axes run from 0 to -60 for the 1B model and to -80 for the 3B model.
-
-    Source: 003, Components/Axes.
-    """
-    verdicts = []
+@claim("003, Components/Axes")
+def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
+    """The vertical axes run from 0 to -60 for the 1B model and to -80 for the 3B model."""
     for size, model in SIZES.items():
         high, low = (quote(delta_p_stated, statement=f"axes_{size}_delta_p_{end}") for end in ("high", "low"))
         rows = delta_p_landmarks[
@@ -54,16 +50,12 @@ def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> 
             statement=f"The values of {model} lie on its axis.",
             n=len(rows),
         )
-        verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+        yield replace(verdict, kind="cell check")
 
 
-def c003_axis_ticks(delta_p_stated: pd.DataFrame) -> list[Verdict]:
-    """The vertical axes end on round numbers, as axes with ticks do.
-
-    Source: 003, Components/Axes.
-    """
-    verdicts = []
+@claim("003, Components/Axes")
+def c003_axis_ticks(delta_p_stated: pd.DataFrame) -> Iterator[Verdict]:
+    """The vertical axes end on round numbers, as axes with ticks do."""
     for size, model in SIZES.items():
         high, low = (quote(delta_p_stated, statement=f"axes_{size}_delta_p_{end}") for end in ("high", "low"))
         true = high.number % TICK == low.number % TICK == 0
@@ -76,43 +68,33 @@ def c003_axis_ticks(delta_p_stated: pd.DataFrame) -> list[Verdict]:
             key=size,
             statement=f"The axis of {model} ends on round numbers.",
         )
-        verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+        yield replace(verdict, kind="cell check")
 
 
-def c003_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The horizontal axes show the layers of the models: 1 to 15 of the 1B model, 0 to 27 of the 3B model.
-
-    Source: 003, Components/Axes.
-    """
-    verdicts = []
+@claim("003, Components/Axes")
+def c003_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
+    """The horizontal axes show the layers of the models: 1 to 15 of the 1B model, 0 to 27 of the 3B model."""
     for size, model in SIZES.items():
         keys = [f"axes_{size}_layer_{end}" for end in ("first", "last")]
         first, last = (quote(delta_p_stated, statement=key) for key in keys)
         # an approximate whole number is taken to one unit
         slack = [1 if pick(delta_p_stated, statement=key)["qualifier"] == "about" else 0 for key in keys]
         layers = int(pick(models, model=model)["layers"])
-        verdicts.append(
-            judge(
-                abs(first.number) <= slack[0] and abs(last.number - (layers - 1)) <= slack[1],
-                f"The model has {layers} layers, 0 to {layers - 1}"
-                + (f"; {first.printed} is within an approximate reading of 0." if first.number else "."),
-                reported=f"{first.printed} to {last.printed}",
-                recomputed=f"0 to {layers - 1}",
-                key=size,
-                statement=f"The chart of {model} shows layers {first.printed} to {last.printed}.",
-                n=layers,
-            )
+        yield judge(
+            abs(first.number) <= slack[0] and abs(last.number - (layers - 1)) <= slack[1],
+            f"The model has {layers} layers, 0 to {layers - 1}"
+            + (f"; {first.printed} is within an approximate reading of 0." if first.number else "."),
+            reported=f"{first.printed} to {last.printed}",
+            recomputed=f"0 to {layers - 1}",
+            key=size,
+            statement=f"The chart of {model} shows layers {first.printed} to {last.printed}.",
+            n=layers,
         )
-    return verdicts
 
 
-def c003_drawn_ends(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """The curves start in the first layer that is drawn and end in the last.
-
-    Source: 003, Detailed Analysis.
-    """
-    verdicts = []
+@claim("003, Detailed Analysis")
+def c003_drawn_ends(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
+    """The curves start in the first layer that is drawn and end in the last."""
     for size, model in SIZES.items():
         for end, drawn in (("start", "first"), ("end", "last")):
             layer = mark(delta_p_landmarks, size, end, "layer")
@@ -125,16 +107,12 @@ def c003_drawn_ends(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFram
                 key=f"{size}-{end}",
                 statement=f"The question-anchored curves of {model} {end} in the {drawn} layer drawn.",
             )
-            verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+            yield replace(verdict, kind="cell check")
 
 
-def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The answer-anchored series stay near the top across all layers: 15 of the 1B model, about 27 of the 3B model.
-
-    Source: 003, Detailed Analysis.
-    """
-    verdicts = []
+@claim("003, Detailed Analysis")
+def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
+    """The answer-anchored series stay near the top across all layers: 15 of the 1B model, about 27 of the 3B model."""
     for size, model in SIZES.items():
         row = pick(delta_p_stated, statement=f"analysis_{size}_answer_layers")
         printed = quote(delta_p_stated, statement=f"analysis_{size}_answer_layers")
@@ -153,16 +131,12 @@ def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> li
             "as the axis is read to have.",
             n=layers,
         )
-        verdicts.append(repeating(made, f"c003_layers.{size}"))
-    return verdicts
+        yield repeating(made, f"c003_layers.{size}")
 
 
-def c003_restated(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """The lowest values of the summary, about -55 and about -70, are those of the detailed analysis.
-
-    Source: 003, Key Observations.
-    """
-    verdicts = []
+@claim("003, Key Observations")
+def c003_restated(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
+    """The lowest values of the summary, about -55 and about -70, are those of the detailed analysis."""
     for size, model in SIZES.items():
         stated = quote(delta_p_stated, statement=f"observations_{size}_lowest")
         lowest = mark(delta_p_landmarks, size, "lowest", "delta_p")
@@ -174,16 +148,12 @@ def c003_restated(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame)
             key=size,
             statement=f"The lowest value of {model} is the same in both places.",
         )
-        verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+        yield replace(verdict, kind="cell check")
 
 
-def c003_lowest_in_trough(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """The lowest point of each chart, at layer 10 and at layer 12, lies in the trough of its curves.
-
-    Source: 003, Detailed Analysis.
-    """
-    verdicts = []
+@claim("003, Detailed Analysis")
+def c003_lowest_in_trough(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
+    """The lowest point of each chart, at layer 10 and at layer 12, lies in the trough of its curves."""
     for size, model in SIZES.items():
         layer = mark(delta_p_landmarks, size, "lowest", "layer")
         low, high = (mark(delta_p_landmarks, size, "trough", f"layer_{end}") for end in ("low", "high"))
@@ -195,36 +165,26 @@ def c003_lowest_in_trough(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
             key=size,
             statement=f"The lowest point of {model} lies in its trough.",
         )
-        verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+        yield replace(verdict, kind="cell check")
 
 
-def c003_points(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """Where the curves start, reach their trough and end, and how low.
-
-    Source: 003, Detailed Analysis.
-    """
-    verdicts = []
+@claim("003, Detailed Analysis")
+def c003_points(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
+    """Where the curves start, reach their trough and end, and how low."""
     for (model, anchoring, landmark), rows in delta_p_landmarks.groupby(["model", "anchoring", "landmark"], sort=False):
         values = ", ".join(f"{str(row['metric']).replace('_', ' ')} {row['printed']}" for _, row in rows.iterrows())
-        verdicts.append(
-            untestable(
-                f"Read off by eye ({values}); no series is given. The points of the curves with their intervals would "
-                "decide it.",
-                reported=", ".join(str(text) for text in rows["printed"]),
-                key=f"{model}-{anchoring}-{landmark}".replace(" ", "-"),
-                statement=f"The {anchoring}-anchored curves of {model}: {landmark} as read off the chart.",
-            )
+        yield untestable(
+            f"Read off by eye ({values}); no series is given. The points of the curves with their intervals would "
+            "decide it.",
+            reported=", ".join(str(text) for text in rows["printed"]),
+            key=f"{model}-{anchoring}-{landmark}".replace(" ", "-"),
+            statement=f"The {anchoring}-anchored curves of {model}: {landmark} as read off the chart.",
         )
-    return verdicts
 
 
-def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """The degraded layers of the summary, 8 to 15 and 10 to 20, contain the trough of the analysis.
-
-    Source: 003, Key Observations.
-    """
-    verdicts = []
+@claim("003, Key Observations")
+def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
+    """The degraded layers of the summary, 8 to 15 and 10 to 20, contain the trough of the analysis."""
     for size, model in SIZES.items():
         trough, degraded = (
             [mark(delta_p_landmarks, size, name, f"layer_{end}") for end in ("low", "high")]
@@ -241,5 +201,4 @@ def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
             key=size,
             statement=f"The degraded layers of {model} contain its trough.",
         )
-        verdicts.append(replace(verdict, kind="cell check"))
-    return verdicts
+        yield replace(verdict, kind="cell check")

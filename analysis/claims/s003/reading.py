@@ -7,17 +7,14 @@ from typing import Any
 import pandas as pd
 
 from analysis.claims.s003._delta_p import SIZES
-from boundpaper.claims import Verdict, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 
 NONE_LOST = -5  # points: a band that reaches no lower is read as preserved
 
 
+@claim("003, Key Observations", failure="unit")
 def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """The larger model falls lower, to about -70 against about -55, so that scale amplifies the effect.
-
-    Source: 003, Key Observations.
-    Failure: unit.
-    """
+    """The larger model falls lower, to about -70 against about -55, so that scale amplifies the effect."""
     rows = delta_p_landmarks[delta_p_landmarks["landmark"] == "lowest"]
     values = rows[rows["metric"] == "delta_p"].set_index("model")
     one, two = (values.loc[model] for model in SIZES.values())
@@ -49,11 +46,9 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+@claim("003, Key Observations")
 def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The degraded phase of the larger model is longer, across more layers.
-
-    Source: 003, Key Observations.
-    """
+    """The degraded phase of the larger model is longer, across more layers."""
     counts, shares, words = [], [], []
     for model in SIZES.values():
         rows = delta_p_landmarks[(delta_p_landmarks["model"] == model) & (delta_p_landmarks["landmark"] == "degraded")]
@@ -72,11 +67,9 @@ def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> 
     )
 
 
+@claim("003, Detailed Analysis")
 def c003_lowest_data_sets(delta_p_landmarks: pd.DataFrame) -> Verdict:
-    """PopQA has the lowest curve of the 1B model and TriviaQA that of the 3B model.
-
-    Source: 003, Detailed Analysis.
-    """
+    """PopQA has the lowest curve of the 1B model and TriviaQA that of the 3B model."""
     rows = delta_p_landmarks[delta_p_landmarks["landmark"] == "lowest"].drop_duplicates("model")
     names = rows.set_index("model")["data_set"]
     return untestable(
@@ -87,11 +80,9 @@ def c003_lowest_data_sets(delta_p_landmarks: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("003, Key Observations")
 def c003_ordering(delta_p_stated: pd.DataFrame) -> Verdict:
-    """PopQA and TriviaQA lie below HotpotQA and NQ in both models, and the order of the data sets is consistent.
-
-    Source: 003, Key Observations.
-    """
+    """PopQA and TriviaQA lie below HotpotQA and NQ in both models, and the order of the data sets is consistent."""
     words = pick(delta_p_stated, statement="analysis_3b_lowest_data_sets")["printed"]
     return untestable(
         "The description gives no value for HotpotQA or NQ and none for any answer-anchored curve by itself; the "
@@ -100,11 +91,9 @@ def c003_ordering(delta_p_stated: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("003, Detailed Analysis")
 def c003_all_four(delta_p_stated: pd.DataFrame) -> Verdict:
-    """All four question-anchored curves fall and all four answer-anchored ones stay flat, in each model.
-
-    Source: 003, Detailed Analysis.
-    """
+    """All four question-anchored curves fall and all four answer-anchored ones stay flat, in each model."""
     said = delta_p_stated.set_index("statement")["printed"]
     return untestable(
         "Ranges over four curves do not tell how each one runs; the series would decide it.",
@@ -112,11 +101,9 @@ def c003_all_four(delta_p_stated: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("003, Interpretation")
 def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """Anchoring has a far greater effect than data set or model size.
-
-    Source: 003, Interpretation.
-    """
+    """Anchoring has a far greater effect than data set or model size."""
     values = delta_p_landmarks[delta_p_landmarks["metric"].str.startswith("delta_p")]
     lowest = values[values["landmark"] == "lowest"].set_index("model")["value"]
     floor = values[(values["landmark"] == "band") & (values["metric"] == "delta_p_low")].set_index("model")["value"]
@@ -138,11 +125,9 @@ def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.D
     )
 
 
+@claim("003, Overview")
 def c003_performance(published_facts: pd.DataFrame) -> Verdict:
-    """Delta P measures a change of the model's performance on the task.
-
-    Source: 003, Overview.
-    """
+    """Delta P measures a change of the model's performance on the task."""
     quantity = str(pick(published_facts, fact="delta_p_quantity")["printed"])
     return judge(
         "probe" not in quantity,
@@ -154,10 +139,10 @@ def c003_performance(published_facts: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("003, Interpretation")
 def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Verdict:
-    """An answer anchor preserves performance across all layers, a question anchor degrades it, so the choice matters.
-
-    Source: 003, Interpretation.
+    """An answer anchor preserves performance across all layers, a question anchor degrades it, so the choice
+    matters.
     """
     groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
     floor = delta_p_landmarks[
@@ -181,10 +166,10 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
     )
 
 
+@claim("003, Interpretation")
 def c003_mid_vulnerability(delta_p_stated: pd.DataFrame) -> Verdict:
-    """The middle layers are a bottleneck where question-anchored representations become less useful for the prediction.
-
-    Source: 003, Interpretation.
+    """The middle layers are a bottleneck where question-anchored representations become less useful for the
+    prediction.
     """
     models = pick(delta_p_stated, statement="overview_models")["as_number"]
     return untestable(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, about, judge, pick, quote, untestable
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, about, claim, judge, pick, quote, untestable
 
 LAYERS = 32
 STATED = Artifact("drope_stated")
@@ -18,22 +20,18 @@ RATIOS = Artifact("drope_layer1_perplexity", "the table of layer-1 ablations").w
 )
 
 
+@claim("004, The Story So Far")
 def c004_orders_of_magnitude(drope_stated: pd.DataFrame) -> Verdict:
-    """Some dimensions of queries and keys are orders of magnitude larger than their neighbours.
-
-    Source: 004, The Story So Far.
-    """
+    """Some dimensions of queries and keys are orders of magnitude larger than their neighbours."""
     return untestable(
         "Only counts above five times the mean are published; the norms of single dimensions would decide.",
         reported=str(pick(drope_stated, statement="story_magnitude")["printed"]),
     )
 
 
+@claim("004, One Weird Paradox")
 def c004_rope_spread(massive_layers: pd.DataFrame) -> Verdict:
-    """With rotary positions massive values are spread across layers.
-
-    Source: 004, One Weird Paradox.
-    """
+    """With rotary positions massive values are spread across layers."""
     top = {
         tensor: float(massive_layers.loc[massive_layers["tensor"] == tensor, "share_rope"].max())
         for tensor in ("query", "key", "value")
@@ -48,11 +46,9 @@ def c004_rope_spread(massive_layers: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, One Weird Paradox")
 def c004_concentrated_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
-    """Without rotary positions massive values are concentrated in layer 1.
-
-    Source: 004, One Weird Paradox.
-    """
+    """Without rotary positions massive values are concentrated in layer 1."""
     query, key = (pick(massive_layer_summary, tensor=tensor) for tensor in ("query", "key"))
     return judge(
         bool(min(query["layer1_share_drope"], key["layer1_share_drope"]) > 50),
@@ -65,11 +61,9 @@ def c004_concentrated_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, One Weird Paradox")
 def c004_passkey_zeroed(drope_stated: pd.DataFrame) -> Verdict:
-    """Passkey retrieval was tested with the massive values zeroed.
-
-    Source: 004, One Weird Paradox.
-    """
+    """Passkey retrieval was tested with the massive values zeroed."""
     said = str(pick(drope_stated, statement="paradox_passkey_rope_disrupted")["quantity"])
     method = str(pick(drope_stated, statement="s4_1_disrupted_dimensions")["quantity"])
     count = quote(drope_stated, statement="s4_1_disrupted_dimensions")
@@ -85,11 +79,9 @@ def c004_passkey_zeroed(drope_stated: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, One Weird Paradox")
 def c004_rope_vestigial(knowledge_tasks: pd.DataFrame, disruption_by_text: pd.DataFrame) -> Verdict:
-    """Massive values are vestigial in the model with rotary positions.
-
-    Source: 004, One Weird Paradox.
-    """
+    """Massive values are vestigial in the model with rotary positions."""
     row = pick(knowledge_tasks, positional="RoPE", task="passkey")
     rope = disruption_by_text[disruption_by_text["positional"] == "RoPE"]
     return judge(
@@ -103,35 +95,27 @@ def c004_rope_vestigial(knowledge_tasks: pd.DataFrame, disruption_by_text: pd.Da
     )
 
 
-def c004_layers_and_heads(drope_stated: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The models have 32 layers of 32 heads.
-
-    Source: 004, Looking at this deeper.
-    """
+@claim("004, Looking at this deeper")
+def c004_layers_and_heads(drope_stated: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
+    """The models have 32 layers of 32 heads."""
     pair = models[models["model"].isin(["llama2-7b-rope", "llama2-7b-drope"])]
-    verdicts = []
     for what, column in (("layers", "layers"), ("heads", "query_heads")):
         values = [int(value) for value in pair[column]]
         reported = quote(drope_stated, statement=f"deeper_{what}")
-        verdicts.append(
-            judge(
-                all(value == reported.number for value in values),
-                f"By their configurations the two models have {' and '.join(map(str, values))}.",
-                reported=reported.printed,
-                recomputed=str(values[0]),
-                n=len(values),
-                key=what,
-                statement=f"Attention was measured over {reported.printed} {what}.",
-            )
+        yield judge(
+            all(value == reported.number for value in values),
+            f"By their configurations the two models have {' and '.join(map(str, values))}.",
+            reported=reported.printed,
+            recomputed=str(values[0]),
+            n=len(values),
+            key=what,
+            statement=f"Attention was measured over {reported.printed} {what}.",
         )
-    return verdicts
 
 
+@claim("004, What This Means")
 def c004_bookkeeping_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
-    """DroPE does all positional bookkeeping in its first layer, where the other spreads it over 32 layers.
-
-    Source: 004, What This Means.
-    """
+    """DroPE does all positional bookkeeping in its first layer, where the other spreads it over 32 layers."""
     query = pick(massive_layer_summary, tensor="query")
     return untestable(
         f"Counts and norms show that layer 1 differs ({query['layer1_share_drope']:.0f} % of the massive query "
@@ -140,11 +124,9 @@ def c004_bookkeeping_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, What This Means")
 def c004_long_context_open(drope_stated: pd.DataFrame, drope_context: pd.DataFrame) -> Verdict:
-    """Whether the change helps at 32K or 128K tokens is not answered.
-
-    Source: 004, What This Means.
-    """
+    """Whether the change helps at 32K or 128K tokens is not answered."""
     longest = int(drope_context["context"].astype(int).max())
     stated = [quote(drope_stated, statement=f"meaning_untested_{length}") for length in ("32k", "128k")]
     return judge(
@@ -215,22 +197,16 @@ c004_abstract_repeats = Cells(
 )
 
 
-def c004_abstract_about_200(drope_stated: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> list[Verdict]:
-    """Ablating either part of DroPE's layer 1 raises perplexity about 200 times.
-
-    Source: 004, Looking at this deeper.
-    """
+@claim("004, Looking at this deeper")
+def c004_abstract_about_200(drope_stated: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> Iterator[Verdict]:
+    """Ablating either part of DroPE's layer 1 raises perplexity about 200 times."""
     reported = quote(drope_stated, statement="deeper_drope_either_ablation")
-    verdicts = []
     for condition in ("layer1_mlp", "layer1_attn"):
         cell = quote(drope_layer1_perplexity, positional="DroPE", condition=condition, metric="ppl_ratio")
-        verdicts.append(
-            about(
-                reported,
-                cell.number,
-                reason=f"The table prints {cell.printed}.",
-                key=condition,
-                statement=f"With {condition} ablated, the perplexity of DroPE rises about 200 times.",
-            )
+        yield about(
+            reported,
+            cell.number,
+            reason=f"The table prints {cell.printed}.",
+            key=condition,
+            statement=f"With {condition} ablated, the perplexity of DroPE rises about 200 times.",
         )
-    return verdicts

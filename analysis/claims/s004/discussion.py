@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Relation, Verdict, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, judge, pick, quote
 from boundpaper.claims.terms import mean
 from boundpaper.claims.words import of_trials, p
 
@@ -61,11 +63,9 @@ OF_DROPE = {
 }
 
 
+@claim("004, 12.1 Summary of Findings")
 def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
-    """Without massive values RoPE models cannot function, while DroPE models remain usable.
-
-    Source: 004, 12.1 Summary of Findings.
-    """
+    """Without massive values RoPE models cannot function, while DroPE models remain usable."""
     left = {
         model: {
             task: quote(drope_functional, condition="qk_disruption", positional=model, task=task).number
@@ -87,12 +87,9 @@ def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 14 Summary", failure="control")
 def c004_dis_passkey(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Verdict:
-    """Q/K disruption takes the passkey task to zero in both models.
-
-    Source: 004, 14 Summary.
-    Failure: control.
-    """
+    """Q/K disruption takes the passkey task to zero in both models."""
     rows = {
         (model, metric): quote(drope_knowledge, positional=model, task="passkey", metric=metric).number
         for model in PAIR
@@ -133,13 +130,9 @@ c004_dis_baselines = Cells(
 )
 
 
-def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.DataFrame) -> list[Verdict]:
-    """Before any intervention DroPE is weaker than RoPE on parametric and on contextual tasks.
-
-    Source: 004, 14 Summary.
-    Failure: control.
-    """
-    verdicts = []
+@claim("004, 14 Summary", failure="control")
+def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Iterator[Verdict]:
+    """Before any intervention DroPE is weaker than RoPE on parametric and on contextual tasks."""
     for category, tasks in TASKS.items():
         rope, drope = (quote(drope_summary_reported, metric=f"{category}_baseline", positional=model) for model in PAIR)
         one, two = (
@@ -147,27 +140,21 @@ def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge:
             / len(tasks)
             for model in PAIR
         )
-        verdicts.append(
-            judge(
-                two < one and drope.number < rope.number,
-                f"Experiment 4 has {rope.printed} and {drope.printed}; the same tasks in Experiment 3 average "
-                f"{one:.1f} and {two:.1f} %.",
-                otherwise="not supported",
-                reported=f"{rope.printed} and {drope.printed}",
-                recomputed=f"{one:.1f} and {two:.1f} %",
-                key=category,
-                statement=f"On {category} tasks DroPE's baseline is below RoPE's.",
-            )
+        yield judge(
+            two < one and drope.number < rope.number,
+            f"Experiment 4 has {rope.printed} and {drope.printed}; the same tasks in Experiment 3 average "
+            f"{one:.1f} and {two:.1f} %.",
+            otherwise="not supported",
+            reported=f"{rope.printed} and {drope.printed}",
+            recomputed=f"{one:.1f} and {two:.1f} %",
+            key=category,
+            statement=f"On {category} tasks DroPE's baseline is below RoPE's.",
         )
-    return verdicts
 
 
+@claim("004, 12.2 Implications for Context Extension", failure="unit")
 def c004_dis_only_option(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """For any retrieval from 8K tokens on, DroPE is the only option.
-
-    Source: 004, 12.2 Implications for Context Extension.
-    Failure: unit.
-    """
+    """For any retrieval from 8K tokens on, DroPE is the only option."""
     rows = context_cells[(context_cells["context"] >= 8192) & (context_cells["positional"] == "DroPE")]
     worst = rows.sort_values("share").iloc[0]
     return judge(
@@ -181,11 +168,9 @@ def c004_dis_only_option(drope_stated: pd.DataFrame, context_cells: pd.DataFrame
     )
 
 
+@claim("004, 12.2 Implications for Context Extension")
 def c004_dis_rope_within(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Verdict:
-    """For precise retrieval within 4K tokens, RoPE is the better choice.
-
-    Source: 004, 12.2 Implications for Context Extension.
-    """
+    """For precise retrieval within 4K tokens, RoPE is the better choice."""
     tests = [pick(context_tests, study="models", comparison=f"errors, {context}, single") for context in (2048, 4096)]
     worst = max(float(test["p_adjusted"]) for test in tests)
     within = context_cells[~context_cells["beyond"].astype(bool) & (context_cells["protocol"] == "errors")]

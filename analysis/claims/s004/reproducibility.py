@@ -6,14 +6,12 @@ import re
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 
 
+@claim("004, 13 Reproducibility")
 def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """The experiments ran in 4-bit NF4 quantization.
-
-    Source: 004, 13 Reproducibility.
-    """
+    """The experiments ran in 4-bit NF4 quantization."""
     precision = drope_protocols["precision"].astype(str)
     half, alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
     nf4, fp4 = precision.str.contains(r"\bNF4"), precision.str.contains(r"\bFP4")
@@ -29,13 +27,11 @@ def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame
     )
 
 
+@claim("004, 13 Reproducibility, parameter table")
 def c004_rep_length(
     drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame, context_cells: pd.DataFrame
 ) -> Verdict:
-    """Sequences have 512 tokens.
-
-    Source: 004, 13 Reproducibility, parameter table.
-    """
+    """Sequences have 512 tokens."""
     reported = quote(drope_parameters, parameter="sequence_length")
     short = drope_protocols[drope_protocols["items"].str.contains("tokens")]
     return judge(
@@ -49,11 +45,9 @@ def c004_rep_length(
     )
 
 
+@claim("004, 13 Reproducibility, parameter table")
 def c004_rep_texts(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """Ten texts are sampled.
-
-    Source: 004, 13 Reproducibility, parameter table.
-    """
+    """Ten texts are sampled."""
     reported = quote(drope_parameters, parameter="text_samples")
     counts = {}
     for _, row in drope_protocols.iterrows():
@@ -70,12 +64,9 @@ def c004_rep_texts(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame
     )
 
 
+@claim("004, 13 Reproducibility, parameter table", failure="unit")
 def c004_rep_seeds(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """Ten random seeds are used.
-
-    Source: 004, 13 Reproducibility, parameter table.
-    Failure: unit.
-    """
+    """Ten random seeds are used."""
     reported = quote(drope_parameters, parameter="random_seeds")
     match = re.search(r"seeds (\d+)-(\d+)", str(pick(drope_protocols, experiment="2")["items"]))
     seeds = int(match[2]) - int(match[1]) + 1 if match else 0
@@ -91,11 +82,9 @@ def c004_rep_seeds(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame
     )
 
 
+@claim("004, 13 Reproducibility, parameter table")
 def c004_rep_threshold(drope_parameters: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
-    """The threshold of massive values is five times the mean in all sections.
-
-    Source: 004, 13 Reproducibility, parameter table.
-    """
+    """The threshold of massive values is five times the mean in all sections."""
     reported = quote(drope_parameters, parameter="massive_threshold")
     sections = {"1.1": "s1_1_threshold", "2.1": "s2_1_threshold", "3.1": "s3_1_threshold"}
     return [
@@ -113,11 +102,9 @@ def c004_rep_threshold(drope_parameters: pd.DataFrame, drope_stated: pd.DataFram
     ]
 
 
+@claim("004, 13 Reproducibility")
 def c004_rep_hardware(drope_stated: pd.DataFrame) -> Verdict:
-    """The graphics card has 24 GB.
-
-    Source: 004, 13 Reproducibility.
-    """
+    """The graphics card has 24 GB."""
     return untestable(
         "No artifact records the machine; the manifests of the runs, which are not published, would decide it.",
         reported=quote(drope_stated, statement="s13_gpu_memory").printed,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import repeating
 from boundpaper.claims.said import said
 
@@ -86,40 +87,33 @@ c004_repeated_settings = Cells(
 )
 
 
-def c004_repeated_lengths(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame) -> list[Verdict]:
-    """The lengths called short, medium and extended are those of the error tables.
-
-    Source: 004, 11.6 Revised Interpretation.
-    """
+@claim("004, 11.6 Revised Interpretation")
+def c004_repeated_lengths(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame) -> Iterator[Verdict]:
+    """The lengths called short, medium and extended are those of the error tables."""
     tested = sorted(set(drope_errors["context"].astype(int)))
     names = ("s11_6_short_context", "s11_6_medium_context", "s11_6_extended_context")
     beyond = {"s11_5_rope_beyond_context": max(tested)}
-    verdicts = []
     for key, length in {**dict(zip(names, tested, strict=True)), **beyond}.items():
-        verdicts.append(
-            compare(
-                quote(drope_stated, statement=key),
-                float(length),
-                reason=f"The error tables have the lengths {', '.join(map(str, tested))}.",
-                places=0,
-                key=key,
-                statement=f"{pick(drope_stated, statement=key)['quantity']}: {length}.",
-                kind="cell check",
-            )
+        yield compare(
+            quote(drope_stated, statement=key),
+            float(length),
+            reason=f"The error tables have the lengths {', '.join(map(str, tested))}.",
+            places=0,
+            key=key,
+            statement=f"{pick(drope_stated, statement=key)['quantity']}: {length}.",
+            kind="cell check",
         )
-    return verdicts
 
 
-def c004_lengths_beyond(drope_stated: pd.DataFrame, drope_context: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The lengths beyond the training length run from the first to the last of the table.
-
-    Source: 004, 11.1 The Critical Distinction.
-    """
+@claim("004, 11.1 The Critical Distinction")
+def c004_lengths_beyond(
+    drope_stated: pd.DataFrame, drope_context: pd.DataFrame, models: pd.DataFrame
+) -> Iterator[Verdict]:
+    """The lengths beyond the training length run from the first to the last of the table."""
     trained = int(pick(models, model="llama2-7b-rope")["claimed_context"])
     beyond = sorted({int(context) for context in drope_context["context"] if int(context) > trained})
     reported = quote(drope_stated, statement="s11_1_beyond_contexts")
     ends = {"first": (reported.interval.low, beyond[0]), "last": (reported.interval.high, beyond[-1])}
-    verdicts = []
     for key, (said_end, end) in ends.items():
         made = judge(
             abs(said_end - end) <= 1,
@@ -129,8 +123,7 @@ def c004_lengths_beyond(drope_stated: pd.DataFrame, drope_context: pd.DataFrame,
             key=key,
             statement=f"The {key} of the lengths tested beyond the training length is that of the table.",
         )
-        verdicts.append(replace(made, kind="cell check"))
-    return verdicts
+        yield replace(made, kind="cell check")
 
 
 c004_repeated_multiples = Cells(
@@ -141,13 +134,11 @@ c004_repeated_multiples = Cells(
 )
 
 
+@claim("004, 2.2 Results, Figure 1")
 def c004_error_bars(
     drope_captions: pd.DataFrame, drope_figures: pd.DataFrame, drope_massive_counts: pd.DataFrame
 ) -> Verdict:
-    """The error bars of the counts span one standard deviation to each side, as Figure A draws them.
-
-    Source: 004, 2.2 Results, Figure 1.
-    """
+    """The error bars of the counts span one standard deviation to each side, as Figure A draws them."""
     bars, deviations = [], []
     for _, row in drope_figures[(drope_figures["figure"] == "A") & (drope_figures["metric"] == "count_sd")].iterrows():
         deviation = quote(
@@ -167,11 +158,9 @@ def c004_error_bars(
     return replace(made, kind="cell check")
 
 
+@claim("004, 11.5 Error Analysis")
 def c004_rope_within_errors(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
-    """Within its training length RoPE makes no error.
-
-    Source: 004, 11.5 Error Analysis.
-    """
+    """Within its training length RoPE makes no error."""
     row = pick(drope_stated, statement="s11_5_rope_within_errors")
     longest = quote(drope_stated, statement="s11_5_rope_within_context").number
     within = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] <= longest)]
@@ -187,17 +176,14 @@ def c004_rope_within_errors(drope_stated: pd.DataFrame, error_shares: pd.DataFra
     return repeating(made, "c004_ctx_rope_collapses")
 
 
-def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd.DataFrame) -> list[Verdict]:
-    """The advice names the training length for RoPE and twice as much for DroPE.
-
-    Source: 004, 12.2 Implications for Context Extension.
-    """
+@claim("004, 12.2 Implications for Context Extension")
+def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd.DataFrame) -> Iterator[Verdict]:
+    """The advice names the training length for RoPE and twice as much for DroPE."""
     tested = sorted(int(context) for context in drope_context_multiples["context"])
     places = {
         "s12_2_rope_context": (tested[0], "c004_dis_rope_within"),
         "s12_2_drope_context": (tested[-1], "c004_dis_only_option"),
     }
-    verdicts = []
     for key, (length, judged) in places.items():
         stated = quote(drope_stated, statement=key)
         made = judge(
@@ -208,5 +194,4 @@ def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd
             key=key,
             statement=f"{pick(drope_stated, statement=key)['quantity']}: {stated.printed}.",
         )
-        verdicts.append(repeating(replace(made, kind="cell check"), judged))
-    return verdicts
+        yield repeating(replace(made, kind="cell check"), judged)

@@ -6,17 +6,13 @@ import itertools
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge
+from boundpaper.claims import Verdict, claim, judge
 from boundpaper.claims.words import listed
 
 
+@claim("004, 16 Citation and 16 References", severity="detail")
 def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:
-    """Each number names one section.
-
-    Source: 004, 16 Citation and 16 References.
-
-    Severity: detail.
-    """
+    """Each number names one section."""
     rows = headings[(headings["document"] == "004") & (headings["kind"] == "section") & (headings["number"] != "")]
     twice = [number for number, count in rows["number"].value_counts().items() if count > 1]
     names = listed([f"{number} ({listed(list(rows.loc[rows['number'] == number, 'heading']))})" for number in twice])
@@ -28,13 +24,9 @@ def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 15 Publication Figures and captions", severity="detail")
 def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
-    """The figures are numbered in the order in which they stand.
-
-    Source: 004, 15 Publication Figures and captions.
-
-    Severity: detail.
-    """
+    """The figures are numbered in the order in which they stand."""
     rows = headings[(headings["document"] == "004") & (headings["kind"] == "caption")].sort_values("position")
     numbers = [int(number) for number in rows["number"]]
     ahead = [one for place, one in enumerate(numbers) if any(later < one for later in numbers[place + 1 :])]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import repeating
 from boundpaper.claims.said import said
 from boundpaper.claims.terms import Cell
@@ -159,11 +159,9 @@ c004_sum_retrieval = Cells(
 )
 
 
+@claim("004, 12.1 Summary of Findings")
 def c004_sum_rewired(drope_stated: pd.DataFrame) -> Verdict:
-    """The summary confines the rewiring to as many layers as section 10.4.
-
-    Source: 004, 12.1 Summary of Findings.
-    """
+    """The summary confines the rewiring to as many layers as section 10.4."""
     reported = quote(drope_stated, statement="s12_1_rewired_layers")
     first = pick(drope_stated, statement="s10_4_rewired_layers")
     layers = reported.interval.high - reported.interval.low
@@ -176,11 +174,9 @@ def c004_sum_rewired(drope_stated: pd.DataFrame) -> Verdict:
     return repeating(replace(made, kind="cell check"), "c004_bal_localized")
 
 
+@claim("004, 12.1 Summary of Findings")
 def c004_sum_discrimination(drope_stated: pd.DataFrame) -> Verdict:
-    """The summary gives the difference of P(yes) that section 11.4 gives in percent.
-
-    Source: 004, 12.1 Summary of Findings.
-    """
+    """The summary gives the difference of P(yes) that section 11.4 gives in percent."""
     reported = quote(drope_stated, statement="s12_1_discrimination")
     first = quote(drope_stated, statement="s11_4_discrimination")
     low, high = 100 * reported.interval.low, 100 * reported.interval.high
@@ -193,11 +189,9 @@ def c004_sum_discrimination(drope_stated: pd.DataFrame) -> Verdict:
     return repeating(replace(made, kind="cell check"), "c004_rank_negligible")
 
 
+@claim("004, 12.1 Summary of Findings")
 def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.DataFrame) -> Verdict:
-    """Only one of the two models depends on the first token's MLP output.
-
-    Source: 004, 12.1 Summary of Findings.
-    """
+    """Only one of the two models depends on the first token's MLP output."""
     row = pick(drope_stated, statement="s12_1_dependent_models")
     ratios = {model: quote(drope_bos_mlp, positional=model, metric="ppl_ratio") for model in PAIR}
     depend = [model for model, ratio in ratios.items() if ratio.number > 2]
@@ -212,11 +206,9 @@ def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.Dat
     return repeating(made, "c004_only_rope_stores")
 
 
+@claim("004, 12.1 Summary of Findings")
 def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFrame) -> Verdict:
-    """Without the first token's MLP output RoPE fails on as many tasks as the summary says.
-
-    Source: 004, 12.1 Summary of Findings.
-    """
+    """Without the first token's MLP output RoPE fails on as many tasks as the summary says."""
     row = pick(drope_stated, statement="s12_1_rope_tasks")
     rows = functional_shares[
         (functional_shares["positional"] == "RoPE") & (functional_shares["condition"] == "bos_mlp_ablation")
@@ -232,11 +224,9 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
     return repeating(made, "c004_rope_fails_all_tasks")
 
 
+@claim("004, 12.1 Summary of Findings")
 def c004_sum_neither_verifies(drope_stated: pd.DataFrame) -> Verdict:
-    """The summary names as many models that tell an exact number from a near-miss as section 11.4.
-
-    Source: 004, 12.1 Summary of Findings.
-    """
+    """The summary names as many models that tell an exact number from a near-miss as section 11.4."""
     here, first = (pick(drope_stated, statement=f"{place}_verifying_models") for place in ("s12_1", "s11_4"))
     made = judge(
         said(here) == said(first),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge
+from boundpaper.claims import Verdict, claim, judge
 from boundpaper.claims.words import listed
 
 WORDS = {
@@ -19,13 +21,11 @@ WORDS = {
 MODELS = {"RoPE", "DroPE"}
 
 
-def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> list[Verdict]:
-    """Where an ablation hurts the one model more and another ablation the other, a section that contrasts them says so.
-
-    Source: thesis, Sinks, the first token, and layer 1.
-    Severity: detail.
+@claim("thesis, Sinks, the first token, and layer 1", severity="detail")
+def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> Iterator[Verdict]:
+    """Where an ablation hurts the one model more and another ablation the other, a section that contrasts them
+    says so.
     """
-    verdicts = []
     for (section, group), rows in ablation_sides.groupby(["section", "group"], sort=False):
         sides = {name: set(part["side"]) & MODELS for name, part in (("all", rows), ("cited", rows[rows["cited"]]))}
         left = rows[~rows["cited"] & rows["side"].isin(sorted(sides["all"] - sides["cited"]))]
@@ -34,19 +34,16 @@ def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> list[Verdict]:
             [f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in rows[rows["cited"]].iterrows()]
         )
         more = listed([f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in left.iterrows()])
-        verdicts.append(
-            judge(
-                whole,
-                f"RoPE's effect over DroPE's is cited for {said}; "
-                + ("no ablation of the table turns to the other side" if whole else f"it turns for {more}, left out")
-                if len(sides["cited"]) < len(MODELS)
-                else f"RoPE's effect over DroPE's is cited for {said}, on both sides of one",
-                otherwise="not supported",
-                failure="" if whole else "control",
-                recomputed=f"{int(rows['cited'].sum())} of {len(rows)} ablations",
-                n=len(rows),
-                key=f"{section}_{str(group).removeprefix('the ')}".replace(" ", "_"),
-                statement=f"Section {section} of the report cites both sides of the ablations of {group}.",
-            )
+        yield judge(
+            whole,
+            f"RoPE's effect over DroPE's is cited for {said}; "
+            + ("no ablation of the table turns to the other side" if whole else f"it turns for {more}, left out")
+            if len(sides["cited"]) < len(MODELS)
+            else f"RoPE's effect over DroPE's is cited for {said}, on both sides of one",
+            otherwise="not supported",
+            failure="" if whole else "control",
+            recomputed=f"{int(rows['cited'].sum())} of {len(rows)} ablations",
+            n=len(rows),
+            key=f"{section}_{str(group).removeprefix('the ')}".replace(" ", "_"),
+            statement=f"Section {section} of the report cites both sides of the ablations of {group}.",
         )
-    return verdicts

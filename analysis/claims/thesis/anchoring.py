@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.subjects import of_role
-from boundpaper.claims import Verdict, directed, judge, pick
+from boundpaper.claims import Verdict, claim, directed, judge, pick
 from boundpaper.errors import DataError
 
 FEW_FLIPS = 5.0  # percent
@@ -35,10 +35,10 @@ def _value(counts: pd.DataFrame, quantity: str) -> float:
     return float(pick(counts, quantity=quantity)["value"])
 
 
+@claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the small models, statements that need the question lose belief with it in each layer whose probe sees truth.
-
-    Source: thesis, Anchored in the question or in the answer.
+    """In the small models, statements that need the question lose belief with it in each layer whose probe sees
+    truth.
     """
     rows = _tiny(anchoring_curves, "design", "question")
     below = int((rows["delta_p_high"] < 0).sum())
@@ -53,11 +53,9 @@ def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the small models, statements whose answer alone tells that they are false come out answer-anchored.
-
-    Source: thesis, Anchored in the question or in the answer.
-    """
+    """In the small models, statements whose answer alone tells that they are false come out answer-anchored."""
     rows = _tiny(anchoring_curves, "design", "answer")
     most = rows.iloc[int(rows["question_share"].argmax())]
     return judge(
@@ -69,11 +67,9 @@ def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the small models, a cut from as many tokens of the text around moves the probes by less than two points.
-
-    Source: thesis, Anchored in the question or in the answer.
-    """
+    """In the small models, a cut from as many tokens of the text around moves the probes by less than two points."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
     most = rows.iloc[int(rows["filler"].abs().argmax())]
     return judge(
@@ -85,11 +81,9 @@ def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
-    """Drawn from all tokens but the question's, the control stays within two points in every layer as well.
-
-    Source: thesis, Anchored in the question or in the answer.
-    """
+    """Drawn from all tokens but the question's, the control stays within two points in every layer as well."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
     beyond = rows[rows["control"].abs() >= NEAR]
     most = rows.iloc[int(rows["control"].abs().argmax())]
@@ -103,11 +97,9 @@ def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_circular(anchoring_counts: pd.DataFrame) -> Verdict:
-    """Groups made by the outcome lie farther apart than groups made by what a statement's truth needs.
-
-    Source: thesis, Anchored in the question or in the answer.
-    """
+    """Groups made by the outcome lie farther apart than groups made by what a statement's truth needs."""
     outcome, design = (_value(anchoring_counts, f"gap_{split}") for split in ("layer", "design"))
     return judge(
         abs(outcome) > abs(design),
@@ -119,11 +111,9 @@ def thesis_anchoring_circular(anchoring_counts: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
-    """A gap remains when one probe makes the groups and another one, trained on other data, is measured.
-
-    Source: thesis, Anchored in the question or in the answer.
-    """
+    """A gap remains when one probe makes the groups and another one, trained on other data, is measured."""
     question, answer = (
         _tiny(anchoring_curves, "half", group).set_index(["model", "layer"]) for group in ("question", "answer")
     )
@@ -139,11 +129,9 @@ def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
-    """Many samples that come out answer-anchored need the question by construction: surviving a cut is no proof.
-
-    Source: thesis, Anchored in the question or in the answer.
-    """
+    """Many samples that come out answer-anchored need the question by construction: surviving a cut is no proof."""
     needing, flips = (_value(anchoring_counts, name) for name in ("needing", "question_flips"))
     return judge(
         needing > FEW_FLIPS,
@@ -155,11 +143,9 @@ def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
-    """Statements about what a pretrained model knows lose belief when their end cannot see their beginning.
-
-    Source: thesis, Anchored in the question or in the answer.
-    """
+    """Statements about what a pretrained model knows lose belief when their end cannot see their beginning."""
     return [
         directed(
             float(row["question"]),
@@ -181,11 +167,9 @@ def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+@claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_known_answer(anchoring_known: pd.DataFrame) -> list[Verdict]:
-    """Statements whose end alone tells keep their predicted class in a pretrained model.
-
-    Source: thesis, Anchored in the question or in the answer.
-    """
+    """Statements whose end alone tells keep their predicted class in a pretrained model."""
     return [
         judge(
             bool(row["answer_flips"] < FEW_FLIPS),

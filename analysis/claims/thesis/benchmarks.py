@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import ALPHA, Verdict, judge, pick
+from boundpaper.claims import ALPHA, Verdict, claim, judge, pick
 from boundpaper.statistics import Estimate, leave_one_out, pearson, smallest_correlation, within_family
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 
 
+@claim("thesis, Plasticity and benchmarks")
 def thesis_smallest_correlation(lbp_correlations: pd.DataFrame) -> Verdict:
-    """No metric correlates with LongBench Pro as strongly as seven models need to show it four times in five.
-
-    Source: thesis, Plasticity and benchmarks.
-    """
+    """No metric correlates with LongBench Pro as strongly as seven models need to show it four times in five."""
     rows = lbp_correlations[lbp_correlations["test"] == "pearson"]
     needed = smallest_correlation(int(rows["n"].iloc[0]))
     largest = rows.sort_values("estimate", key=abs).iloc[-1]
@@ -27,11 +27,9 @@ def thesis_smallest_correlation(lbp_correlations: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Plasticity and benchmarks")
 def thesis_no_metric_significant(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFrame) -> Verdict:
-    """For no metric is a correlation with the overall score shown once the number of metrics is counted.
-
-    Source: thesis, Plasticity and benchmarks.
-    """
+    """For no metric is a correlation with the overall score shown once the number of metrics is counted."""
     rows = pd.concat([lbp_correlations, lbp_correlations_extended], ignore_index=True)
     rows = rows[rows["test"].isin(COEFFICIENTS)]
     least = rows.sort_values("p_adjusted").iloc[0]
@@ -47,11 +45,9 @@ def thesis_no_metric_significant(lbp_correlations: pd.DataFrame, lbp_correlation
     )
 
 
+@claim("thesis, Plasticity and benchmarks")
 def thesis_one_model_decides(lbp_correlations: pd.DataFrame) -> Verdict:
-    """For every metric there is one model without which next to nothing is left of its evidence.
-
-    Source: thesis, Plasticity and benchmarks.
-    """
+    """For every metric there is one model without which next to nothing is left of its evidence."""
     rows = lbp_correlations[lbp_correlations["test"] == "pearson_leave_one_out"]
     overall = pick(rows, comparison="ap_overall")
     least = rows.sort_values("p_value").iloc[0]
@@ -66,11 +62,9 @@ def thesis_one_model_decides(lbp_correlations: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Plasticity and benchmarks")
 def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFrame) -> Verdict:
-    """At equal model size, aggregate plasticity goes with the score more closely than any other metric does.
-
-    Source: thesis, Plasticity and benchmarks.
-    """
+    """At equal model size, aggregate plasticity goes with the score more closely than any other metric does."""
     strongest = []
     for frame in (lbp_correlations, lbp_correlations_extended):
         rows = frame[frame["test"] == "pearson_partial"].reset_index(drop=True)
@@ -91,12 +85,12 @@ def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended:
     )
 
 
+@claim("thesis, Plasticity and benchmarks")
 def thesis_decline_goes_with_drop(
     length_decline: pd.DataFrame, length_decline_tests: pd.DataFrame, decline_joint: pd.DataFrame
 ) -> Verdict:
-    """Models of a larger drop lose more of their score from 8K to 128K, by all variants together; no one model decides.
-
-    Source: thesis, Plasticity and benchmarks.
+    """Models of a larger drop lose more of their score from 8K to 128K, by all variants together; no one model
+    decides.
     """
     test = pick(length_decline_tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
     rows = _seven(length_decline)
@@ -118,13 +112,11 @@ def thesis_decline_goes_with_drop(
     )
 
 
+@claim("thesis, Plasticity and benchmarks")
 def thesis_decline_checks(
     length_decline: pd.DataFrame, lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame
 ) -> list[Verdict]:
-    """What the relation of drop and relative decline does not show, in the seven models without thinking.
-
-    Source: thesis, Plasticity and benchmarks.
-    """
+    """What the relation of drop and relative decline does not show, in the seven models without thinking."""
     rows = _seven(length_decline)
     drop, decline = rows["ap_drop"], rows["decline"]
     inside = within_family(
@@ -171,11 +163,9 @@ def thesis_decline_checks(
     ]
 
 
+@claim("thesis, Plasticity and benchmarks")
 def thesis_ruler_one_model(ruler_correlations: pd.DataFrame, ruler_correlations_full_context: pd.DataFrame) -> Verdict:
-    """One model, captured over a quarter of the others' context, sets the sign of drop against RULER at 128K.
-
-    Source: thesis, Plasticity and benchmarks.
-    """
+    """One model, captured over a quarter of the others' context, sets the sign of drop against RULER at 128K."""
     five, four = (
         pick(frame, comparison="ap_drop", test="pearson")
         for frame in (ruler_correlations, ruler_correlations_full_context)
@@ -211,26 +201,21 @@ def _verdict(test: Estimate, true: bool, statement: str, reason: str, key: str) 
     )
 
 
-def thesis_decline_units(decline_units: pd.DataFrame) -> list[Verdict]:
+@claim("thesis, Plasticity and benchmarks")
+def thesis_decline_units(decline_units: pd.DataFrame) -> Iterator[Verdict]:
     """What goes with the drop is a share of the score; in points of the score nothing is shown.
 
     All variants from 8K to 128K at once, by the test that exchanges the models' drops in all of them.
-
-    Source: thesis, Plasticity and benchmarks.
     """
-    verdicts = []
     for unit, told in (("share", "a larger share of their score"), ("points", "more points of their score")):
         row = pick(decline_units, mode="both", unit=unit)
-        verdicts.append(
-            judge(
-                bool(row["estimate"] > 0 and row["p"] < ALPHA),
-                f"The median coefficient over all variants is {row['estimate']:.2f}.",
-                otherwise="not supported",
-                recomputed=f"{row['estimate']:.2f}",
-                n=int(row["n"]),
-                p_value=float(row["p"]),
-                key=unit,
-                statement=f"Models whose plasticity drops more lose {told}, in all variants at once (post hoc).",
-            )
+        yield judge(
+            bool(row["estimate"] > 0 and row["p"] < ALPHA),
+            f"The median coefficient over all variants is {row['estimate']:.2f}.",
+            otherwise="not supported",
+            recomputed=f"{row['estimate']:.2f}",
+            n=int(row["n"]),
+            p_value=float(row["p"]),
+            key=unit,
+            statement=f"Models whose plasticity drops more lose {told}, in all variants at once (post hoc).",
         )
-    return verdicts

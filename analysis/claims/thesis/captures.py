@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
 FLAT = "Ministral 3"
 
 
+@claim("thesis, Methods")
 def thesis_heads_sampled(capture_heads: pd.DataFrame) -> Verdict:
-    """Every capture holds a sample of the query heads: as many were drawn of each model, of whatever size.
-
-    Source: thesis, Methods.
-    """
+    """Every capture holds a sample of the query heads: as many were drawn of each model, of whatever size."""
     counts = sorted(set(capture_heads["drawn"]))
     fewer = capture_heads[capture_heads["sampled"] != capture_heads["drawn"]]
     kept = listed([f"{row['display_name']} {row['sampled']}" for _, row in fewer.iterrows()])
@@ -28,13 +26,11 @@ def thesis_heads_sampled(capture_heads: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Methods")
 def thesis_heads_left(
     twin_heads: pd.DataFrame, analysed_heads: pd.DataFrame, capture_heads: pd.DataFrame
 ) -> list[Verdict]:
-    """The heads that were drawn in layers of cross-attention are those that the author's counts lack.
-
-    Source: thesis, Methods.
-    """
+    """The heads that were drawn in layers of cross-attention are those that the author's counts lack."""
     kept = int(pick(twin_heads, quantity="kept_crossed")["value"])
     counted = int(pick(analysed_heads, model="llama3.2-11b")["query_heads"])
     listed_models = capture_heads[capture_heads["model"].isin(analysed_heads["model"])]
@@ -69,10 +65,10 @@ def thesis_heads_left(
     ]
 
 
+@claim("thesis, Methods")
 def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame) -> Verdict:
-    """Two captures of one network differ in overall plasticity by more than the scored models deviate from their mean.
-
-    Source: thesis, Methods.
+    """Two captures of one network differ in overall plasticity by more than the scored models deviate from their
+    mean.
     """
     apart = float(pick(nope_twins, quantity="decile_mean")["value"])
     scored = matched_models[matched_models["in_source"].astype(bool)]["ap_overall"]
@@ -88,11 +84,9 @@ def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame)
     )
 
 
+@claim("thesis, Methods")
 def thesis_captured_beyond(capture_heads: pd.DataFrame) -> Verdict:
-    """Two models are captured to four times the context that their makers state.
-
-    Source: thesis, Methods.
-    """
+    """Two models are captured to four times the context that their makers state."""
     rows = capture_heads[capture_heads["beyond"] > 0]
     times = sorted(set((rows["captured"] / rows["stated"]).tolist()))
     return judge(
@@ -106,11 +100,9 @@ def thesis_captured_beyond(capture_heads: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Attention plasticity across models")
 def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
-    """The one flat family is the one whose own rotation is scaled by YaRN, and the one made for the longest context.
-
-    Source: thesis, Attention plasticity across models.
-    """
+    """The one flat family is the one whose own rotation is scaled by YaRN, and the one made for the longest context."""
     own = capture_heads[(capture_heads["scaled_by"] == "model") & capture_heads["scaling"].str.startswith("YaRN")]
     drops = captured_models.groupby("family")["ap_drop"].mean()
     # Mistral was captured over a shorter context
@@ -128,11 +120,9 @@ def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.D
     )
 
 
+@claim("thesis, Methods")
 def thesis_shared_texts(capture_heads: pd.DataFrame) -> Verdict:
-    """Plasticity was captured on documents of the benchmark that it is correlated with.
-
-    Source: thesis, Methods.
-    """
+    """Plasticity was captured on documents of the benchmark that it is correlated with."""
     texts = sorted(set(capture_heads["texts"]))
     named = [text for text in texts if "longbench-pro" in text]
     return judge(

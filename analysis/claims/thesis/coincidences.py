@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge, untestable
+from boundpaper.claims import Verdict, claim, judge, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics.rounding import Interval, difference, meets, printed_interval, ratio
 
 TIES = {"difference": "less", "ratio": "over"}
 
 
-def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidences: pd.DataFrame) -> list[Verdict]:
-    """A number of four digits or more that a document prints for two quantities follows from the one for the other.
-
-    Source: thesis, Methods.
-    Severity: detail.
-    """
-    verdicts = []
+@claim("thesis, Methods", severity="detail")
+def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidences: pd.DataFrame) -> Iterator[Verdict]:
+    """A number of four digits or more that a document prints for two quantities follows from the one for the other."""
     explained: Any = number_coincidences.set_index(["document", "number"])
     named = repeated_numbers.assign(quantity=repeated_numbers["quantity"].replace("", "a quantity not named"))
     for (document, number), cells in named.groupby(["document", "number"], sort=False):
@@ -33,38 +30,33 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
         said = f"{number} is printed as {listed(quantities)}"
         known = (document, number) in explained.index
         if not known:
-            verdicts.append(
-                judge(
-                    known,
-                    f"{said}; nothing says why, and one may be a copy of the other",
-                    otherwise="not supported",
-                    recomputed=f"{len(quantities)} quantities",
-                    n=len(cells),
-                    key=key,
-                    statement=statement,
-                )
+            yield judge(
+                known,
+                f"{said}; nothing says why, and one may be a copy of the other",
+                otherwise="not supported",
+                recomputed=f"{len(quantities)} quantities",
+                n=len(cells),
+                key=key,
+                statement=statement,
             )
             continue
         why = explained.loc[(document, number)]
         if why["relation"] == "undecided":
             reason = str(why["reason"]).partition(": ")[2]
-            verdicts.append(untestable(f"{said}: {reason}", key=key, statement=statement))
+            yield untestable(f"{said}: {reason}", key=key, statement=statement)
             continue
         own, other = _interval(str(number)), _interval(str(why["operand"]))
         made = difference(own, other) if why["relation"] == "difference" else ratio(own, other)
-        verdicts.append(
-            judge(
-                meets(made, own),
-                f"{said}: {number} {TIES[str(why['relation'])]} {why['operand']}, within rounding, is "
-                f"{made.low:.6g} to {made.high:.6g}",
-                otherwise="contradicted",
-                recomputed=f"{made.low:.6g} to {made.high:.6g}",
-                n=len(cells),
-                key=key,
-                statement=statement,
-            )
+        yield judge(
+            meets(made, own),
+            f"{said}: {number} {TIES[str(why['relation'])]} {why['operand']}, within rounding, is "
+            f"{made.low:.6g} to {made.high:.6g}",
+            otherwise="contradicted",
+            recomputed=f"{made.low:.6g} to {made.high:.6g}",
+            n=len(cells),
+            key=key,
+            statement=statement,
         )
-    return verdicts
 
 
 def _interval(number: str) -> Interval:

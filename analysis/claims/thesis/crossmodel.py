@@ -5,17 +5,15 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims.thesis._open import left_open
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 
 DECILES = [f"d{decile}" for decile in range(10)]
 HALF_DECILE = 0.0005  # rounding of a decile printed to three places
 
 
+@claim("thesis, Attention plasticity across models")
 def thesis_plasticity_falls(decile_profiles: pd.DataFrame) -> Verdict:
-    """In every captured model the last decile is the least plastic of all and the first the most.
-
-    Source: thesis, Attention plasticity across models.
-    """
+    """In every captured model the last decile is the least plastic of all and the first the most."""
     first, last = decile_profiles["d0"], decile_profiles["d9"]
     margin = 2 * HALF_DECILE
     inner = decile_profiles[DECILES[1:-1]]
@@ -30,11 +28,9 @@ def thesis_plasticity_falls(decile_profiles: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Attention plasticity across models")
 def thesis_profiles_that_rise(decile_profiles: pd.DataFrame) -> Verdict:
-    """Of the thirteen profiles four rise somewhere by more than rounding explains, three of them in Llama 3.
-
-    Source: thesis, Attention plasticity across models.
-    """
+    """Of the thirteen profiles four rise somewhere by more than rounding explains, three of them in Llama 3."""
     rising = decile_profiles[decile_profiles["shape"] == "rises"]
     names = ", ".join(
         f"{name} (+{rise:.3f})" for name, rise in zip(rising["display_name"], rising["draw_up"], strict=True)
@@ -48,10 +44,10 @@ def thesis_profiles_that_rise(decile_profiles: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Attention plasticity across models")
 def thesis_profiles_cross(bin_profiles: pd.DataFrame) -> Verdict:
-    """Ministral 3 is the least plastic of the matched models over the first 8K tokens and the most plastic at the end.
-
-    Source: thesis, Attention plasticity across models.
+    """Ministral 3 is the least plastic of the matched models over the first 8K tokens and the most plastic at the
+    end.
     """
     mine = bin_profiles["family"] == "Ministral 3"
     first, last = bin_profiles["0-8K"], bin_profiles["64K-128K"]
@@ -65,14 +61,13 @@ def thesis_profiles_cross(bin_profiles: pd.DataFrame) -> Verdict:
     return left_open(verdict)
 
 
+@claim("thesis, Attention plasticity across models")
 def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
     """Over the same half of the stated context, Ministral 3 is still flatter than Qwen3, but by a smaller factor.
 
     Ministral 3 was captured over half of the context that its makers state, the others over all of it. From the first
     tenth of the stated context to the fifth, Ministral 3 falls by its whole ap_drop (two deciles against two), the
     others from their first decile to their fifth.
-
-    Source: thesis, Attention plasticity across models.
     """
     stated = captured_models.set_index("model")["claimed_context"]
     rows = decile_profiles.assign(share=decile_profiles["captured_context"] / decile_profiles["model"].map(stated))
@@ -98,11 +93,9 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
     return left_open(verdict)
 
 
+@claim("thesis, Attention plasticity across models")
 def thesis_bias_rank(captured_models: pd.DataFrame) -> Verdict:
-    """The model with the largest bias per token has one of the smallest biases per window.
-
-    Source: thesis, Attention plasticity across models.
-    """
+    """The model with the largest bias per token has one of the smallest biases per window."""
     largest = captured_models.sort_values("bias_strength").iloc[-1]
     mistral = pick(captured_models, model="mistral-v0.2-7b")
     rank = int((captured_models["bias_strength"] > mistral["bias_strength"]).sum()) + 1

@@ -5,15 +5,13 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import p
 
 
+@claim("thesis, What removing rotary positions changes")
 def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_attention: pd.DataFrame) -> Verdict:
-    """The attention to BOS given for layer 1 of either model is about that of a head that attends evenly.
-
-    Source: thesis, What removing rotary positions changes.
-    """
+    """The attention to BOS given for layer 1 of either model is about that of a head that attends evenly."""
     layer = pick(attention_layers, layer=1)
     low, high = float(uniform_bos_attention["bos"].min()), float(uniform_bos_attention["bos"].max())
     return judge(
@@ -26,11 +24,9 @@ def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_att
     )
 
 
+@claim("thesis, What removing rotary positions changes")
 def thesis_few_tokens_carry_the_mlp(token_concentration: pd.DataFrame) -> Verdict:
-    """One or two tokens of a sentence carry the mean norm that layer 1's MLP writes, most tokens that of attention.
-
-    Source: thesis, What removing rotary positions changes.
-    """
+    """One or two tokens of a sentence carry the mean norm that layer 1's MLP writes, most tokens that of attention."""
     rows = token_concentration[token_concentration["layer"] == 1]
     mlp, attention = (rows[rows["component"] == part].set_index("positional") for part in ("mlp", "attention"))
     return judge(
@@ -44,11 +40,9 @@ def thesis_few_tokens_carry_the_mlp(token_concentration: pd.DataFrame) -> Verdic
     )
 
 
+@claim("thesis, What removing rotary positions changes")
 def thesis_spike_written_in_layer1(content_layers: pd.DataFrame) -> Verdict:
-    """In DroPE, as in RoPE, the MLP of layer 1 writes the large vector at BOS, not that of layer 2.
-
-    Source: thesis, What removing rotary positions changes.
-    """
+    """In DroPE, as in RoPE, the MLP of layer 1 writes the large vector at BOS, not that of layer 2."""
     rows = content_layers[content_layers["scope"] == "BOS"]
     norms = {
         model: [float(pick(rows, positional=model, layer=layer)["mlp_norm"]) for layer in (0, 1, 2)] for model in PAIR
@@ -61,11 +55,9 @@ def thesis_spike_written_in_layer1(content_layers: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, What removing rotary positions changes")
 def thesis_digits_lost_in_runs(run_deletions: pd.DataFrame) -> Verdict:
-    """The quoted deletions all hit a run of equal digits, more often than random deletions would.
-
-    Source: thesis, What removing rotary positions changes.
-    """
+    """The quoted deletions all hit a run of equal digits, more often than random deletions would."""
     row = run_deletions.iloc[0]
     return judge(
         row["in_run"] == row["examples"] and row["p_value"] < 0.05,
@@ -79,11 +71,9 @@ def thesis_digits_lost_in_runs(run_deletions: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, What removing rotary positions changes")
 def thesis_share_is_of_content(content_layers: pd.DataFrame) -> Verdict:
-    """Away from BOS, attention writes more than four fifths of the summed norm in DroPE's layer 1.
-
-    Source: thesis, What removing rotary positions changes.
-    """
+    """Away from BOS, attention writes more than four fifths of the summed norm in DroPE's layer 1."""
     rows = content_layers[(content_layers["layer"] == 1) & (content_layers["positional"] == "DroPE")].set_index("scope")
     return judge(
         rows["share"]["content tokens"] > 80,
@@ -93,11 +83,9 @@ def thesis_share_is_of_content(content_layers: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, What removing rotary positions changes")
 def thesis_figure_g_repeats(figure_g_layers: pd.DataFrame) -> Verdict:
-    """The coordinates of the report's Figure G repeat four values: from layer 8 on each equals the one four before.
-
-    Source: thesis, What removing rotary positions changes.
-    """
+    """The coordinates of the report's Figure G repeat four values: from layer 8 on each equals the one four before."""
     later = figure_g_layers[figure_g_layers["layer"] >= 8]
     again = int(later["repeats"].sum())
     return judge(

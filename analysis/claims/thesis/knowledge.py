@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import ALPHA, Verdict, judge, pick
+from boundpaper.claims import ALPHA, Verdict, claim, judge, pick
 
 
+@claim("thesis, Massive values with and without rotary positions")
 def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:
-    """The two experiments that run the same tasks differ in the undisturbed accuracy, which no disruption has touched.
-
-    Source: thesis, Massive values with and without rotary positions.
+    """The two experiments that run the same tasks differ in the undisturbed accuracy, which no disruption has
+    touched.
     """
     tested = knowledge_protocols[knowledge_protocols["p_base_holm"].notna()]
     differ = tested[tested["p_base_holm"] < ALPHA]
@@ -30,10 +30,10 @@ def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Massive values with and without rotary positions")
 def thesis_imdb_below_chance(knowledge_tasks: pd.DataFrame) -> Verdict:
-    """The undisturbed IMDB accuracy of DroPE lies below chance, so it counts answers that are neither option as wrong.
-
-    Source: thesis, Massive values with and without rotary positions.
+    """The undisturbed IMDB accuracy of DroPE lies below chance, so it counts answers that are neither option as
+    wrong.
     """
     row = pick(knowledge_tasks, positional="DroPE", task="imdb")
     return judge(

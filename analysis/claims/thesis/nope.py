@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
 
 
+@claim("thesis, Do layers without positions cause the dip?")
 def thesis_nope_same_layers(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
-    """None of the layers that recover most in one capture of the shared text network is among those of the other.
-
-    Source: thesis, Do layers without positions cause the dip?
-    """
+    """None of the layers that recover most in one capture of the shared text network is among those of the other."""
     row = pick(nope_depth_tests, comparison="layers in both fives")
     size = int((nope_layer_cells["model"] == PAIR[0]).sum())
     return judge(
@@ -26,11 +24,9 @@ def thesis_nope_same_layers(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd
     )
 
 
+@claim("thesis, Do layers without positions cause the dip?")
 def thesis_nope_layer_noise(nope_layer_pairs: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
-    """Single layers of the shared text network differ between the captures by more than the whole profiles do.
-
-    Source: thesis, Do layers without positions cause the dip?
-    """
+    """Single layers of the shared text network differ between the captures by more than the whole profiles do."""
     rows = nope_layer_pairs
     mean = pick(nope_twins, quantity="decile_mean")["value"]
     return judge(

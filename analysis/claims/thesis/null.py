@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 
 
+@claim("thesis, Attention plasticity across models")
 def thesis_null_falls(measured_models: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
-    """In a network with random weights plasticity falls along the context too, by an amount inside the reported range.
-
-    Source: thesis, Attention plasticity across models.
+    """In a network with random weights plasticity falls along the context too, by an amount inside the reported
+    range.
     """
     row = pick(measured_models, model="random-llama")
     low, high = captured_models["ap_drop"].min(), captured_models["ap_drop"].max()

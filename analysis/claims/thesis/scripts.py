@@ -5,20 +5,18 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims._origins import unrotated
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
 BILLION = 1.0
 APART = 10.0  # points of the sink rate: less is what the texts may do
 
 
+@claim("thesis, Massive values with and without rotary positions")
 def thesis_texts_repeat(
     drope_text_repeats: pd.DataFrame, disruption_by_text: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
 ) -> Verdict:
-    """Every text of Experiments 1 and 2 repeats one passage: their perplexities are of copying, not of language.
-
-    Source: thesis, Massive values with and without rotary positions.
-    """
+    """Every text of Experiments 1 and 2 repeats one passage: their perplexities are of copying, not of language."""
     texts = drope_text_repeats[drope_text_repeats["experiment"].astype(str).isin(["1", "2"])]
     first, second = (texts.loc[texts["experiment"].astype(str) == number, "repeats"] for number in ("1", "2"))
     lines = drope_layer1_perplexity[
@@ -36,13 +34,11 @@ def thesis_texts_repeat(
     )
 
 
+@claim("thesis, Massive values with and without rotary positions")
 def thesis_answers_unknown(
     functional_shares: pd.DataFrame, layer1_task_shares: pd.DataFrame, knowledge_tasks: pd.DataFrame
 ) -> Verdict:
-    """For most arms of the yes/no tasks it is not known of how many answers the accuracy is.
-
-    Source: thesis, Massive values with and without rotary positions.
-    """
+    """For most arms of the yes/no tasks it is not known of how many answers the accuracy is."""
     ends = [
         shares.loc[shares["task"].isin(["cities", "sports"]), ["n_low", "n_high"]].to_numpy()
         for shares in (functional_shares, layer1_task_shares)
@@ -62,11 +58,9 @@ def thesis_answers_unknown(
     )
 
 
+@claim("thesis, What removing rotary positions changes")
 def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict:
-    """RoPE's attention in Experiments 5 and 7 is of queries and keys without their rotation: no model's attention.
-
-    Source: thesis, What removing rotary positions changes.
-    """
+    """RoPE's attention in Experiments 5 and 7 is of queries and keys without their rotation: no model's attention."""
     bare_by_experiment = {number: unrotated(drope_attention_origins, number) for number in (5, 7)}
     named = [f"Experiment {number}" for number, bare in bare_by_experiment.items() if bare]
     return judge(
@@ -78,11 +72,9 @@ def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict
     )
 
 
+@claim("thesis, Sinks, the first token, and layer 1")
 def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
-    """The sink rates of the attention that RoPE returns are others than those that the report prints.
-
-    Source: thesis, Sinks, the first token, and layer 1.
-    """
+    """The sink rates of the attention that RoPE returns are others than those that the report prints."""
     own = 100 * drope_first_sink_rates.sort_values("layer")["value"].to_numpy(dtype=float)
     shown = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
     apart = abs(own - shown)
@@ -98,11 +90,9 @@ def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layer
     )
 
 
+@claim("thesis, Sinks, the first token, and layer 1")
 def thesis_factor_not_stored(drope_first_perplexity: pd.DataFrame, bos_mlp_effects: pd.DataFrame) -> Verdict:
-    """The perplexities behind the largest factor of the report are in no stored result; those that are give another.
-
-    Source: thesis, Sinks, the first token, and layer 1.
-    """
+    """The perplexities behind the largest factor of the report are in no stored result; those that are give another."""
     rows = drope_first_perplexity[drope_first_perplexity["positional"] == "RoPE"].set_index("condition")["value"]
     stored = float(rows["bos_mlp_ablation"] / rows["baseline"])
     printed = pick(bos_mlp_effects, experiment=4, positional="RoPE")
@@ -116,11 +106,9 @@ def thesis_factor_not_stored(drope_first_perplexity: pd.DataFrame, bos_mlp_effec
     )
 
 
+@claim("thesis, Massive values with and without rotary positions")
 def thesis_removal_alone(massive_removal: pd.DataFrame) -> Verdict:
-    """Removing the rotation without training takes few massive values away; what DroPE loses, recalibration takes.
-
-    Source: thesis, Massive values with and without rotary positions.
-    """
+    """Removing the rotation without training takes few massive values away; what DroPE loses, recalibration takes."""
     bare, trained = (
         massive_removal[massive_removal["recalibrated"] == word].set_index("tensor")["change"] for word in ("no", "yes")
     )
@@ -134,11 +122,9 @@ def thesis_removal_alone(massive_removal: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Massive values with and without rotary positions")
 def thesis_recalibration_is_training(recalibration_tokens: pd.DataFrame) -> Verdict:
-    """What follows the removal of the rotation is training on billions of tokens, not an adjustment.
-
-    Source: thesis, Massive values with and without rotary positions.
-    """
+    """What follows the removal of the rotation is training on billions of tokens, not an adjustment."""
     fewest = recalibration_tokens.sort_values("tokens_billion").iloc[0]
     return judge(
         bool(fewest["tokens_billion"] > BILLION),

@@ -7,15 +7,13 @@ import pandas as pd
 
 from analysis.claims._training import EXTENSIONS, PRETRAINING, phase
 from analysis.claims.thesis._open import left_open
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:
-    """Over the whole window, keys drift after the extensions about as far as before them.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """Over the whole window, keys drift after the extensions about as far as before them."""
     drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
     return judge(
         0.9 <= float(drift["ratio"]) <= 1.1,
@@ -26,11 +24,9 @@ def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_bias_window_grows(training_trajectory: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """Per window the bias never falls from one phase to the next.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """Per window the bias never falls from one phase to the next."""
     rows = training_trajectory.sort_values("order")
     most = [rows[rows["phase"] == name]["bias_window_high"].max() for name in dict.fromkeys(rows["phase"])]
     least = [rows[rows["phase"] == name]["bias_window_low"].min() for name in dict.fromkeys(rows["phase"])]
@@ -45,11 +41,9 @@ def thesis_bias_window_grows(training_trajectory: pd.DataFrame, training_changes
     )
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_unit_turns_the_sign(training_tests: pd.DataFrame) -> Verdict:
-    """Over the checkpoints, ap_drop falls with the bias per token and rises with the bias per window.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """Over the checkpoints, ap_drop falls with the bias per token and rises with the bias per window."""
     token, window = (
         pick(training_tests, comparison=f"ap_drop against bias per {unit}, all checkpoints", test="pearson")
         for unit in ("token", "window")
@@ -64,11 +58,9 @@ def thesis_unit_turns_the_sign(training_tests: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdict:
-    """At every position measured in both, each extension checkpoint is more plastic than any pre-training one.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """At every position measured in both, each extension checkpoint is more plastic than any pre-training one."""
     early, late = (phase(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
     margins = {
         name: float(late[f"{name}_low"].min() - early[f"{name}_high"].max())
@@ -85,11 +77,9 @@ def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdi
     return left_open(verdict)
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdict:
-    """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it."""
     known = training_equal_positions[training_equal_positions["drop"].notna()]
     early = known[known["phase"] == "Anneal"].iloc[0]
     late = phase(known, EXTENSIONS)
@@ -106,11 +96,9 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
     )
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
-    """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does."""
     early, late = (phase(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
     ratio = float(late["drop_outer"].max() / early["drop_outer"].iloc[0])
     whole = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
@@ -123,11 +111,9 @@ def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
-    """Over all bins plasticity falls more regularly with bias times position than with the position.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """Over all bins plasticity falls more regularly with bias times position than with the position."""
     place, share, gathered = (
         pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
         for name in ("position", "share of the context", "gathered bias")
@@ -147,11 +133,9 @@ def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.Da
     )
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
-    """From 8K on, extended checkpoints have the plasticity that pre-training shows at the same bias times position.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """From 8K on, extended checkpoints have the plasticity that pre-training shows at the same bias times position."""
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
     far, near = rows[rows["start"] >= 8192]["gap"], rows[rows["start"] < 8192]["gap"]
     base = training_positions[~training_positions["extension"].astype(bool)]["gap"].abs()
@@ -165,11 +149,9 @@ def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
-    """Over the same 65,536 tokens SmolLM3 after its extensions has a larger drop than every captured model.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """Over the same 65,536 tokens SmolLM3 after its extensions has a larger drop than every captured model."""
     own = pick(training_comparison, model="smollm3-3b")
     others = training_comparison[
         (training_comparison["model"] != "smollm3-3b") & training_comparison["drop_same"].notna()
@@ -184,11 +166,9 @@ def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, SmolLM3 in training")
 def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
-    """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families.
-
-    Source: thesis, SmolLM3 in training.
-    """
+    """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families."""
     comparison = "per token, models over the same window"
     same, inside, left_out = (
         pick(bias_plasticity_tests, comparison=comparison, test=name)
@@ -207,11 +187,9 @@ def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, Methods")
 def thesis_buckets_by_phase(checkpoints: pd.DataFrame) -> Verdict:
-    """The checkpoints of SmolLM3 were captured in buckets that widen with each phase of a longer context.
-
-    Source: thesis, Methods.
-    """
+    """The checkpoints of SmolLM3 were captured in buckets that widen with each phase of a longer context."""
     widths = checkpoints.groupby("captured_context")["bucket_tokens"].agg(["min", "max"]).sort_index()
     rising = bool((widths["min"] == widths["max"]).all() and widths["min"].is_monotonic_increasing)
     told = ", ".join(f"{low:,} at {context:,}" for low, context in zip(widths["min"], widths.index, strict=True))
@@ -223,11 +201,9 @@ def thesis_buckets_by_phase(checkpoints: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, One model in training")
 def thesis_bins_finer_than_buckets(training_positions: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:
-    """The printed bins of extended checkpoints are in part narrower than the buckets in which these were captured.
-
-    Source: thesis, One model in training.
-    """
+    """The printed bins of extended checkpoints are in part narrower than the buckets in which these were captured."""
     buckets = dict(zip(checkpoints["checkpoint"], checkpoints["bucket_tokens"], strict=True))
     rows = training_positions[training_positions["extension"].astype(bool)]
     narrow = rows[(rows["end"] - rows["start"]) < rows["checkpoint"].map(buckets)]
@@ -241,12 +217,11 @@ def thesis_bins_finer_than_buckets(training_positions: pd.DataFrame, checkpoints
     )
 
 
+@claim("thesis, One model in training")
 def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
     """Over the checkpoints the drop correlates with the logarithm of the window more than with the bias per window.
 
     Whatever is multiplied by the window follows it.
-
-    Source: thesis, One model in training.
     """
     drops = training_trajectory["ap_drop"].astype(float)
     plain = training_trajectory["context"].astype(float)

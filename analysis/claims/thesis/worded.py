@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge
+from boundpaper.claims import Verdict, claim, judge
 
 
+@claim("thesis, The claims")
 def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
-    """Of things that a document speaks of in two sections, some are said in ways that exclude each other.
-
-    Source: thesis, The claims.
-    """
+    """Of things that a document speaks of in two sections, some are said in ways that exclude each other."""
     values = said_twice.groupby(["document", "about"])["word"].nunique()
     counts = (values > 1).groupby("document").sum()
     return judge(

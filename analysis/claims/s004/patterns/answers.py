@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import (
+    Artifact,
+    Cells,
+    Relation,
+    Repeats,
+    Verdict,
+    claim,
+    compare,
+    judge,
+    pick,
+    quote,
+    untestable,
+)
 
 TRUNCATION = "off_by_one_length"
 ERRORS = Artifact("drope_errors", "the table of section 11.5").where(positional="DroPE", metric="share")
 SHARES = Artifact("error_shares").where(positional="DroPE")
 
 
-def c004_ans_trials(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> list[Verdict]:
-    """Twenty trials were sorted in each condition.
-
-    Source: 004, 11.5 Error Analysis.
-    """
-    verdicts = []
+@claim("004, 11.5 Error Analysis")
+def c004_ans_trials(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Iterator[Verdict]:
+    """Twenty trials were sorted in each condition."""
     drope = error_shares[error_shares["positional"] == "DroPE"]
     for context, rows in drope.groupby("context"):
-        verdicts.append(
-            compare(
-                quote(drope_stated, statement="s11_5_trials"),
-                float(rows["count"].sum()),
-                reason=f"{' + '.join(str(count) for count in rows['count'])}.",
-                places=0,
-                key=str(context),
-                statement=f"The counts at {context} tokens add up to the trials.",
-                kind="cell check",
-            )
+        yield compare(
+            quote(drope_stated, statement="s11_5_trials"),
+            float(rows["count"].sum()),
+            reason=f"{' + '.join(str(count) for count in rows['count'])}.",
+            places=0,
+            key=str(context),
+            statement=f"The counts at {context} tokens add up to the trials.",
+            kind="cell check",
         )
-    return verdicts
 
 
 c004_ans_shares = Cells(
@@ -48,38 +56,27 @@ c004_ans_shares = Cells(
 )
 
 
+@claim("004, 11.5 Error Analysis")
 def c004_ans_near_misses(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
-    """At 2048 tokens only 14 % of DroPE's errors are near-misses.
-
-    Source: 004, 11.5 Error Analysis.
-    """
+    """At 2048 tokens only 14 % of DroPE's errors are near-misses."""
     return _of_errors(drope_stated, "s11_5_near_miss_share", error_shares, "near_miss")
 
 
+@claim("004, 11.5 Error Analysis", failure="control")
 def c004_ans_truncations(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
-    """At 2048 tokens 45 % of DroPE's errors are truncations.
-
-    Source: 004, 11.5 Error Analysis.
-    Failure: control.
-    """
+    """At 2048 tokens 45 % of DroPE's errors are truncations."""
     return _of_errors(drope_stated, "s11_5_truncation_share", error_shares, TRUNCATION)
 
 
+@claim("004, 15 Publication Figures, Figure I", failure="control")
 def c004_ans_figure_i_near_misses(drope_captions: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
-    """Only 10 % of DroPE's errors are near-misses.
-
-    Source: 004, 15 Publication Figures, Figure I.
-    Failure: control.
-    """
+    """Only 10 % of DroPE's errors are near-misses."""
     return _of_errors(drope_captions, "fig_i_near_miss_share", error_shares, "near_miss")
 
 
+@claim("004, 15 Publication Figures, Figure I", failure="control")
 def c004_ans_figure_i_truncations(drope_captions: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
-    """45 % of DroPE's errors are truncations.
-
-    Source: 004, 15 Publication Figures, Figure I.
-    Failure: control.
-    """
+    """45 % of DroPE's errors are truncations."""
     return _of_errors(drope_captions, "fig_i_truncation_share", error_shares, TRUNCATION)
 
 
@@ -98,11 +95,9 @@ def _of_errors(stated: pd.DataFrame, key: str, shares: pd.DataFrame, category: s
     )
 
 
+@claim("004, 11.5 Error Analysis")
 def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
-    """At 2048 tokens an output one digit off in length is the most frequent error.
-
-    Source: 004, 11.5 Error Analysis.
-    """
+    """At 2048 tokens an output one digit off in length is the most frequent error."""
     rows = error_shares[(error_shares["positional"] == "DroPE") & (error_shares["context"] == 2048)]
     wrong = rows[rows["category"] != "exact"].sort_values("count", ascending=False)
     first, second = wrong.iloc[0], wrong.iloc[1]
@@ -116,11 +111,9 @@ def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 12.1 Summary of Findings")
 def c004_ans_drope_truncates(error_totals: pd.DataFrame) -> Verdict:
-    """DroPE's errors are truncations.
-
-    Source: 004, 12.1 Summary of Findings.
-    """
+    """DroPE's errors are truncations."""
     row = pick(error_totals, category=TRUNCATION)
     first = error_totals.sort_values("count", ascending=False).iloc[0]
     return judge(
@@ -133,11 +126,9 @@ def c004_ans_drope_truncates(error_totals: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.5 Error Analysis")
 def c004_ans_4096_fails(error_shares: pd.DataFrame) -> Verdict:
-    """At 4096 tokens DroPE largely fails.
-
-    Source: 004, 11.5 Error Analysis.
-    """
+    """At 4096 tokens DroPE largely fails."""
     row = pick(error_shares, positional="DroPE", context=4096, category="exact")
     return judge(
         row["ci_high"] < 50,
@@ -147,11 +138,9 @@ def c004_ans_4096_fails(error_shares: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.6 Revised Interpretation")
 def c004_ans_4096_defaults(error_shares: pd.DataFrame) -> Verdict:
-    """At 4096 tokens DroPE mostly gives default patterns in place of the number.
-
-    Source: 004, 11.6 Revised Interpretation.
-    """
+    """At 4096 tokens DroPE mostly gives default patterns in place of the number."""
     row = pick(error_shares, positional="DroPE", context=4096, category="wrong_length")
     return untestable(
         f"{row['count']} of {row['trials']} answers have a wrong length, but only two are quoted; the answers would "
@@ -159,11 +148,9 @@ def c004_ans_4096_defaults(error_shares: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.6 Revised Interpretation")
 def c004_ans_8192_both_fail(context_cells: pd.DataFrame) -> Verdict:
-    """At 8192 tokens both models fail completely.
-
-    Source: 004, 11.6 Revised Interpretation.
-    """
+    """At 8192 tokens both models fail completely."""
     rows = context_cells[(context_cells["context"] == 8192) & (context_cells["positional"] == "DroPE")]
     here, other = (pick(rows, protocol=protocol) for protocol in ("errors", "lengths"))
     return judge(
@@ -175,11 +162,9 @@ def c004_ans_8192_both_fail(context_cells: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.5 Error Analysis")
 def c004_ans_rope(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
-    """At 8192 tokens RoPE's answers have no number or the wrong length, and none is exact.
-
-    Source: 004, 11.5 Error Analysis.
-    """
+    """At 8192 tokens RoPE's answers have no number or the wrong length, and none is exact."""
     rows = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] == 8192)]
     kinds = ("no_number", "wrong_length")
     total = sum(quote(drope_stated, statement=f"s11_5_rope_beyond_{kind}").number for kind in kinds)
@@ -193,35 +178,29 @@ def c004_ans_rope(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Ver
     )
 
 
-def c004_ans_figure_i(drope_figures: pd.DataFrame, error_shares: pd.DataFrame) -> list[Verdict]:
-    """Figure I draws the shares of the error tables, with all answers of wrong length or without a number as wrong.
-
-    Source: 004, 15 Publication Figures, Figure I.
-    """
+@claim("004, 15 Publication Figures, Figure I")
+def c004_ans_figure_i(drope_figures: pd.DataFrame, error_shares: pd.DataFrame) -> Iterator[Verdict]:
+    """Figure I draws the shares of the error tables, with all answers of wrong length or without a number as wrong."""
     kinds = {
         "Exact": ("exact",),
         "Near-miss": ("near_miss",),
         "Truncation": (TRUNCATION,),
         "Wrong": ("wrong_length", "no_number"),
     }
-    verdicts = []
     for _, point in drope_figures[drope_figures["figure"] == "I"].iterrows():
         model, context = str(point["x"]).split()
         kind = str(point["series"]).lower()
         rows = error_shares[(error_shares["positional"] == model) & (error_shares["context"] == int(context))]
         chosen = rows[rows["category"].isin(kinds[str(point["series"])])]
-        verdicts.append(
-            compare(
-                quote(drope_figures, figure="I", series=point["series"], x=point["x"]),
-                float(chosen["share"].sum()),
-                reason=f"{int(chosen['count'].sum())} of {rows['trials'].iloc[0]} answers.",
-                places=0,
-                key=f"{model}-{context}-{kind}",
-                statement=f"Figure I draws the share of {kind} answers of {model} at {context} tokens.",
-                kind="cell check",
-            )
+        yield compare(
+            quote(drope_figures, figure="I", series=point["series"], x=point["x"]),
+            float(chosen["share"].sum()),
+            reason=f"{int(chosen['count'].sum())} of {rows['trials'].iloc[0]} answers.",
+            places=0,
+            key=f"{model}-{context}-{kind}",
+            statement=f"Figure I draws the share of {kind} answers of {model} at {context} tokens.",
+            kind="cell check",
         )
-    return verdicts
 
 
 c004_ans_restated = Cells(

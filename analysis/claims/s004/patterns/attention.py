@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pandas as pd
 
 from analysis.claims._origins import caveat, unrotated
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import repeating
 from boundpaper.claims.words import p
 
@@ -45,11 +46,9 @@ c004_pat_layer1 = Cells(
 )
 
 
+@claim("004, 8.3 Results, pattern table")
 def c004_pat_head_classes(drope_attention: pd.DataFrame) -> list[Verdict]:
-    """Of the heads of RoPE and DroPE, 93.5 % and 93.1 % are sinks, 6.4 % and 6.2 % local.
-
-    Source: 004, 8.3 Results, pattern table.
-    """
+    """Of the heads of RoPE and DroPE, 93.5 % and 93.1 % are sinks, 6.4 % and 6.2 % local."""
     return [
         untestable(
             "Attention is published per layer only; attention per head and text would decide it.",
@@ -62,11 +61,9 @@ def c004_pat_head_classes(drope_attention: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+@claim("004, 8.2 Method")
 def c004_pat_texts(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """The attention analysis runs on eight texts.
-
-    Source: 004, 8.2 Method.
-    """
+    """The attention analysis runs on eight texts."""
     items = str(pick(drope_protocols, experiment="7")["items"])
     count = re.match(r"\d+", items)
     return compare(
@@ -77,11 +74,9 @@ def c004_pat_texts(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) ->
     )
 
 
+@claim("004, 8.2 Method")
 def c004_pat_threshold(drope_stated: pd.DataFrame) -> Verdict:
-    """A head counts as a sink from the same attention to BOS as in Experiment 4.
-
-    Source: 004, 8.2 Method.
-    """
+    """A head counts as a sink from the same attention to BOS as in Experiment 4."""
     other = quote(drope_stated, statement="s5_1_sink_threshold_formula")
     return compare(
         quote(drope_stated, statement="s8_2_sink_threshold"),
@@ -91,12 +86,9 @@ def c004_pat_threshold(drope_stated: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 8.1 Motivation", failure="control")
 def c004_pat_sink_rate_recalled(drope_stated: pd.DataFrame, attention_experiments: pd.DataFrame) -> Verdict:
-    """The sink rates of about 97 % are those of the heads whose attention patterns are analysed.
-
-    Source: 004, 8.1 Motivation.
-    Failure: control.
-    """
+    """The sink rates of about 97 % are those of the heads whose attention patterns are analysed."""
     other, here = (
         pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=e) for e in (4, 7)
     )
@@ -112,12 +104,9 @@ def c004_pat_sink_rate_recalled(drope_stated: pd.DataFrame, attention_experiment
     )
 
 
-def c004_pat_sink_heads_alike(drope_stated: pd.DataFrame, drope_attention: pd.DataFrame) -> list[Verdict]:
-    """In both models about 93 % of the heads are sinks.
-
-    Source: 004, 8.4 Key Finding.
-    """
-    verdicts = []
+@claim("004, 8.4 Key Finding")
+def c004_pat_sink_heads_alike(drope_stated: pd.DataFrame, drope_attention: pd.DataFrame) -> Iterator[Verdict]:
+    """In both models about 93 % of the heads are sinks."""
     for model in PAIR:
         cell = quote(drope_attention, positional=model, metric="sink_heads")
         made = about(
@@ -127,17 +116,14 @@ def c004_pat_sink_heads_alike(drope_stated: pd.DataFrame, drope_attention: pd.Da
             key=model,
             statement=f"About 93 % of the heads of {model} are sinks.",
         )
-        verdicts.append(repeating(made, f"c004_pat_head_classes.{model}-sink_heads"))
-    return verdicts
+        yield repeating(made, f"c004_pat_head_classes.{model}-sink_heads")
 
 
+@claim("004, 8.4 Key Finding")
 def c004_pat_nearly_identical(
     attention_agreement: pd.DataFrame, attention_tests: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
-    """The attention patterns of the two models are nearly identical.
-
-    Source: 004, 8.4 Key Finding.
-    """
+    """The attention patterns of the two models are nearly identical."""
     bos, local = (pick(attention_agreement, kind=kind, layers="all layers") for kind in ("bos", "local"))
     run = pick(attention_tests, comparison="bos, all layers", test="pearson")
     gap = pick(attention_tests, comparison="bos, all layers", test="paired_t")
@@ -159,13 +145,11 @@ def c004_pat_nearly_identical(
     )
 
 
+@claim("004, 8.4 Key Finding")
 def c004_pat_routed_identically(
     attention_agreement: pd.DataFrame, attention_tests: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
-    """The two models route attention identically.
-
-    Source: 004, 8.4 Key Finding.
-    """
+    """The two models route attention identically."""
     local = pick(attention_agreement, kind="local", layers="all layers")
     gap = pick(attention_tests, comparison="local, all layers", test="paired_t")
     bare = unrotated(drope_attention_origins, 7)
@@ -183,13 +167,11 @@ def c004_pat_routed_identically(
     )
 
 
+@claim("004, 8.4 Key Finding")
 def c004_pat_similarity_against_function(
     attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
-    """Similar patterns with different importance of layer 1 show that similarity need not mean equal function.
-
-    Source: 004, 8.4 Key Finding.
-    """
+    """Similar patterns with different importance of layer 1 show that similarity need not mean equal function."""
     network = pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=7)
     layer = pick(attention_experiments, quantity="sink heads", layers="layer 1", experiment=4)
     return judge(
@@ -203,12 +185,9 @@ def c004_pat_similarity_against_function(
     )
 
 
+@claim("004, 8.3 Results, pattern table", failure="control")
 def c004_pat_bos_order(attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame) -> Verdict:
-    """By mean attention to BOS the models stand in one order, DroPE above RoPE.
-
-    Source: 004, 8.3 Results, pattern table.
-    Failure: control.
-    """
+    """By mean attention to BOS the models stand in one order, DroPE above RoPE."""
     here, other = (
         pick(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=e) for e in (7, 5)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, judge, pick, quote
 
 BANDS = (("0", "layer"), ("1", "layer"), ("2-31", "layers"))
 SHARE = "attention_contribution"
@@ -46,16 +46,14 @@ c004_bal_differences = Cells(
 )
 
 
+@claim("004, 10.3 Results, layer table")
 def c004_bal_later_difference(
     drope_crosslayer: pd.DataFrame,
     balance_layers: pd.DataFrame,
     balance_summary: pd.DataFrame,
     balance_tests: pd.DataFrame,
 ) -> Verdict:
-    """Over layers 2 to 31 the mean shares of attention differ by half a point.
-
-    Source: 004, 10.3 Results, layer table.
-    """
+    """Over layers 2 to 31 the mean shares of attention differ by half a point."""
     row = pick(balance_summary, layers="2-31")
     test = pick(balance_tests, comparison="layers 2-31", test="paired_t")
     agree = all(
@@ -79,11 +77,9 @@ def c004_bal_later_difference(
     )
 
 
+@claim("004, 10.2 Method")
 def c004_bal_all_layers(drope_stated: pd.DataFrame, balance_layers: pd.DataFrame) -> Verdict:
-    """The norms are taken in all 32 layers.
-
-    Source: 004, 10.2 Method.
-    """
+    """The norms are taken in all 32 layers."""
     return compare(
         quote(drope_stated, statement="s10_2_layers"),
         float(len(balance_layers)),
@@ -107,11 +103,9 @@ c004_bal_figure_g = Cells(
 )
 
 
+@claim("004, 15 Publication Figures, Figure G")
 def c004_bal_figure_g_mean(drope_crosslayer: pd.DataFrame, figure_g_layers: pd.DataFrame) -> list[Verdict]:
-    """The points that Figure G draws for layers 2 to 31 average to the table's row.
-
-    Source: 004, 15 Publication Figures, Figure G.
-    """
+    """The points that Figure G draws for layers 2 to 31 average to the table's row."""
     later = figure_g_layers[figure_g_layers["layer"] >= 2]
     return [
         compare(
@@ -127,11 +121,9 @@ def c004_bal_figure_g_mean(drope_crosslayer: pd.DataFrame, figure_g_layers: pd.D
     ]
 
 
+@claim("004, 15 Publication Figures, Figure G")
 def c004_bal_figure_g_measured(figure_g_layers: pd.DataFrame) -> Verdict:
-    """The curves of Figure G are the measured shares of the 32 layers.
-
-    Source: 004, 15 Publication Figures, Figure G.
-    """
+    """The curves of Figure G are the measured shares of the 32 layers."""
     later = figure_g_layers[figure_g_layers["layer"] >= 2]
     repeated = later[later["layer"] >= 8]
     far = later["difference"].abs()

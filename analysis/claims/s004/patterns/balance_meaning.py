@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Quoted, Verdict, about, judge, pick, quote, untestable
+from boundpaper.claims import Quoted, Verdict, about, claim, judge, pick, quote, untestable
 from boundpaper.claims.said import said
 
 LAYERS = 32
 FAR = 5.0  # points: a difference that no reader of the figures would overlook
 
 
-def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataFrame) -> list[Verdict]:
-    """After layer 1 both models write about 35 % by attention and 65 % by MLP, judged by the mean that is further off.
-
-    Source: 004, 10.4 Key Finding.
+@claim("004, 10.4 Key Finding")
+def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataFrame) -> Iterator[Verdict]:
+    """After layer 1 both models write about 35 % by attention and 65 % by MLP, judged by the mean that is further
+    off.
     """
     row = pick(balance_summary, layers="2-31")
-    verdicts = []
     for part, statement in (("attention", "s10_4_later_attention"), ("MLP", "s10_4_later_mlp")):
         reported = quote(drope_stated, statement=statement)
         value = reported.printed.lstrip("~")
         means = [
             row[f"mean_{model}"] if part == "attention" else 100 - row[f"mean_{model}"] for model in ("rope", "drope")
         ]
-        verdicts.append(
-            about(
-                reported,
-                max(means, key=lambda mean: abs(mean - reported.number)),
-                reason=f"Means over {row['n']} layers: RoPE {means[0]:.1f}, DroPE {means[1]:.1f} %; single layers run "
-                f"from {min(row['low_rope'], row['low_drope']):.0f} to {max(row['high_rope'], row['high_drope']):.0f} "
-                "% attention.",
-                n=int(row["n"]),
-                key=part.lower(),
-                statement=f"After layer 1 the share of the {part} is about {value} in both models.",
-            )
+        yield about(
+            reported,
+            max(means, key=lambda mean: abs(mean - reported.number)),
+            reason=f"Means over {row['n']} layers: RoPE {means[0]:.1f}, DroPE {means[1]:.1f} %; single layers run "
+            f"from {min(row['low_rope'], row['low_drope']):.0f} to {max(row['high_rope'], row['high_drope']):.0f} "
+            "% attention.",
+            n=int(row["n"]),
+            key=part.lower(),
+            statement=f"After layer 1 the share of the {part} is about {value} in both models.",
         )
-    return verdicts
 
 
 def _layers(printed: Quoted) -> list[int]:
@@ -44,13 +42,11 @@ def _layers(printed: Quoted) -> list[int]:
     return [layer for layer in range(LAYERS) if printed.interval.low < layer < printed.interval.high]
 
 
+@claim("004, 10.4 Key Finding and Figure 23")
 def c004_bal_nearly_identical(
     balance_summary: pd.DataFrame, balance_tests: pd.DataFrame, drope_captions: pd.DataFrame
 ) -> Verdict:
-    """After layer 1 the balance of the two models is nearly identical, in layers 2 to 31.
-
-    Source: 004, 10.4 Key Finding and Figure 23.
-    """
+    """After layer 1 the balance of the two models is nearly identical, in layers 2 to 31."""
     row = pick(balance_summary, layers="2-31")
     run = pick(balance_tests, comparison="layers 2-31", test="pearson")
     return judge(
@@ -68,11 +64,9 @@ def c004_bal_nearly_identical(
     )
 
 
+@claim("004, 10.3 Results, Figure 22")
 def c004_bal_after_layer2(balance_summary: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
-    """After layer 2 both models are nearly identical.
-
-    Source: 004, 10.3 Results, Figure 22.
-    """
+    """After layer 2 both models are nearly identical."""
     after = quote(drope_captions, statement="fig_22_identical_after")
     row = pick(balance_summary, layers=f"{after.number + 1:.0f}-{LAYERS - 1}")
     return judge(
@@ -88,11 +82,9 @@ def c004_bal_after_layer2(balance_summary: pd.DataFrame, drope_captions: pd.Data
     )
 
 
+@claim("004, 15 Publication Figures, Figure G")
 def c004_bal_identical(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
-    """Layers 2 to 31 are identical in the two models.
-
-    Source: 004, 15 Publication Figures, Figure G.
-    """
+    """Layers 2 to 31 are identical in the two models."""
     reported = quote(drope_captions, statement="fig_g_identical_layers")
     gaps = balance_layers.set_index("layer")["difference"].abs().loc[_layers(reported)]
     near = int((gaps <= 0.5).sum())
@@ -106,13 +98,11 @@ def c004_bal_identical(balance_layers: pd.DataFrame, drope_captions: pd.DataFram
     )
 
 
+@claim("004, 10.4 Key Finding")
 def c004_bal_localized(
     balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_stated: pd.DataFrame
 ) -> Verdict:
-    """The rewiring is localized to the first two layers.
-
-    Source: 004, 10.4 Key Finding.
-    """
+    """The rewiring is localized to the first two layers."""
     gaps = balance_layers.set_index("layer")["difference"].abs().sort_values(ascending=False)
     first = pick(balance_summary, layers="0-1")
     stated = pick(drope_stated, statement="s10_4_rewired_layers")
@@ -129,11 +119,9 @@ def c004_bal_localized(
     )
 
 
+@claim("004, 10.4 Key Finding")
 def c004_bal_entirely(balance_summary: pd.DataFrame) -> Verdict:
-    """The difference that makes DroPE work lies entirely in the first layers.
-
-    Source: 004, 10.4 Key Finding.
-    """
+    """The difference that makes DroPE work lies entirely in the first layers."""
     row = pick(balance_summary, layers="2-31")
     return judge(
         row["total_share"] < 5,
@@ -145,11 +133,9 @@ def c004_bal_entirely(balance_summary: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 10.3 Results, Figure 22; Figure G")
 def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
-    """The inversion of attention and MLP is one of layers 0 and 1.
-
-    Source: 004, 10.3 Results, Figure 22; Figure G.
-    """
+    """The inversion of attention and MLP is one of layers 0 and 1."""
     inverted = balance_layers[balance_layers["inverted"]]["layer"].tolist()
     zero = pick(balance_layers, layer=0)
     captions = [quote(drope_captions, statement=f"fig_{figure}_inverted_layers") for figure in ("22", "g")]
@@ -164,11 +150,9 @@ def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.Da
     )
 
 
+@claim("004, 10.3 Results, Figure 23")
 def c004_bal_opposite(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
-    """Layers 0 and 1 show opposite patterns.
-
-    Source: 004, 10.3 Results, Figure 23.
-    """
+    """Layers 0 and 1 show opposite patterns."""
     reported = quote(drope_captions, statement="fig_23_opposite_layers")
     gaps = balance_layers.set_index("layer")["difference"].loc[_layers(reported)]
     zero, one = float(gaps.iloc[0]), float(gaps.iloc[-1])
@@ -180,12 +164,9 @@ def c004_bal_opposite(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame
     )
 
 
+@claim("004, 10.4 Key Finding", failure="reading")
 def c004_bal_layer0_suppressed(balance_layers: pd.DataFrame) -> Verdict:
-    """In layer 0 DroPE suppresses attention.
-
-    Source: 004, 10.4 Key Finding.
-    Failure: reading.
-    """
+    """In layer 0 DroPE suppresses attention."""
     row = pick(balance_layers, layer=0)
     return judge(
         row["attention_ratio"] < 1,
@@ -196,11 +177,9 @@ def c004_bal_layer0_suppressed(balance_layers: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 10.4 Key Finding")
 def c004_bal_layer1_amplified(balance_layers: pd.DataFrame) -> Verdict:
-    """In layer 1 DroPE amplifies attention.
-
-    Source: 004, 10.4 Key Finding.
-    """
+    """In layer 1 DroPE amplifies attention."""
     row = pick(balance_layers, layer=1)
     return judge(
         row["attention_ratio"] > 1,
@@ -210,13 +189,11 @@ def c004_bal_layer1_amplified(balance_layers: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 10.5 Interpretation")
 def c004_bal_unchanged(
     balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_stated: pd.DataFrame
 ) -> Verdict:
-    """The remaining 30 layers operate the same way they did before.
-
-    Source: 004, 10.5 Interpretation.
-    """
+    """The remaining 30 layers operate the same way they did before."""
     later = balance_layers[balance_layers["layer"] >= 2]
     row = pick(balance_summary, layers="2-31")
     same = (later["attention_ratio"] - 1).abs().max() <= 0.05 and (later["mlp_ratio"] - 1).abs().max() <= 0.05
@@ -235,11 +212,9 @@ def c004_bal_unchanged(
     )
 
 
+@claim("004, 10.5 Interpretation")
 def c004_bal_back_to_normal(balance_layers: pd.DataFrame) -> Verdict:
-    """After layer 1 the balance is back to normal.
-
-    Source: 004, 10.5 Interpretation.
-    """
+    """After layer 1 the balance is back to normal."""
     two = pick(balance_layers, layer=2)
     later = balance_layers[balance_layers["layer"] > 2]["difference"].abs()
     return judge(
@@ -252,11 +227,9 @@ def c004_bal_back_to_normal(balance_layers: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 10.5 Interpretation")
 def c004_bal_two_layers_suffice(drope_stated: pd.DataFrame) -> Verdict:
-    """DroPE only needs to restructure its first two layers.
-
-    Source: 004, 10.5 Interpretation.
-    """
+    """DroPE only needs to restructure its first two layers."""
     return untestable(
         "Recalibration trained every layer; putting DroPE's first two layers into the original model without "
         "rotation, or training "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Copies, Relation, Repeats, Verdict, judge, pick, quote
+from boundpaper.claims import Artifact, Cells, Copies, Relation, Repeats, Verdict, claim, judge, pick, quote
 from boundpaper.claims.terms import Cell, percent_share
 
 CONTENT = Artifact("drope_layer1_content", "the table")
@@ -71,11 +71,9 @@ c004_con_ratios = Cells(
 )
 
 
+@claim("004, 9.3 Results, contribution table")
 def c004_con_share_grows(drope_layer1_content: pd.DataFrame, layer1_ratios: pd.DataFrame) -> Verdict:
-    """Attention's contribution to layer 1 is 76 times as large in DroPE as in RoPE.
-
-    Source: 004, 9.3 Results, contribution table.
-    """
+    """Attention's contribution to layer 1 is 76 times as large in DroPE as in RoPE."""
     row = pick(layer1_ratios, metric="attention_contribution")
     printed = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution_ratio_to_rope")
     follows = bool(row["ratio_low"] <= printed.number <= row["ratio_high"])

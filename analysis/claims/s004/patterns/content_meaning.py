@@ -5,14 +5,12 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Verdict, about, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, about, claim, judge, pick, quote, untestable
 
 
+@claim("004, 9.5 The Q/K Magnitude Connection")
 def c004_con_hundredfold(drope_stated: pd.DataFrame, layer1_ratios: pd.DataFrame) -> Verdict:
-    """Queries and keys of layer 1 are about a hundred times as large in DroPE.
-
-    Source: 004, 9.5 The Q/K Magnitude Connection.
-    """
+    """Queries and keys of layer 1 are about a hundred times as large in DroPE."""
     query, key = (float(pick(layer1_ratios, metric=f"{name}_norm")["ratio_published"]) for name in ("query", "key"))
     reported = quote(drope_stated, statement="s9_5_qk_norm_ratio")
     return about(
@@ -22,11 +20,9 @@ def c004_con_hundredfold(drope_stated: pd.DataFrame, layer1_ratios: pd.DataFrame
     )
 
 
+@claim("004, 9.4 Key Finding")
 def c004_con_inverted(content_layers: pd.DataFrame) -> list[Verdict]:
-    """DroPE has completely inverted the balance of attention and MLP in layer 1.
-
-    Source: 004, 9.4 Key Finding.
-    """
+    """DroPE has completely inverted the balance of attention and MLP in layer 1."""
     rows = content_layers[content_layers["layer"] == 1]
     rope, drope = (pick(rows, positional=model, scope="all tokens")["share"] for model in PAIR)
     bos = pick(rows, positional="DroPE", scope="BOS")["share"]
@@ -51,11 +47,9 @@ def c004_con_inverted(content_layers: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+@claim("004, 9.4 Key Finding")
 def c004_con_to_residual(content_layers: pd.DataFrame, drope_layer1_content: pd.DataFrame) -> Verdict:
-    """Attention contributes 68.8 % of what DroPE's layer 1 adds to the residual stream.
-
-    Source: 004, 9.4 Key Finding.
-    """
+    """Attention contributes 68.8 % of what DroPE's layer 1 adds to the residual stream."""
     row = pick(content_layers, positional="DroPE", layer=1, scope="all tokens")
     reported = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution")
     return judge(
@@ -69,11 +63,9 @@ def c004_con_to_residual(content_layers: pd.DataFrame, drope_layer1_content: pd.
     )
 
 
+@claim("004, 9.4 Key Finding")
 def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> Verdict:
-    """The shares of attention explain what ablating it does: little in RoPE, much in DroPE.
-
-    Source: 004, 9.4 Key Finding.
-    """
+    """The shares of attention explain what ablating it does: little in RoPE, much in DroPE."""
     models = PAIR
     share = {
         model: float(pick(content_layers, positional=model, layer=1, scope="all tokens")["share"]) for model in models
@@ -103,11 +95,9 @@ def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perple
     )
 
 
+@claim("004, 9.5 The Q/K Magnitude Connection")
 def c004_con_qk_cause(attention_gain: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
-    """The large queries and keys directly cause the larger attention output of layer 1.
-
-    Source: 004, 9.5 The Q/K Magnitude Connection.
-    """
+    """The large queries and keys directly cause the larger attention output of layer 1."""
     row = attention_gain.iloc[0]
     return judge(
         row["value_ratio"] < 1.5,
@@ -122,11 +112,9 @@ def c004_con_qk_cause(attention_gain: pd.DataFrame, drope_stated: pd.DataFrame) 
     )
 
 
+@claim("004, 9.6 Interpretation")
 def c004_con_confined(layer_norms: pd.DataFrame) -> Verdict:
-    """DroPE amplifies queries and keys at layer 1.
-
-    Source: 004, 9.6 Interpretation.
-    """
+    """DroPE amplifies queries and keys at layer 1."""
     norms = layer_norms[layer_norms["tensor"].isin(["query", "key"])]
     here, rows = norms[norms["layer"] == 1], norms[norms["layer"] != 1]
     layers = ", ".join(map(str, rows["layer"].unique()))
@@ -140,11 +128,9 @@ def c004_con_confined(layer_norms: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 9.5 The Q/K Magnitude Connection")
 def c004_con_sharper(attention_gain: pd.DataFrame) -> Verdict:
-    """The larger scores make the attention of layer 1 sharper.
-
-    Source: 004, 9.5 The Q/K Magnitude Connection.
-    """
+    """The larger scores make the attention of layer 1 sharper."""
     return untestable(
         f"Scores may grow up to {attention_gain.iloc[0]['score_bound_ratio']:.0f}-fold, but neither the entropy per "
         "head, which "
@@ -153,10 +139,10 @@ def c004_con_sharper(attention_gain: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 9.6 Interpretation")
 def c004_con_compensates() -> Verdict:
-    """DroPE compensates for the lost positions by amplified queries and keys in layer 1: the mechanism of the rewiring.
-
-    Source: 004, 9.6 Interpretation.
+    """DroPE compensates for the lost positions by amplified queries and keys in layer 1: the mechanism of the
+    rewiring.
     """
     return untestable(
         "One recalibrated model is observed; scaling layer 1's queries and keys back, or recalibrating a model that "

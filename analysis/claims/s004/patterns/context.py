@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import (
+    Artifact,
+    Cells,
+    Relation,
+    Repeats,
+    Verdict,
+    claim,
+    compare,
+    judge,
+    pick,
+    quote,
+    untestable,
+)
 from boundpaper.claims.words import of_trials, p
 
 ERRORS, LENGTHS, FORMATS = "errors", "lengths", "formats"
@@ -13,11 +27,9 @@ ACCURACIES = Artifact("drope_context", "the table of section 11.2")
 TRAINED = Artifact("models").value("claimed_context", model="llama2-7b-rope")
 
 
+@claim("004, 11.1 The Critical Distinction")
 def c004_ctx_contexts(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """Retrieval was tested over the full range, from 512 to 8192 tokens.
-
-    Source: 004, 11.1 The Critical Distinction.
-    """
+    """Retrieval was tested over the full range, from 512 to 8192 tokens."""
     shortest = quote(drope_stated, statement="s11_1_within_contexts").interval.low + 0.5
     lengths = sorted(set(context_cells["context"]))
     return judge(
@@ -29,11 +41,9 @@ def c004_ctx_contexts(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -
     )
 
 
+@claim("004, 11.1 The Critical Distinction")
 def c004_ctx_training_length(drope_stated: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The base model was trained at 4096 tokens.
-
-    Source: 004, 11.1 The Critical Distinction.
-    """
+    """The base model was trained at 4096 tokens."""
     row = pick(models, model="llama2-7b-rope")
     return compare(
         quote(drope_stated, statement="s11_1_training_length"),
@@ -57,11 +67,9 @@ c004_ctx_multiples = Cells(
 )
 
 
+@claim("004, 11.3 The Crossover")
 def c004_ctx_rope_collapses(context_cells: pd.DataFrame) -> Verdict:
-    """RoPE falls from perfect retrieval within the training length to none beyond it.
-
-    Source: 004, 11.3 The Crossover.
-    """
+    """RoPE falls from perfect retrieval within the training length to none beyond it."""
     rope = context_cells[context_cells["positional"] == "RoPE"]
     within, beyond = rope[~rope["beyond"].astype(bool)], rope[rope["beyond"].astype(bool)]
     sums = [f"{int(rows['correct'].sum())} of {int(rows['trials'].sum())}" for rows in (within, beyond)]
@@ -74,11 +82,9 @@ def c004_ctx_rope_collapses(context_cells: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.3 The Crossover")
 def c004_ctx_cliff(context_cells: pd.DataFrame) -> Verdict:
-    """RoPE's fall comes at the training boundary and is no gradual one.
-
-    Source: 004, 11.3 The Crossover.
-    """
+    """RoPE's fall comes at the training boundary and is no gradual one."""
     rope = context_cells[context_cells["positional"] == "RoPE"]
     last, first = (rope[rope["beyond"].astype(bool) == beyond]["multiple"] for beyond in (False, True))
     return judge(
@@ -91,11 +97,9 @@ def c004_ctx_cliff(context_cells: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.3 The Crossover")
 def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
-    """DroPE shows no such cliff at the training boundary.
-
-    Source: 004, 11.3 The Crossover.
-    """
+    """DroPE shows no such cliff at the training boundary."""
     rows = context_cells[(context_cells["protocol"] == ERRORS) & (context_cells["positional"] == "DroPE")]
     below, edge = (pick(rows, context=context) for context in (2048, 4096))
     return judge(
@@ -108,11 +112,9 @@ def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.3 The Crossover")
 def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """DroPE keeps 80 to 100 % at twice the training length.
-
-    Source: 004, 11.3 The Crossover.
-    """
+    """DroPE keeps 80 to 100 % at twice the training length."""
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["multiple"] == 2)]
     one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     reported = quote(drope_stated, statement="s11_3_drope_beyond")
@@ -126,14 +128,11 @@ def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame
     )
 
 
+@claim("004, 15 Publication Figures, Figure H; 14 Summary", failure="control")
 def c004_ctx_same_protocols(
     drope_captions: pd.DataFrame, context_cells: pd.DataFrame, context_tests: pd.DataFrame
 ) -> Verdict:
-    """DroPE retrieves 80 % at twice the training length.
-
-    Source: 004, 15 Publication Figures, Figure H; 14 Summary.
-    Failure: control.
-    """
+    """DroPE retrieves 80 % at twice the training length."""
     test = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == 8192)]
     one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
@@ -158,11 +157,9 @@ def c004_ctx_same_protocols(
     )
 
 
+@claim("004, 11.3 The Crossover")
 def c004_ctx_confirms(drope_context: pd.DataFrame) -> Verdict:
-    """The crossover confirms what the DroPE paper claims.
-
-    Source: 004, 11.3 The Crossover.
-    """
+    """The crossover confirms what the DroPE paper claims."""
     return untestable(
         f"The {len(drope_context)} cells rest on five trials each; the paper's own benchmarks and lengths, with its "
         "released "
@@ -170,23 +167,18 @@ def c004_ctx_confirms(drope_context: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.3 The Crossover")
 def c004_ctx_layer1_essential(drope_context: pd.DataFrame) -> Verdict:
-    """The restructured layer 1 becomes essential beyond the training length.
-
-    Source: 004, 11.3 The Crossover.
-    """
+    """The restructured layer 1 becomes essential beyond the training length."""
     longest = int(drope_context["context"].max())
     return untestable(
         f"No ablation was run at long context; ablating or rescaling layer 1 at {longest} tokens would decide it."
     )
 
 
-def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> list[Verdict]:
-    """Figure H draws the accuracies of sections 11.2 and, at 2048 tokens, 11.5.
-
-    Source: 004, 15 Publication Figures, Figure H.
-    """
-    verdicts = []
+@claim("004, 15 Publication Figures, Figure H")
+def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> Iterator[Verdict]:
+    """Figure H draws the accuracies of sections 11.2 and, at 2048 tokens, 11.5."""
     for _, point in drope_figures[drope_figures["figure"] == "H"].iterrows():
         there = context_cells[
             (context_cells["positional"] == point["series"])
@@ -195,27 +187,21 @@ def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) 
         ]
         wanted = LENGTHS if LENGTHS in set(there["protocol"]) else ERRORS
         row = pick(there, protocol=wanted)
-        verdicts.append(
-            compare(
-                quote(drope_figures, figure="H", series=point["series"], x=point["x"]),
-                float(row["share"]),
-                reason=f"{str(row['section']).capitalize()} has {int(row['correct'])} of {row['trials']}"
-                + (", section 11.2 no number." if wanted == ERRORS and int(point["x"]) >= 4096 else "."),
-                places=0,
-                key=f"{point['series']}-{point['x']}",
-                statement=f"Figure H draws the accuracy of {point['series']} at {point['x']} tokens.",
-                kind="cell check",
-            )
+        yield compare(
+            quote(drope_figures, figure="H", series=point["series"], x=point["x"]),
+            float(row["share"]),
+            reason=f"{str(row['section']).capitalize()} has {int(row['correct'])} of {row['trials']}"
+            + (", section 11.2 no number." if wanted == ERRORS and int(point["x"]) >= 4096 else "."),
+            places=0,
+            key=f"{point['series']}-{point['x']}",
+            statement=f"Figure H draws the accuracy of {point['series']} at {point['x']} tokens.",
+            kind="cell check",
         )
-    return verdicts
 
 
+@claim("004, 15 Publication Figures, Figure H", failure="control")
 def c004_ctx_figure_h_one_line(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """The points of Figure H form one curve per model.
-
-    Source: 004, 15 Publication Figures, Figure H.
-    Failure: control.
-    """
+    """The points of Figure H form one curve per model."""
     drawn = sorted({int(x) for x in drope_figures[drope_figures["figure"] == "H"]["x"]})
     full = [
         str(name)
@@ -235,11 +221,9 @@ def c004_ctx_figure_h_one_line(drope_figures: pd.DataFrame, context_cells: pd.Da
     )
 
 
+@claim("004, 15 Publication Figures, Figure H")
 def c004_ctx_figure_h_boundary(drope_figure_axes: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Figure H marks the training boundary at the training length.
-
-    Source: 004, 15 Publication Figures, Figure H.
-    """
+    """Figure H marks the training boundary at the training length."""
     return compare(
         quote(drope_figure_axes, figure="H", element="training_boundary"),
         float(pick(models, model="llama2-7b-rope")["claimed_context"]),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, judge, pick, quote
+from boundpaper.claims import Verdict, claim, judge, pick, quote
 
 
+@claim("004, 11.5 Error Analysis")
 def c004_ans_off_by_one(drope_error_examples: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
-    """An output one digit off in length is a truncation of the number.
-
-    Source: 004, 11.5 Error Analysis.
-    """
+    """An output one digit off in length is a truncation of the number."""
     digits = int(quote(drope_stated, statement="s11_4_passkey_digits").number)
     generic = drope_error_examples[drope_error_examples["example"].str.startswith("generic")]
     caught = [str(output) for output in generic["output"] if abs(len(str(output)) - digits) == 1]
@@ -30,11 +30,9 @@ def c004_ans_off_by_one(drope_error_examples: pd.DataFrame, drope_stated: pd.Dat
     )
 
 
+@claim("004, 11.6 Revised Interpretation")
 def c004_ans_cut_off(run_deletions: pd.DataFrame, digit_errors: pd.DataFrame) -> Verdict:
-    """DroPE cuts numbers off early, as if attention did not span them.
-
-    Source: 004, 11.6 Revised Interpretation.
-    """
+    """DroPE cuts numbers off early, as if attention did not span them."""
     row = run_deletions.iloc[0]
     return judge(
         row["prefixes"] == row["examples"],
@@ -47,32 +45,24 @@ def c004_ans_cut_off(run_deletions: pd.DataFrame, digit_errors: pd.DataFrame) ->
     )
 
 
-def c004_ans_missing_digit(drope_error_examples: pd.DataFrame, digit_errors: pd.DataFrame) -> list[Verdict]:
-    """The digits named as missing are the ones that the outputs lack.
-
-    Source: 004, 11.5 Error Analysis.
-    """
-    verdicts = []
+@claim("004, 11.5 Error Analysis")
+def c004_ans_missing_digit(drope_error_examples: pd.DataFrame, digit_errors: pd.DataFrame) -> Iterator[Verdict]:
+    """The digits named as missing are the ones that the outputs lack."""
     for _, row in digit_errors[digit_errors["shorter_by_one"]].iterrows():
         target, output = (str(row[name]).lstrip("'") for name in ("target", "output"))
-        verdicts.append(
-            judge(
-                str(row["stated"]) == str(row["deleted"]),
-                f"{target} without a {row['deleted']} (place {row['position'].replace(' ', ' or ')}) is {output}.",
-                reported=str(row["stated"]),
-                recomputed=str(row["deleted"]),
-                key=str(row["example"]),
-                statement=f"The output {output} for {target} lacks the {row['stated']}.",
-            )
+        yield judge(
+            str(row["stated"]) == str(row["deleted"]),
+            f"{target} without a {row['deleted']} (place {row['position'].replace(' ', ' or ')}) is {output}.",
+            reported=str(row["stated"]),
+            recomputed=str(row["deleted"]),
+            key=str(row["example"]),
+            statement=f"The output {output} for {target} lacks the {row['stated']}.",
         )
-    return verdicts
 
 
+@claim("004, 11.5 Error Analysis")
 def c004_ans_near_miss_example(drope_error_examples: pd.DataFrame, digit_errors: pd.DataFrame) -> Verdict:
-    """The near-miss given as an example has one wrong digit.
-
-    Source: 004, 11.5 Error Analysis.
-    """
+    """The near-miss given as an example has one wrong digit."""
     row = pick(digit_errors, example="near_miss_1")
     stated = pick(drope_error_examples, example="near_miss_1")["wrong_digits"]
     return judge(

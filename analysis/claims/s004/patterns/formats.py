@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, compare, directed, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, directed, judge, pick, quote, untestable
 from boundpaper.claims.words import of_trials, p
 
 
+@claim("004, 11.7 Prompt Format Sensitivity")
 def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """Within the training window the prompt format matters dramatically for DroPE.
-
-    Source: 004, 11.7 Prompt Format Sensitivity.
-    """
+    """Within the training window the prompt format matters dramatically for DroPE."""
     test = pick(context_tests, study="formats", comparison="both contexts")
     rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "DroPE")]
     sums = rows.groupby("format")[["correct", "trials"]].sum()
@@ -33,11 +33,9 @@ def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -
     )
 
 
+@claim("004, 12.1 Summary of Findings")
 def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) -> Verdict:
-    """Prompts in RULER's style double DroPE's accuracy against simple ones.
-
-    Source: 004, 12.1 Summary of Findings.
-    """
+    """Prompts in RULER's style double DroPE's accuracy against simple ones."""
     cells = {
         context: [
             quote(drope_formats, context=context, positional="DroPE", format=name).number
@@ -61,11 +59,9 @@ def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) ->
     )
 
 
+@claim("004, 11.7 Prompt Format Sensitivity; 11.8 Summary")
 def c004_fmt_rope_invariant(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """RoPE does not depend on the prompt's format.
-
-    Source: 004, 11.7 Prompt Format Sensitivity; 11.8 Summary.
-    """
+    """RoPE does not depend on the prompt's format."""
     rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "RoPE")]
     return judge(
         bool((rows["ci_high"] - rows["ci_low"]).max() <= 10),
@@ -79,11 +75,9 @@ def c004_fmt_rope_invariant(drope_stated: pd.DataFrame, context_cells: pd.DataFr
     )
 
 
+@claim("004, 11.7 Prompt Format Sensitivity")
 def c004_fmt_cues(drope_formats: pd.DataFrame) -> Verdict:
-    """DroPE needs explicit cues to know what to attend to, while RoPE has it from position.
-
-    Source: 004, 11.7 Prompt Format Sensitivity.
-    """
+    """DroPE needs explicit cues to know what to attend to, while RoPE has it from position."""
     names = len({name for name in drope_formats["format"] if name != "any"})
     return untestable(
         f"The {names} formats differ in wording, in digits and in length at once; one prompt with and without the "
@@ -92,19 +86,15 @@ def c004_fmt_cues(drope_formats: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.8 Summary, trade-off table")
 def c004_fmt_within_drope(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """Within the training length DroPE's accuracy is 30 to 80 %.
-
-    Source: 004, 11.8 Summary, trade-off table.
-    """
+    """Within the training length DroPE's accuracy is 30 to 80 %."""
     return _range(drope_tradeoff, context_cells, "within_training_accuracy_range", beyond=False)
 
 
+@claim("004, 11.8 Summary, trade-off table")
 def c004_fmt_beyond_drope(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """Beyond the training length DroPE's accuracy is 80 to 100 %.
-
-    Source: 004, 11.8 Summary, trade-off table.
-    """
+    """Beyond the training length DroPE's accuracy is 80 to 100 %."""
     return _range(drope_tradeoff, context_cells, "beyond_training_accuracy", beyond=True)
 
 
@@ -127,62 +117,48 @@ def _range(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame, aspect: st
     )
 
 
-def c004_fmt_rope_rows(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame) -> list[Verdict]:
-    """RoPE's accuracies in the trade-off table are those of the sections before.
-
-    Source: 004, 11.8 Summary, trade-off table.
-    """
+@claim("004, 11.8 Summary, trade-off table")
+def c004_fmt_rope_rows(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame) -> Iterator[Verdict]:
+    """RoPE's accuracies in the trade-off table are those of the sections before."""
     rope = context_cells[context_cells["positional"] == "RoPE"]
-    verdicts = []
     for aspect, beyond in (("within_training_accuracy", False), ("beyond_training_accuracy", True)):
         row = pick(drope_tradeoff, aspect=aspect, positional="RoPE")
         rows = rope[rope["beyond"].astype(bool) == beyond]
         given = row["printed"] if str(row["as_number"]) in ("", "nan", "<NA>") else row["as_number"]
         wanted = float(str(given).rstrip("%"))
-        verdicts.append(
-            judge(
-                bool((rows["share"] == wanted).all()),
-                f"{int((rows['share'] == wanted).sum())} of {len(rows)} cells of RoPE "
-                f"{'beyond' if beyond else 'within'} the training length have {wanted:.0f} %.",
-                reported=str(row["printed"]),
-                recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
-                n=len(rows),
-                key="beyond" if beyond else "within",
-                statement=f"{'Beyond' if beyond else 'Within'} the training length RoPE's accuracy is {wanted:.0f} %.",
-            )
+        yield judge(
+            bool((rows["share"] == wanted).all()),
+            f"{int((rows['share'] == wanted).sum())} of {len(rows)} cells of RoPE "
+            f"{'beyond' if beyond else 'within'} the training length have {wanted:.0f} %.",
+            reported=str(row["printed"]),
+            recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+            n=len(rows),
+            key="beyond" if beyond else "within",
+            statement=f"{'Beyond' if beyond else 'Within'} the training length RoPE's accuracy is {wanted:.0f} %.",
         )
-    return verdicts
 
 
-def c004_fmt_ranges(drope_tradeoff: pd.DataFrame, ranking_cells: pd.DataFrame) -> list[Verdict]:
-    """The ranges of ranking accuracy are those of the ranking table, RoPE's within the training length.
-
-    Source: 004, 11.8 Summary, trade-off table.
-    """
-    verdicts = []
+@claim("004, 11.8 Summary, trade-off table")
+def c004_fmt_ranges(drope_tradeoff: pd.DataFrame, ranking_cells: pd.DataFrame) -> Iterator[Verdict]:
+    """The ranges of ranking accuracy are those of the ranking table, RoPE's within the training length."""
     for model, longest in (("RoPE", 4096), ("DroPE", 8192)):
         rows = ranking_cells[(ranking_cells["positional"] == model) & (ranking_cells["context"] <= longest)]
         reported = quote(drope_tradeoff, aspect="verification_range", positional=model)
         for end, value in (("low", rows["share"].min()), ("high", rows["share"].max())):
-            verdicts.append(
-                compare(
-                    reported,
-                    float(value),
-                    reason=f"The {end} end of the ranking table's cells up to {longest} tokens is {value:.0f} %.",
-                    places=0,
-                    key=f"{model}-{end}",
-                    statement=f"The {end} end of the range of {model} is that of the ranking table.",
-                    kind="cell check",
-                )
+            yield compare(
+                reported,
+                float(value),
+                reason=f"The {end} end of the ranking table's cells up to {longest} tokens is {value:.0f} %.",
+                places=0,
+                key=f"{model}-{end}",
+                statement=f"The {end} end of the range of {model} is that of the ranking table.",
+                kind="cell check",
             )
-    return verdicts
 
 
+@claim("004, 11.8 Summary")
 def c004_fmt_trades(drope_tradeoff: pd.DataFrame) -> Verdict:
-    """DroPE trades precision within for generalization beyond the training length.
-
-    Source: 004, 11.8 Summary.
-    """
+    """DroPE trades precision within for generalization beyond the training length."""
     aspects = drope_tradeoff["aspect"].nunique()
     return untestable(
         f"The table's {aspects} aspects compare one recalibrated model with one that was not trained further; the same "

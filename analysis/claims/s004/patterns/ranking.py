@@ -11,6 +11,7 @@ from boundpaper.claims import (
     Cells,
     Relation,
     Verdict,
+    claim,
     compare,
     directed,
     equivalent,
@@ -26,11 +27,9 @@ TRAINED = 4096
 FIGURE_J = Artifact("drope_figures").where(figure="J")
 
 
+@claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_digits(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """The numbers have seven digits.
-
-    Source: 004, 11.4 Investigating Failure Modes.
-    """
+    """The numbers have seven digits."""
     row = pick(drope_protocols, section="11.4")
     return compare(
         quote(drope_stated, statement="s11_4_passkey_digits"),
@@ -40,11 +39,9 @@ def c004_rank_digits(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) 
     )
 
 
+@claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.DataFrame) -> Verdict:
-    """P(yes) differs between exact number and near-miss by about 1 to 2 % in both models.
-
-    Source: 004, 11.4 Investigating Failure Modes.
-    """
+    """P(yes) differs between exact number and near-miss by about 1 to 2 % in both models."""
     reported = quote(drope_stated, statement="s11_4_discrimination")
     cells = drope_verification.assign(percent=100 * drope_verification["value"])
     inside = cells["percent"].between(reported.interval.low, reported.interval.high)
@@ -64,11 +61,9 @@ def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.Data
     )
 
 
+@claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_neither(drope_stated: pd.DataFrame, ranking_tests: pd.DataFrame) -> Verdict:
-    """Neither model can reliably tell the exact number from a near-miss by its yes/no answer.
-
-    Source: 004, 11.4 Investigating Failure Modes.
-    """
+    """Neither model can reliably tell the exact number from a near-miss by its yes/no answer."""
     rows = ranking_tests[(ranking_tests["study"] == "against_chance") & (ranking_tests["p_adjusted"] < 0.05)]
     able = sorted({str(name).split(",")[0] for name in rows["comparison"]})
     shown = ", ".join(f"{row['comparison']}: {p(row['p_adjusted'])}" for _, row in rows.iterrows())
@@ -86,11 +81,9 @@ def c004_rank_neither(drope_stated: pd.DataFrame, ranking_tests: pd.DataFrame) -
     )
 
 
+@claim("004, 11.4 Investigating Failure Modes, verification table")
 def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cells: pd.DataFrame) -> Verdict:
-    """A larger difference of P(yes) means better discrimination.
-
-    Source: 004, 11.4 Investigating Failure Modes, verification table.
-    """
+    """A larger difference of P(yes) means better discrimination."""
     gaps = drope_verification.pivot(index="context", columns="positional", values="value")
     ranks = ranking_cells.pivot(index="context", columns="positional", values="share")
     more, fewer = (gaps["DroPE"] > gaps["RoPE"]), (ranks["DroPE"] < ranks["RoPE"])
@@ -109,11 +102,9 @@ def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cell
     )
 
 
+@claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Verdict:
-    """Within the training length RoPE ranks the exact number first in 80 to 90 %.
-
-    Source: 004, 11.4 Investigating Failure Modes.
-    """
+    """Within the training length RoPE ranks the exact number first in 80 to 90 %."""
     rows = ranking_cells[(ranking_cells["positional"] == "RoPE") & (ranking_cells["context"] <= TRAINED)]
     reported = quote(drope_stated, statement="s11_4_rope_ranking")
     tests = [pick(ranking_tests, study="against_chance", comparison=f"RoPE, {context}") for context in rows["context"]]
@@ -129,11 +120,9 @@ def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, rank
     )
 
 
+@claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_tiny_margin(drope_verification: pd.DataFrame) -> Verdict:
-    """The correct number usually wins by a tiny margin in RoPE.
-
-    Source: 004, 11.4 Investigating Failure Modes.
-    """
+    """The correct number usually wins by a tiny margin in RoPE."""
     rope = drope_verification[drope_verification["positional"] == "RoPE"]["value"]
     return untestable(
         f"Mean differences of {rope.min():.2f} to {rope.max():.2f} are printed without spread; the margins of single "
@@ -142,11 +131,9 @@ def c004_rank_tiny_margin(drope_verification: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.4 Investigating Failure Modes; Figure J")
 def c004_rank_chance(drope_stated: pd.DataFrame, drope_figure_axes: pd.DataFrame) -> list[Verdict]:
-    """Chance is 25 % among one exact number and three near-misses.
-
-    Source: 004, 11.4 Investigating Failure Modes; Figure J.
-    """
+    """Chance is 25 % among one exact number and three near-misses."""
     others = quote(drope_stated, statement="s11_4_distractors").number
     places = {
         "text": (drope_stated, {"statement": "s11_4_chance"}),
@@ -166,11 +153,9 @@ def c004_rank_chance(drope_stated: pd.DataFrame, drope_figure_axes: pd.DataFrame
     ]
 
 
+@claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
-    """DroPE ranks at chance, so it cannot systematically favour the exact number.
-
-    Source: 004, 11.4 Investigating Failure Modes.
-    """
+    """DroPE ranks at chance, so it cannot systematically favour the exact number."""
     cells = ranking_tests[
         (ranking_tests["study"] == "against_chance") & ranking_tests["comparison"].str.startswith("DroPE")
     ]
@@ -207,11 +192,9 @@ def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> 
     ]
 
 
+@claim("004, 11.8 Summary")
 def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
-    """Within the training length RoPE ranks better than DroPE.
-
-    Source: 004, 11.8 Summary.
-    """
+    """Within the training length RoPE ranks better than DroPE."""
     pooled = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
     single = ranking_tests[
         (ranking_tests["study"] == "models") & ranking_tests["comparison"].isin(pooled["comparison"].split(" and "))
@@ -235,12 +218,9 @@ def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.4 Investigating Failure Modes", failure="unit")
 def c004_rank_puzzle(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """DroPE ranks at chance but copies 80 % of the numbers at 8192 tokens, which is a puzzle.
-
-    Source: 004, 11.4 Investigating Failure Modes.
-    Failure: unit.
-    """
+    """DroPE ranks at chance but copies 80 % of the numbers at 8192 tokens, which is a puzzle."""
     context = int(quote(drope_stated, statement="s11_4_drope_copy_context").number)
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == context)]
     one, two = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
@@ -255,11 +235,9 @@ def c004_rank_puzzle(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) ->
     )
 
 
+@claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_alignment(drope_verification: pd.DataFrame) -> Verdict:
-    """Position embeddings are crucial for aligning digits, which is why DroPE cannot verify.
-
-    Source: 004, 11.4 Investigating Failure Modes.
-    """
+    """Position embeddings are crucial for aligning digits, which is why DroPE cannot verify."""
     gaps = drope_verification.pivot(index="context", columns="positional", values="value")
     return judge(
         bool((gaps["RoPE"] > gaps["DroPE"]).all()),
@@ -273,11 +251,9 @@ def c004_rank_alignment(drope_verification: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_mechanisms(drope_verification: pd.DataFrame) -> Verdict:
-    """Generating and verifying a number use different mechanisms.
-
-    Source: 004, 11.4 Investigating Failure Modes.
-    """
+    """Generating and verifying a number use different mechanisms."""
     cells = len(drope_verification)
     return untestable(
         f"The {cells} yes/no cells and the copies come from different prompts and no internal measurement; ablating "

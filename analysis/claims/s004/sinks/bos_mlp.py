@@ -7,14 +7,12 @@ import math
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Relation, Verdict, judge, pick
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, judge, pick
 
 
+@claim("004, 5.2 Method")
 def c004_ablated_layer_matches(bos_mlp_effects: pd.DataFrame, phase_metrics: pd.DataFrame) -> Verdict:
-    """The MLP output is removed in the layer where the first token spikes, layer 1 of RoPE and layer 2 of DroPE.
-
-    Source: 004, 5.2 Method.
-    """
+    """The MLP output is removed in the layer where the first token spikes, layer 1 of RoPE and layer 2 of DroPE."""
     row = pick(bos_mlp_effects, experiment=4, positional="DroPE")
     written = float(pick(phase_metrics, quantity="mlp_write_layer_1")["drope"])
     spike = int(pick(phase_metrics, quantity="spike_largest_rise")["drope"])
@@ -44,11 +42,9 @@ c004_bos_mlp_ratios = Cells(
 )
 
 
+@claim("004, 5.3 Results, Figure 13")
 def c004_fig13_rope_explodes(bos_mlp_effects: pd.DataFrame) -> Verdict:
-    """Removing the first token's MLP output in its spike layer makes RoPE's perplexity explode.
-
-    Source: 004, 5.3 Results, Figure 13.
-    """
+    """Removing the first token's MLP output in its spike layer makes RoPE's perplexity explode."""
     row = pick(bos_mlp_effects, experiment=4, positional="RoPE")
     return judge(
         row["nats_low"] > math.log(100),
@@ -59,13 +55,11 @@ def c004_fig13_rope_explodes(bos_mlp_effects: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 5.3 Results, Figure 13", failure="control")
 def c004_fig13_drope_unaffected(bos_mlp_effects: pd.DataFrame) -> Verdict:
     """DroPE is unaffected by removing the first token's MLP output.
 
     That it does not depend on it is judged where it is said (`c004_only_rope_stores`).
-
-    Source: 004, 5.3 Results, Figure 13.
-    Failure: control.
     """
     four = pick(bos_mlp_effects, experiment=4, positional="DroPE")
     six = pick(bos_mlp_effects, experiment=6, positional="DroPE")
@@ -80,11 +74,9 @@ def c004_fig13_drope_unaffected(bos_mlp_effects: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 5.5 Interpretation")
 def c004_position_information_in_bos(phase_layers: pd.DataFrame) -> Verdict:
-    """The first token stores critical information that depends on position.
-
-    Source: 004, 5.5 Interpretation.
-    """
+    """The first token stores critical information that depends on position."""
     spread = float(phase_layers["norm_sd_rope"].max())
     return judge(
         spread > 0,
@@ -101,10 +93,10 @@ def c004_position_information_in_bos(phase_layers: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 5.5 Interpretation")
 def c004_only_rope_stores(bos_mlp_effects: pd.DataFrame, layer1_task_shares: pd.DataFrame) -> Verdict:
-    """Only RoPE keeps critical information at the first token; DroPE's collects attention and stores nothing essential.
-
-    Source: 004, 5.5 Interpretation.
+    """Only RoPE keeps critical information at the first token; DroPE's collects attention and stores nothing
+    essential.
     """
     row = pick(bos_mlp_effects, experiment=6, positional="DroPE")
     tasks = layer1_task_shares[

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
-from boundpaper.claims import EQUIVALENT, Verdict, compare, directed, judge, pick, quote
+from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, directed, judge, pick, quote
 from boundpaper.claims.said import said
 from boundpaper.claims.words import listed, p
 from boundpaper.statistics.rounding import Interval
@@ -20,11 +22,9 @@ def _mean(frame: pd.DataFrame, model: str, condition: str, category: str) -> flo
     return float(pick(frame, positional=model, condition=condition, category=category)["mean"])
 
 
+@claim("004, 5.5 Interpretation")
 def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
-    """Without the first token's MLP output RoPE's accuracy is 0% on all tasks.
-
-    Source: 004, 5.5 Interpretation.
-    """
+    """Without the first token's MLP output RoPE's accuracy is 0% on all tasks."""
     rows = functional_shares[
         (functional_shares["positional"] == "RoPE") & (functional_shares["condition"] == "bos_mlp_ablation")
     ]
@@ -53,11 +53,9 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
     )
 
 
+@claim("004, 5.5 Interpretation")
 def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
-    """The zeros are outputs without a valid yes or no, not wrong answers.
-
-    Source: 004, 5.5 Interpretation.
-    """
+    """The zeros are outputs without a valid yes or no, not wrong answers."""
     rows = functional_shares[
         (functional_shares["positional"] == "RoPE")
         & (functional_shares["condition"] == "bos_mlp_ablation")
@@ -74,11 +72,9 @@ def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 5.5 Interpretation")
 def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
-    """RoPE cannot function without the first token's MLP output; its information cannot be recovered elsewhere.
-
-    Source: 004, 5.5 Interpretation.
-    """
+    """RoPE cannot function without the first token's MLP output; its information cannot be recovered elsewhere."""
     cells = {
         task: pick(functional_shares, positional="RoPE", condition="combined", task=task)
         for task in ("cities", "sports")
@@ -100,14 +96,11 @@ def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 5.5 Interpretation")
 def c004_drope_category_means(
     functional_categories: pd.DataFrame, drope_functional: pd.DataFrame, drope_stated: pd.DataFrame
-) -> list[Verdict]:
-    """Under the ablation DroPE's mean accuracies go from 65% to 65.5% and from 19.5% to 18%.
-
-    Source: 004, 5.5 Interpretation.
-    """
-    verdicts = []
+) -> Iterator[Verdict]:
+    """Under the ablation DroPE's mean accuracies go from 65% to 65.5% and from 19.5% to 18%."""
     for category, tasks in CATEGORIES.items():
         for condition, name in (("baseline", "baseline"), ("bos_mlp_ablation", "ablated")):
             mean = _mean(functional_categories, "DroPE", condition, category)
@@ -116,27 +109,21 @@ def c004_drope_category_means(
                 sum(cell.interval.low for cell in cells) / len(cells),
                 sum(cell.interval.high for cell in cells) / len(cells),
             )
-            verdicts.append(
-                compare(
-                    quote(drope_stated, statement=f"s5_5_drope_{category}_{name}"),
-                    mean,
-                    printed,
-                    reason=f"The mean of the two {category} tasks is {mean:g}% unrounded; the cells print "
-                    f"{listed([cell.printed for cell in cells])}.",
-                    key=f"{category}-{name}",
-                    statement=f"DroPE's mean {category} accuracy, {name}, is that of its two tasks.",
-                    kind="cell check",
-                )
+            yield compare(
+                quote(drope_stated, statement=f"s5_5_drope_{category}_{name}"),
+                mean,
+                printed,
+                reason=f"The mean of the two {category} tasks is {mean:g}% unrounded; the cells print "
+                f"{listed([cell.printed for cell in cells])}.",
+                key=f"{category}-{name}",
+                statement=f"DroPE's mean {category} accuracy, {name}, is that of its two tasks.",
+                kind="cell check",
             )
-    return verdicts
 
 
+@claim("004, 5.5 Interpretation", failure="control")
 def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.DataFrame) -> Verdict:
-    """DroPE's performance is virtually unchanged without the first token's MLP output.
-
-    Source: 004, 5.5 Interpretation.
-    Failure: control.
-    """
+    """DroPE's performance is virtually unchanged without the first token's MLP output."""
     rows = [pick(functional_tests, comparison=f"DroPE, {task}, bos_mlp_ablation against baseline") for task in COUNTED]
     smallest = min(row["p_value"] for row in rows)
     passkey = rows[COUNTED.index("passkey")]
@@ -154,42 +141,34 @@ def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.Dat
     )
 
 
-def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFrame) -> list[Verdict]:
-    """Disrupting Q and K destroys passkey retrieval in both models.
-
-    Source: 004, 5.5 Interpretation.
-    """
-    verdicts = []
+@claim("004, 5.5 Interpretation")
+def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFrame) -> Iterator[Verdict]:
+    """Disrupting Q and K destroys passkey retrieval in both models."""
     for model in PAIR:
         base, hit = (
             pick(functional_shares, positional=model, condition=condition, task="passkey")
             for condition in ("baseline", "qk_disruption")
         )
         test = pick(functional_tests, comparison=f"{model}, passkey, qk_disruption against baseline")
-        verdicts.append(
-            directed(
-                float(test["estimate"]),
-                (float(test["ci_low"]), float(test["ci_high"])),
-                -1,
-                f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']}: Fisher's "
-                f"{p(test['p_value'])}, Holm over {len(functional_tests)} tests {p(test['p_adjusted'])}.",
-                reported=f"{base['printed_text']} to {hit['printed_text']}",
-                recomputed=f"{100 * test['estimate']:.0f} points",
-                n=int(test["n"]),
-                p_value=float(test["p_value"]),
-                p_adjusted=float(test["p_adjusted"]),
-                key=model.lower(),
-                statement=f"Disrupting Q and K destroys {model}'s passkey retrieval.",
-            )
+        yield directed(
+            float(test["estimate"]),
+            (float(test["ci_low"]), float(test["ci_high"])),
+            -1,
+            f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']}: Fisher's "
+            f"{p(test['p_value'])}, Holm over {len(functional_tests)} tests {p(test['p_adjusted'])}.",
+            reported=f"{base['printed_text']} to {hit['printed_text']}",
+            recomputed=f"{100 * test['estimate']:.0f} points",
+            n=int(test["n"]),
+            p_value=float(test["p_value"]),
+            p_adjusted=float(test["p_adjusted"]),
+            key=model.lower(),
+            statement=f"Disrupting Q and K destroys {model}'s passkey retrieval.",
         )
-    return verdicts
 
 
+@claim("004, 5.5 Interpretation")
 def c004_drope_parametric_stable(functional_shares: pd.DataFrame, functional_categories: pd.DataFrame) -> Verdict:
-    """Disrupting Q and K leaves DroPE's parametric tasks stable and intact.
-
-    Source: 004, 5.5 Interpretation.
-    """
+    """Disrupting Q and K leaves DroPE's parametric tasks stable and intact."""
     before, after = (
         {
             task: pick(functional_shares, positional="DroPE", condition=condition, task=task)
@@ -217,12 +196,11 @@ def c004_drope_parametric_stable(functional_shares: pd.DataFrame, functional_cat
     )
 
 
+@claim("004, 5.5 Interpretation")
 def c004_massive_values_roles(functional_shares: pd.DataFrame, disruption_by_text: pd.DataFrame) -> Verdict:
     """RoPE uses massive values to store critical information, DroPE's are vestigial.
 
     Its second half is what `c004_drope_nonfunctional` judges, by the same perplexities.
-
-    Source: 004, 5.5 Interpretation.
     """
     cells = {
         model: [
@@ -244,24 +222,19 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame, disruption_by_tex
     )
 
 
-def c004_fig16_panels(drope_functional: pd.DataFrame, drope_captions: pd.DataFrame) -> list[Verdict]:
-    """Figure 16 shows four conditions and four tasks, in which DroPE keeps 60% to 71% on the parametric ones.
-
-    Source: 004, 5.5 Interpretation, Figure 16.
-    """
-    verdicts = []
+@claim("004, 5.5 Interpretation, Figure 16")
+def c004_fig16_panels(drope_functional: pd.DataFrame, drope_captions: pd.DataFrame) -> Iterator[Verdict]:
+    """Figure 16 shows four conditions and four tasks, in which DroPE keeps 60% to 71% on the parametric ones."""
     for column, key in (("condition", "fig_16_conditions"), ("task", "fig_16_tasks")):
         count = drope_functional[column].nunique()
-        verdicts.append(
-            compare(
-                quote(drope_captions, statement=key),
-                count,
-                reason=f"The table has {count}.",
-                places=0,
-                key=f"{column}s",
-                statement=f"The table has as many {column}s as the caption says.",
-                kind="cell check",
-            )
+        yield compare(
+            quote(drope_captions, statement=key),
+            count,
+            reason=f"The table has {count}.",
+            places=0,
+            key=f"{column}s",
+            statement=f"The table has as many {column}s as the caption says.",
+            kind="cell check",
         )
     rows = drope_functional[
         (drope_functional["positional"] == "DroPE")
@@ -270,15 +243,12 @@ def c004_fig16_panels(drope_functional: pd.DataFrame, drope_captions: pd.DataFra
     ]
     stated = quote(drope_captions, statement="fig_16_drope_parametric").interval
     low, high = rows["value"].min(), rows["value"].max()
-    verdicts.append(
-        Verdict(
-            verdict="holds" if abs(low - stated.low) <= 0.5 and abs(high - stated.high) <= 0.5 else "contradicted",
-            reason=f"The table prints {low:.0f}% and {high:.0f}%.",
-            reported=str(pick(drope_captions, statement="fig_16_drope_parametric")["printed"]),
-            recomputed=f"{low:.0f}-{high:.0f}%",
-            key="parametric",
-            statement="DroPE's parametric accuracies under the ablation are those of the caption.",
-            kind="cell check",
-        )
+    yield Verdict(
+        verdict="holds" if abs(low - stated.low) <= 0.5 and abs(high - stated.high) <= 0.5 else "contradicted",
+        reason=f"The table prints {low:.0f}% and {high:.0f}%.",
+        reported=str(pick(drope_captions, statement="fig_16_drope_parametric")["printed"]),
+        recomputed=f"{low:.0f}-{high:.0f}%",
+        key="parametric",
+        statement="DroPE's parametric accuracies under the ablation are those of the caption.",
+        kind="cell check",
     )
-    return verdicts

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import pandas as pd
 
 from analysis.claims._origins import caveat, unrotated
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 
 HALF_LARGEST = 65504  # of the 16-bit floating-point format
 
@@ -34,13 +35,11 @@ c004_bos_write_cells = Cells(
 )
 
 
+@claim("004, 6.1 Motivation")
 def c004_write_is_product(
     write_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame
 ) -> Verdict:
-    """The effective write score is the attention mass times the value norm.
-
-    Source: 004, 6.1 Motivation.
-    """
+    """The effective write score is the attention mass times the value norm."""
     printed = [quote(drope_bos_write, positional=model, metric="effective_write") for model in PAIR]
     products = [_of(write_summary, "product_of_means", model) for model in PAIR]
     inside = [float(write_layers[f"product_{model.lower()}"].mean()) for model in PAIR]
@@ -52,14 +51,11 @@ def c004_write_is_product(
     )
 
 
+@claim("004, 6.2 Method")
 def c004_qk_size(
     drope_stated: pd.DataFrame, drope_published_content: pd.DataFrame, models: pd.DataFrame
-) -> list[Verdict]:
-    """Queries and keys of layer 1 reach ±394 in DroPE and ±5 in RoPE.
-
-    Source: 004, 6.2 Method.
-    """
-    verdicts = []
+) -> Iterator[Verdict]:
+    """Queries and keys of layer 1 reach ±394 in DroPE and ±5 in RoPE."""
     for model in PAIR:
         facts = pick(models, model=f"llama2-7b-{model.lower()}")
         size = float(facts["query_heads"]) * float(facts["head_dim"])
@@ -67,26 +63,21 @@ def c004_qk_size(
             float(pick(drope_published_content, positional=model, layer=1, metric=metric)["value"])
             for metric in ("q_norm_max", "k_norm_max")
         ]
-        verdicts.append(
-            untestable(
-                f"Single entries are not published; the largest norms of a token's queries and keys, {norms[0]:.1f} "
-                f"and {norms[1]:.1f}, allow a largest entry from {max(norms) / math.sqrt(size):.1f} to "
-                f"{max(norms):.0f}. The entries' maximum would decide.",
-                reported=quote(drope_stated, statement=f"s6_2_{model.lower()}_qk_size").printed,
-                key=model.lower(),
-                statement=f"Queries and keys of {model}'s layer 1 reach the size stated.",
-            )
+        yield untestable(
+            f"Single entries are not published; the largest norms of a token's queries and keys, {norms[0]:.1f} "
+            f"and {norms[1]:.1f}, allow a largest entry from {max(norms) / math.sqrt(size):.1f} to "
+            f"{max(norms):.0f}. The entries' maximum would decide.",
+            reported=quote(drope_stated, statement=f"s6_2_{model.lower()}_qk_size").printed,
+            key=model.lower(),
+            statement=f"Queries and keys of {model}'s layer 1 reach the size stated.",
         )
-    return verdicts
 
 
+@claim("004, 6.2 Method")
 def c004_scores_overflow(
     drope_published_content: pd.DataFrame, models: pd.DataFrame, drope_stated: pd.DataFrame
 ) -> Verdict:
-    """Attention scores of DroPE's layer 1 overflow, so they are clamped to [-100, 100] before the softmax.
-
-    Source: 004, 6.2 Method.
-    """
+    """Attention scores of DroPE's layer 1 overflow, so they are clamped to [-100, 100] before the softmax."""
     facts = pick(models, model="llama2-7b-drope")
     norms = [
         float(pick(drope_published_content, positional="DroPE", layer=1, metric=metric)["value"])
@@ -103,13 +94,11 @@ def c004_scores_overflow(
     )
 
 
+@claim("004, 6.3 Results")
 def c004_drope_writes_more(
     write_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
-    """DroPE's first token has larger values and larger write scores than RoPE's.
-
-    Source: 004, 6.3 Results.
-    """
+    """DroPE's first token has larger values and larger write scores than RoPE's."""
     more = _of(write_summary, "layers_with_more_write", "DroPE")
     rope, drope = (_of(write_summary, "write_without_layer_1", model) for model in PAIR)
     larger = (
@@ -134,11 +123,9 @@ def _printed(summary: pd.DataFrame, quantity: str) -> str:
     return f"{row['drope_printed']} against {row['rope_printed']}"
 
 
+@claim("004, 6.5 The Massive Activation Connection")
 def c004_max_write(write_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
-    """DroPE's largest write score is 1.14.
-
-    Source: 004, 6.5 The Massive Activation Connection.
-    """
+    """DroPE's largest write score is 1.14."""
     value = _of(write_summary, "max_write", "DroPE")
     return compare(
         quote(drope_stated, statement="s6_5_drope_max_write"),
@@ -149,11 +136,9 @@ def c004_max_write(write_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> V
     )
 
 
+@claim("004, 6.3 Results")
 def c004_write_where_massive(drope_published_content: pd.DataFrame, write_summary: pd.DataFrame) -> Verdict:
-    """DroPE's largest write is in layer 1, where the activations of its queries and keys are massive.
-
-    Source: 004, 6.3 Results.
-    """
+    """DroPE's largest write is in layer 1, where the activations of its queries and keys are massive."""
     norms = drope_published_content[drope_published_content["metric"].isin(["q_norm_mean", "k_norm_mean"])]
     table = norms[norms["positional"] == "DroPE"].pivot_table(index="layer", columns="metric", values="value")
     layer = int(_of(write_summary, "max_write_layer", "DroPE"))
@@ -171,48 +156,37 @@ def c004_write_where_massive(drope_published_content: pd.DataFrame, write_summar
     )
 
 
+@claim("004, 6.3 Results")
 def c004_bos_value_four(
     bos_ablations: pd.DataFrame,
     bos_ablation_contrasts: pd.DataFrame,
     drope_stated: pd.DataFrame,
     drope_protocols: pd.DataFrame,
-) -> list[Verdict]:
-    """Removing the first token's values in all layers raises perplexity about fourfold in both models.
-
-    Source: 004, 6.3 Results.
-    """
+) -> Iterator[Verdict]:
+    """Removing the first token's values in all layers raises perplexity about fourfold in both models."""
     level = quote(drope_stated, statement="s6_3_bos_value_ratio")
-    verdicts = []
     for model in PAIR:
         row = pick(bos_ablations, ablation="bos_value_all_layers", positional=model)
-        verdicts.append(
-            about(
-                level,
-                row["ratio"],
-                reason=f"The table prints {row['ratio_printed']}, {row['nats']:.2f} nats.",
-                key=model.lower(),
-                statement=f"{model}'s perplexity rises about fourfold.",
-            )
+        yield about(
+            level,
+            row["ratio"],
+            reason=f"The table prints {row['ratio_printed']}, {row['nats']:.2f} nats.",
+            key=model.lower(),
+            statement=f"{model}'s perplexity rises about fourfold.",
         )
     gap = pick(bos_ablation_contrasts, ablation="bos_value_all_layers")
     lines = pick(drope_protocols, section="6")["items"]
-    verdicts.append(
-        untestable(
-            f"One perplexity per model ({lines}) and no spread: they differ by {gap['gap_nats']:.2f} nats, a factor "
-            f"of {gap['ratio']:.2f}. Perplexities by line would decide whether that is similar.",
-            key="similar",
-            statement="Both models are similarly sensitive to losing the first token's values.",
-        )
+    yield untestable(
+        f"One perplexity per model ({lines}) and no spread: they differ by {gap['gap_nats']:.2f} nats, a factor "
+        f"of {gap['ratio']:.2f}. Perplexities by line would decide whether that is similar.",
+        key="similar",
+        statement="Both models are similarly sensitive to losing the first token's values.",
     )
-    return verdicts
 
 
+@claim("004, 6.3 Results", failure="control")
 def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
-    """Removing the first token's MLP output affects RoPE 1249 times more than DroPE.
-
-    Source: 004, 6.3 Results.
-    Failure: control.
-    """
+    """Removing the first token's MLP output affects RoPE 1249 times more than DroPE."""
     four = pick(bos_ablation_contrasts, ablation="bos_mlp_spike_layer")
     six = pick(bos_ablation_contrasts, ablation="layer1_bos_only")
     return judge(
@@ -229,11 +203,9 @@ def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.Data
     )
 
 
+@claim("004, 6.4 Interpretation")
 def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
-    """The write scores refute the hypothesis that sinks attend without writing.
-
-    Source: 004, 6.4 Interpretation.
-    """
+    """The write scores refute the hypothesis that sinks attend without writing."""
     rows = {model: pick(bos_value_norms, positional=model, layer=2) for model in PAIR}
     published = sink_rate_layers[sink_rate_layers["layer"].isin(bos_value_norms["layer"])]
     sinks = published.loc[published[["rope", "drope"]].min(axis=1) > 90, "layer"].tolist()
@@ -250,12 +222,9 @@ def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataF
     )
 
 
+@claim("004, 6.4 Interpretation", failure="control")
 def c004_mlp_is_the_difference(bos_ablation_contrasts: pd.DataFrame) -> Verdict:
-    """The models differ in what the MLP does at the first token, not in attention or values.
-
-    Source: 004, 6.4 Interpretation.
-    Failure: control.
-    """
+    """The models differ in what the MLP does at the first token, not in attention or values."""
     four, five, six = (
         pick(bos_ablation_contrasts, ablation=name)
         for name in ("bos_mlp_spike_layer", "bos_value_all_layers", "layer1_bos_only")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.statistics.rounding import Interval
 
 EFFECTS = Artifact("layer1_effects")
@@ -32,14 +34,11 @@ c004_layer1_ratios = Cells(
 )
 
 
+@claim("004, 7.4 Key Findings", failure="reading")
 def c004_mlp_over_attention(
     layer1_contrasts: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame, drope_stated: pd.DataFrame
 ) -> list[Verdict]:
-    """RoPE's layer-1 MLP is 725 times more critical than its attention.
-
-    Source: 004, 7.4 Key Findings.
-    Failure: reading.
-    """
+    """RoPE's layer-1 MLP is 725 times more critical than its attention."""
     row = _contrast(layer1_contrasts, "mlp_over_attention", "RoPE")
     stated = quote(drope_stated, statement="s7_4_rope_mlp_over_attention")
     mlp, attention = (
@@ -71,30 +70,24 @@ def c004_mlp_over_attention(
     ]
 
 
+@claim("004, 7.4 Key Findings", failure="overreach")
 def c004_drope_uniform(
     layer1_effects: pd.DataFrame,
     layer1_contrasts: pd.DataFrame,
     layer1_task_shares: pd.DataFrame,
     drope_stated: pd.DataFrame,
-) -> list[Verdict]:
-    """In DroPE, MLP and attention of layer 1 are equally important, about 201 times each.
-
-    Source: 004, 7.4 Key Findings.
-    Failure: overreach.
-    """
+) -> Iterator[Verdict]:
+    """In DroPE, MLP and attention of layer 1 are equally important, about 201 times each."""
     stated = quote(drope_stated, statement="s7_4_drope_either")
     names = {"layer1_mlp": "MLP", "layer1_attn": "attention"}
-    verdicts = []
     for condition, name in names.items():
         row = pick(layer1_effects, condition=condition, positional="DroPE")
-        verdicts.append(
-            about(
-                stated,
-                row["ratio"],
-                reason=f"The perplexities give {row['ratio']:.1f}.",
-                key=condition,
-                statement=f"Removing DroPE's layer-1 {name} raises perplexity about 201 times.",
-            )
+        yield about(
+            stated,
+            row["ratio"],
+            reason=f"The perplexities give {row['ratio']:.1f}.",
+            key=condition,
+            statement=f"Removing DroPE's layer-1 {name} raises perplexity about 201 times.",
         )
     both = pick(layer1_effects, condition="layer1_both", positional="DroPE")
     sum_of = _contrast(layer1_contrasts, "additivity", "DroPE")
@@ -102,28 +95,23 @@ def c004_drope_uniform(
         (layer1_task_shares["positional"] == "DroPE") & layer1_task_shares["condition"].isin(list(names))
     ]
     zero = int((alone["right_high"] == 0).sum())
-    verdicts.append(
-        judge(
-            sum_of["nats_ratio"] > 0.9,
-            f"Removing both raises perplexity {both['ratio_printed']}, {both['nats']:.2f} nats where the two alone "
-            f"add up to {sum_of['second_nats']:.2f}; with either removed {zero} of {len(alone)} task results are 0%. "
-            "Equal effects at a ceiling say that both are needed, not that they matter equally.",
-            otherwise="not supported",
-            recomputed=f"{100 * sum_of['nats_ratio']:.0f}% of the sum",
-            key="equal",
-            statement="The equal ratios show equal importance of MLP and attention.",
-        )
+    yield judge(
+        sum_of["nats_ratio"] > 0.9,
+        f"Removing both raises perplexity {both['ratio_printed']}, {both['nats']:.2f} nats where the two alone "
+        f"add up to {sum_of['second_nats']:.2f}; with either removed {zero} of {len(alone)} task results are 0%. "
+        "Equal effects at a ceiling say that both are needed, not that they matter equally.",
+        otherwise="not supported",
+        recomputed=f"{100 * sum_of['nats_ratio']:.0f}% of the sum",
+        key="equal",
+        statement="The equal ratios show equal importance of MLP and attention.",
     )
-    return verdicts
 
 
+@claim("004, 7.4 Key Findings")
 def c004_drope_more_resilient(
     layer1_contrasts: pd.DataFrame, layer1_task_shares: pd.DataFrame, drope_stated: pd.DataFrame
 ) -> list[Verdict]:
-    """DroPE is 9 times more resilient to removing the layer-1 MLP.
-
-    Source: 004, 7.4 Key Findings.
-    """
+    """DroPE is 9 times more resilient to removing the layer-1 MLP."""
     row = _contrast(layer1_contrasts, "mlp_rope_over_drope")
     stated = quote(drope_stated, statement="s7_4_resilience_ratio")
     tasks = layer1_task_shares[layer1_task_shares["condition"] == "layer1_mlp"]
@@ -156,11 +144,9 @@ def c004_drope_more_resilient(
     ]
 
 
+@claim("004, 7.5 Interpretation")
 def c004_total_criticality(layer1_contrasts: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
-    """The total effect of DroPE's layer 1 is 9 times lower than that of RoPE's MLP alone.
-
-    Source: 004, 7.5 Interpretation.
-    """
+    """The total effect of DroPE's layer 1 is 9 times lower than that of RoPE's MLP alone."""
     row = _contrast(layer1_contrasts, "rope_mlp_over_drope_both")
     return compare(
         quote(drope_stated, statement="s7_5_total_gap"),
@@ -171,11 +157,9 @@ def c004_total_criticality(layer1_contrasts: pd.DataFrame, drope_stated: pd.Data
     )
 
 
+@claim("004, 7.5 Interpretation")
 def c004_position_in_mlp(layer1_contrasts: pd.DataFrame, layer1_effects: pd.DataFrame) -> Verdict:
-    """RoPE keeps positional processing in the layer-1 MLP, DroPE spreads it over MLP and attention.
-
-    Source: 004, 7.5 Interpretation.
-    """
+    """RoPE keeps positional processing in the layer-1 MLP, DroPE spreads it over MLP and attention."""
     shares = {
         model: 100 * float(_contrast(layer1_contrasts, "bos_only_over_mlp", model)["nats_ratio"]) for model in PAIR
     }
@@ -199,11 +183,9 @@ def c004_position_in_mlp(layer1_contrasts: pd.DataFrame, layer1_effects: pd.Data
     )
 
 
+@claim("004, 7.5 Interpretation")
 def c004_positional_substitute(drope_stated: pd.DataFrame) -> Verdict:
-    """DroPE's massive values in layer 1 serve as a substitute for positional encoding.
-
-    Source: 004, 7.5 Interpretation.
-    """
+    """DroPE's massive values in layer 1 serve as a substitute for positional encoding."""
     stated = quote(drope_stated, statement="s7_5_layer1_ratio")
     return untestable(
         f"Counts that differ {stated.printed} and ablations that break every task say nothing about position. "

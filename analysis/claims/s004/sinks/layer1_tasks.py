@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, equivalent, judge, pick
+from boundpaper.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, claim, equivalent, judge, pick
 from boundpaper.claims.said import said
 from boundpaper.claims.words import listed, p
 
@@ -19,14 +21,11 @@ c004_layer1_task_baselines = Cells(
 )
 
 
+@claim("004, 7.4 Key Findings")
 def c004_attention_preserves_parametric(
     layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame
-) -> list[Verdict]:
-    """Removing RoPE's layer-1 attention preserves the parametric tasks.
-
-    Source: 004, 7.4 Key Findings.
-    """
-    verdicts = []
+) -> Iterator[Verdict]:
+    """Removing RoPE's layer-1 attention preserves the parametric tasks."""
     for task in ("cities", "sports"):
         base, hit = (
             pick(layer1_task_shares, positional="RoPE", condition=condition, task=task)
@@ -40,7 +39,7 @@ def c004_attention_preserves_parametric(
             f"read, {_read(base)} before and {_read(hit)} after, with chance at {base['chance']:.0f}%: "
             f"{max(float(hit['lost']), 0):.0f}% of what lay above chance is lost"
         )
-        verdicts.append(
+        yield (
             equivalent(
                 (100 * float(test["ci_low"]), 100 * float(test["ci_high"])),
                 EQUIVALENT,
@@ -64,7 +63,6 @@ def c004_attention_preserves_parametric(
                 statement=f"RoPE's {task} task is preserved.",
             )
         )
-    return verdicts
 
 
 def _read(row: pd.Series) -> str:
@@ -73,11 +71,9 @@ def _read(row: pd.Series) -> str:
     return f"{most} of {row['items']}" if fewest == most else f"{fewest} to {most} of {row['items']}"
 
 
+@claim("004, 7.4 Key Findings")
 def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame) -> Verdict:
-    """Removing RoPE's layer-1 attention destroys passkey retrieval.
-
-    Source: 004, 7.4 Key Findings.
-    """
+    """Removing RoPE's layer-1 attention destroys passkey retrieval."""
     base, hit = (
         pick(layer1_task_shares, positional="RoPE", condition=condition, task="passkey")
         for condition in ("baseline", "layer1_attn")
@@ -94,11 +90,9 @@ def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_tas
     )
 
 
+@claim("004, 7.4 Key Findings")
 def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
-    """Any ablation of DroPE's layer 1 destroys all tasks.
-
-    Source: 004, 7.4 Key Findings.
-    """
+    """Any ablation of DroPE's layer 1 destroys all tasks."""
     rows = layer1_task_shares[
         (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] != "baseline")
     ]
@@ -120,11 +114,9 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.D
     )
 
 
+@claim("004, 7.5 Interpretation and Looking at this deeper")
 def c004_attention_unimportant(layer1_task_tests: pd.DataFrame, layer1_effects: pd.DataFrame) -> Verdict:
-    """In RoPE, attention of layer 1 is relatively unimportant, almost decorative.
-
-    Source: 004, 7.5 Interpretation and Looking at this deeper.
-    """
+    """In RoPE, attention of layer 1 is relatively unimportant, almost decorative."""
     rows = layer1_task_tests[
         layer1_task_tests["comparison"].str.startswith("RoPE")
         & layer1_task_tests["comparison"].str.contains("layer1_attn")

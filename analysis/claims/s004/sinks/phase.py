@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Relation, Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, judge, pick, quote, untestable
 
 PHASE = (  # quantity of the published series, metric of the table
     ("peak_norm", "peak_bos_norm"),
@@ -33,38 +35,29 @@ c004_phase_cells = Cells(
 )
 
 
-def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
-    """The spike layer, the first where the first token's norm is more than twice that of other tokens, is 1 and 2.
-
-    Source: 004, 5.4 Additional Phase Metrics.
-    """
+@claim("004, 5.4 Additional Phase Metrics")
+def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -> Iterator[Verdict]:
+    """The spike layer, the first where the first token's norm is more than twice that of other tokens, is 1 and 2."""
     limit = quote(drope_stated, statement="s5_4_spike_ratio")
-    verdicts = []
     for model in PAIR:
         name = model.lower()
         first = _of(phase_metrics, "spike_first_above", name)
         largest = _of(phase_metrics, "spike_largest_ratio", name)
         ratios = [_of(phase_metrics, f"ratio_layer_{layer}", name) for layer in (0, 1, 2)]
-        verdicts.append(
-            compare(
-                quote(drope_stated, statement=f"s5_4_{name}_spike_layer"),
-                first,
-                reason=f"The published ratios of layers 0 to 2 are {', '.join(f'{ratio:.1f}' for ratio in ratios)}: "
-                f"the first above {limit.number:g} is layer {first:.0f}, the largest layer {largest:.0f}.",
-                places=0,
-                key=name,
-                statement=f"{model}'s norm ratio first exceeds {limit.printed} in the layer printed.",
-            )
+        yield compare(
+            quote(drope_stated, statement=f"s5_4_{name}_spike_layer"),
+            first,
+            reason=f"The published ratios of layers 0 to 2 are {', '.join(f'{ratio:.1f}' for ratio in ratios)}: "
+            f"the first above {limit.number:g} is layer {first:.0f}, the largest layer {largest:.0f}.",
+            places=0,
+            key=name,
+            statement=f"{model}'s norm ratio first exceeds {limit.printed} in the layer printed.",
         )
-    return verdicts
 
 
+@claim("004, 5.4 Additional Phase Metrics", failure="reading")
 def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
-    """DroPE delays the spike of the first token by a layer.
-
-    Source: 004, 5.4 Additional Phase Metrics.
-    Failure: reading.
-    """
+    """DroPE delays the spike of the first token by a layer."""
     rise = {model: _of(phase_metrics, "spike_largest_rise", model.lower()) for model in PAIR}
     before, after = (_of(phase_metrics, f"norm_layer_{layer}", "drope") for layer in (0, 1))
     largest = int(_of(phase_metrics, "spike_largest_ratio", "drope"))
@@ -82,11 +75,9 @@ def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) 
     )
 
 
+@claim("004, 5.4 Additional Phase Metrics")
 def c004_peak_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """DroPE's peak norm of the first token is 47% lower than RoPE's.
-
-    Source: 004, 5.4 Additional Phase Metrics.
-    """
+    """DroPE's peak norm of the first token is 47% lower than RoPE's."""
     gap = _of(phase_summary, "peak_gap_percent")
     precision = pick(drope_protocols, section="5 (phase metrics)")["precision"]
     return compare(
@@ -96,12 +87,9 @@ def c004_peak_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame, drope
     )
 
 
+@claim("004, 5.4 Additional Phase Metrics", failure="control")
 def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """The lower peak suggests that DroPE concentrates less in the first token than RoPE.
-
-    Source: 004, 5.4 Additional Phase Metrics.
-    Failure: control.
-    """
+    """The lower peak suggests that DroPE concentrates less in the first token than RoPE."""
     same, precision = _same_run(drope_protocols)
     gap = _of(phase_summary, "peak_gap_percent")
     return judge(
@@ -125,23 +113,18 @@ def _same_run(drope_protocols: pd.DataFrame) -> tuple[bool, str]:
     return rope.removeprefix("RoPE ") == drope.removeprefix("DroPE "), precision
 
 
+@claim("004, 5.4 Additional Phase Metrics")
 def c004_entropy_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
-    """DroPE's smallest entropy is 16 times RoPE's.
-
-    Source: 004, 5.4 Additional Phase Metrics.
-    """
+    """DroPE's smallest entropy is 16 times RoPE's."""
     ratio = _of(phase_summary, "min_entropy_ratio")
     return compare(
         quote(drope_stated, statement="s5_4_entropy_ratio"), ratio, reason=f"The published minima give {ratio:.2f}."
     )
 
 
+@claim("004, 5.4 Additional Phase Metrics", failure="control")
 def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """DroPE's larger smallest entropy means that its representations stay more distributed than RoPE's.
-
-    Source: 004, 5.4 Additional Phase Metrics.
-    Failure: control.
-    """
+    """DroPE's larger smallest entropy means that its representations stay more distributed than RoPE's."""
     same, precision = _same_run(drope_protocols)
     ratio = _of(phase_summary, "min_entropy_ratio")
     return judge(
@@ -154,11 +137,9 @@ def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: 
     )
 
 
+@claim("004, 5.1 Background")
 def c004_entropy_formula(entropy_room: pd.DataFrame) -> Verdict:
-    """The entropy is that of the singular values divided by their sum.
-
-    Source: 004, 5.1 Background.
-    """
+    """The entropy is that of the singular values divided by their sum."""
     row = pick(entropy_room, positional="DroPE", layer=2)
     return untestable(
         f"The published {row['entropy']:.3f} of DroPE's layer 2 puts at least {100 * row['largest_share']:.1f}% on "
@@ -168,11 +149,9 @@ def c004_entropy_formula(entropy_room: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 5.4 Additional Phase Metrics, Figure 14")
 def c004_fig14_profiles(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
-    """The norm of the first token has similar profiles over layers in both models.
-
-    Source: 004, 5.4 Additional Phase Metrics, Figure 14.
-    """
+    """The norm of the first token has similar profiles over layers in both models."""
     first, last = ({_of(phase_metrics, f"plateau_{end}", model.lower()) for model in PAIR} for end in ("first", "last"))
     r = float(phase_layers["norm_rope"].corr(phase_layers["norm_drope"]))
     return judge(
@@ -184,11 +163,9 @@ def c004_fig14_profiles(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame)
     )
 
 
+@claim("004, 5.4 Additional Phase Metrics, Figure 14")
 def c004_fig14_later_peak(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
-    """DroPE's norm peaks slightly later than RoPE's.
-
-    Source: 004, 5.4 Additional Phase Metrics, Figure 14.
-    """
+    """DroPE's norm peaks slightly later than RoPE's."""
     layers = {model: int(_of(phase_metrics, "peak_norm_layer", model.lower())) for model in PAIR}
     norms = phase_layers.set_index("layer")["norm_drope"]
     second = norms.drop(layers["DroPE"]).sort_values(ascending=False)
@@ -204,11 +181,9 @@ def c004_fig14_later_peak(phase_metrics: pd.DataFrame, phase_layers: pd.DataFram
     )
 
 
+@claim("004, 5.4 Additional Phase Metrics, Figure 15")
 def c004_fig15_higher_throughout(phase_metrics: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
-    """DroPE's entropy is the higher one in every layer.
-
-    Source: 004, 5.4 Additional Phase Metrics, Figure 15.
-    """
+    """DroPE's entropy is the higher one in every layer."""
     more = _of(phase_metrics, "layers_with_more_entropy", "drope")
     less = _of(phase_metrics, "layers_with_more_entropy", "rope")
     rope, drope = (_of(phase_metrics, "entropy_layer_0", model.lower()) for model in PAIR)

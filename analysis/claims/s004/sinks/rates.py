@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims._origins import caveat, unrotated
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Verdict, about, judge, pick, quote
+from boundpaper.claims import Verdict, about, claim, judge, pick, quote
 from boundpaper.claims.judge import compare
 from boundpaper.claims.words import listed, p
 
@@ -18,11 +20,9 @@ def _of(frame: pd.DataFrame, quantity: str, value: str = "value") -> float:
     return float(pick(frame, quantity=quantity)[value])
 
 
+@claim("004, 5.1 Background")
 def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
-    """A head counts as a sink when its mean attention to the first token exceeds the threshold.
-
-    Source: 004, 5.1 Background.
-    """
+    """A head counts as a sink when its mean attention to the first token exceeds the threshold."""
     prose = pick(drope_stated, statement="s5_1_sink_threshold")
     keys = ("s5_1_sink_threshold_formula", "s5_2_sink_threshold_comment", "s5_2_sink_threshold_code")
     others = [pick(drope_stated, statement=key) for key in keys]
@@ -39,12 +39,9 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 5.1 Background", failure="control")
 def c004_sink_threshold_disproportionate(sink_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
-    """Heads above the threshold give the first token a disproportionate share of their attention.
-
-    Source: 004, 5.1 Background.
-    Failure: control.
-    """
+    """Heads above the threshold give the first token a disproportionate share of their attention."""
     threshold = quote(drope_stated, statement="s5_1_sink_threshold").number
     shortest, longest = _of(sink_summary, "even_score_shortest"), _of(sink_summary, "even_score_longest")
     return judge(
@@ -58,16 +55,14 @@ def c004_sink_threshold_disproportionate(sink_summary: pd.DataFrame, drope_state
     )
 
 
+@claim("004, 5.2 Method")
 def c004_attention_by_hand(
     models: pd.DataFrame,
     drope_attention_origins: pd.DataFrame,
     drope_first_sink_rates: pd.DataFrame,
     sink_rate_layers: pd.DataFrame,
 ) -> Verdict:
-    """The sink rates of the rotary model are those of its attention, computed by hand from queries and keys.
-
-    Source: 004, 5.2 Method.
-    """
+    """The sink rates of the rotary model are those of its attention, computed by hand from queries and keys."""
     encoding = pick(models, model="llama2-7b-rope")["position_encoding"]
     shown = pick(drope_attention_origins, experiment="4", run="printed", positional="RoPE")
     own = 100 * float(drope_first_sink_rates["value"].mean())
@@ -86,12 +81,9 @@ def c004_attention_by_hand(
     )
 
 
-def c004_sink_rate_cells(sink_rate_bands: pd.DataFrame, drope_sink_rates: pd.DataFrame) -> list[Verdict]:
-    """The sink rates in the table are those of the published series.
-
-    Source: 004, 5.3 Results, sink-rate table.
-    """
-    verdicts = []
+@claim("004, 5.3 Results, sink-rate table")
+def c004_sink_rate_cells(sink_rate_bands: pd.DataFrame, drope_sink_rates: pd.DataFrame) -> Iterator[Verdict]:
+    """The sink rates in the table are those of the published series."""
     for _, row in sink_rate_bands.iterrows():
         name = "all layers" if row["layers"] == "average" else f"layer {row['layers']}"
         key = f"{row['positional']}-{row['layers']}"
@@ -99,34 +91,27 @@ def c004_sink_rate_cells(sink_rate_bands: pd.DataFrame, drope_sink_rates: pd.Dat
         statement = f"The sink rate of {row['positional']} in {name} is {row['printed_text']}."
         if printed.value is not None:
             reason = f"The published rates average {row['mean']:.2f}% there."
-            verdicts.append(
-                compare(printed, row["mean"], reason=reason, key=key, statement=statement, kind="cell check")
-            )
+            yield compare(printed, row["mean"], reason=reason, key=key, statement=statement, kind="cell check")
             continue
-        verdicts.append(
-            Verdict(
-                verdict=row["agreement"],
-                reason=f"The published rates run from {row['smallest']:.2f}% to {row['largest']:.2f}% in these layers.",
-                reported=row["printed_text"],
-                recomputed=f"{row['smallest']:.1f}-{row['largest']:.1f}%",
-                key=key,
-                statement=statement,
-                kind="cell check",
-            )
+        yield Verdict(
+            verdict=row["agreement"],
+            reason=f"The published rates run from {row['smallest']:.2f}% to {row['largest']:.2f}% in these layers.",
+            reported=row["printed_text"],
+            recomputed=f"{row['smallest']:.1f}-{row['largest']:.1f}%",
+            key=key,
+            statement=statement,
+            kind="cell check",
         )
-    return verdicts
 
 
+@claim("004, 5.3 Results")
 def c004_sink_rates_high(
     sink_summary: pd.DataFrame,
     sink_rate_layers: pd.DataFrame,
     drope_first_sink_rates: pd.DataFrame,
     drope_attention: pd.DataFrame,
 ) -> Verdict:
-    """Both models have high sink rates in nearly all layers, so removing the rotation does not remove sinks.
-
-    Source: 004, 5.3 Results.
-    """
+    """Both models have high sink rates in nearly all layers, so removing the rotation does not remove sinks."""
     layers, high = _of(sink_summary, "layers"), _of(sink_summary, "layers_above_90_in_both")
     own = drope_first_sink_rates.merge(sink_rate_layers, on="layer")
     sure = int(((own["value"] > HIGH) & (own["drope"] > 100 * HIGH)).sum())
@@ -144,62 +129,48 @@ def c004_sink_rates_high(
     )
 
 
+@claim("004, 5.3 Results, Figure 12")
 def c004_fig12_converge(
     sink_rate_layers: pd.DataFrame,
     sink_summary: pd.DataFrame,
     drope_sink_rates: pd.DataFrame,
     drope_captions: pd.DataFrame,
-) -> list[Verdict]:
-    """Both models converge to a sink rate of about 97% by layer 2.
-
-    Source: 004, 5.3 Results, Figure 12.
-    """
+) -> Iterator[Verdict]:
+    """Both models converge to a sink rate of about 97% by layer 2."""
     level = quote(drope_captions, statement="fig_12_sink_rate")
     layer = int(quote(drope_captions, statement="fig_12_layer").number)
     row = pick(sink_rate_layers, layer=layer)
-    verdicts = []
     for model in PAIR:
         later = _of(sink_summary, f"{model.lower()}_after_layer_1")
         whole = quote(drope_sink_rates, layers="average", positional=model).printed
-        verdicts.append(
-            about(
-                level,
-                later,
-                reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from "
-                f"there on; the printed average over all layers, layers 0 and 1 included, is {whole}.",
-                key=model.lower(),
-                statement=f"{model}'s sink rate is about {level.number:.0f}% from layer {layer} on.",
-            )
+        yield about(
+            level,
+            later,
+            reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from "
+            f"there on; the printed average over all layers, layers 0 and 1 included, is {whole}.",
+            key=model.lower(),
+            statement=f"{model}'s sink rate is about {level.number:.0f}% from layer {layer} on.",
         )
-    return verdicts
 
 
-def c004_sink_rates_about_97(drope_sink_rates: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
-    """Both models have sink rates of about 97%.
-
-    Source: 004, 6.1 Motivation.
-    """
+@claim("004, 6.1 Motivation")
+def c004_sink_rates_about_97(drope_sink_rates: pd.DataFrame, drope_stated: pd.DataFrame) -> Iterator[Verdict]:
+    """Both models have sink rates of about 97%."""
     level = quote(drope_stated, statement="s6_1_sink_rate")
-    verdicts = []
     for model in PAIR:
         average = quote(drope_sink_rates, layers="average", positional=model)
-        verdicts.append(
-            about(
-                level,
-                average.number,
-                reason=f"The sink-rate table gives {average.printed}.",
-                key=model.lower(),
-                statement=f"{model}'s sink rate is about {level.number:.0f}%.",
-            )
+        yield about(
+            level,
+            average.number,
+            reason=f"The sink-rate table gives {average.printed}.",
+            key=model.lower(),
+            statement=f"{model}'s sink rate is about {level.number:.0f}%.",
         )
-    return verdicts
 
 
+@claim("004, 5.5 Interpretation")
 def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests: pd.DataFrame) -> Verdict:
-    """The sink rates of the two models are nearly identical.
-
-    Source: 004, 5.5 Interpretation.
-    """
+    """The sink rates of the two models are nearly identical."""
     apart = _of(sink_summary, "layers_apart")
     one = pick(sink_rate_tests, comparison="layer 1")
     return judge(
@@ -217,13 +188,11 @@ def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests
     )
 
 
+@claim("004, 6.5 The Massive Activation Connection")
 def c004_later_layers_free(
     sink_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
-    """Early processing in DroPE leaves the later layers free for attention to content.
-
-    Source: 004, 6.5 The Massive Activation Connection.
-    """
+    """Early processing in DroPE leaves the later layers free for attention to content."""
     later = write_layers[write_layers["layer"] >= 2]
     rope, drope = 100 * later["mass_rope"].mean(), 100 * later["mass_drope"].mean()
     rates = [_of(sink_summary, f"{model}_after_layer_1") for model in ("rope", "drope")]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Verdict, compare, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics import bound_holds, p_bound
 
@@ -17,11 +19,9 @@ BOUNDS = {  # what the source compares, comparison of our test
 }
 
 
+@claim("004, 3.1 Method")
 def c004_disruption_settings(drope_stated: pd.DataFrame, disruption_trials: pd.DataFrame) -> Verdict:
-    """The disruption was repeated with ten random seeds.
-
-    Source: 004, 3.1 Method.
-    """
+    """The disruption was repeated with ten random seeds."""
     stated = quote(drope_stated, statement="s3_1_seeds")
     seeds = [int(count) for count in disruption_trials["seeds"]]
     control = bool((disruption_trials["massive_values"] == 1).all())
@@ -35,11 +35,9 @@ def c004_disruption_settings(drope_stated: pd.DataFrame, disruption_trials: pd.D
     )
 
 
+@claim("004, 3.1 Method")
 def c004_massive_minus_random(disruption_trials: pd.DataFrame) -> Verdict:
-    """A larger difference between massive and random disruption means more reliance on massive values in particular.
-
-    Source: 004, 3.1 Method.
-    """
+    """A larger difference between massive and random disruption means more reliance on massive values in particular."""
     nats = {str(row["positional"]): row["random_nats"] for _, row in disruption_trials.iterrows()}
     return untestable(
         f"The control zeroes as many random dimensions, which costs {nats['RoPE']:.3f} and {nats['DroPE']:.3f} nats, "
@@ -48,39 +46,32 @@ def c004_massive_minus_random(disruption_trials: pd.DataFrame) -> Verdict:
     )
 
 
-def c004_p_bounds(drope_disruption_statistics: pd.DataFrame, disruption_tests: pd.DataFrame) -> list[Verdict]:
-    """The three p-values lie below the bounds that are printed for them.
-
-    Source: 004, 3.2 Results.
-    """
-    verdicts = []
+@claim("004, 3.2 Results")
+def c004_p_bounds(drope_disruption_statistics: pd.DataFrame, disruption_tests: pd.DataFrame) -> Iterator[Verdict]:
+    """The three p-values lie below the bounds that are printed for them."""
     for (statistic, comparison), words in BOUNDS.items():
         bound = quote(drope_disruption_statistics, statistic=statistic, comparison=comparison)
         tests = disruption_tests[disruption_tests["unit"] == "seed"]
         test = pick(tests, comparison=words)
         p = float(test["p_value"])
-        verdicts.append(
-            judge(
-                bound_holds(p, bound.number),
-                f"The same test on the published trials gives p = {p:.2g}; the tightest true bound by a power of ten "
-                "is "
-                f"{p_bound(p)}.",
-                reported=f"p {bound.printed}",
-                recomputed=f"{p:.2g}",
-                n=int(test["n"]),
-                p_value=p,
-                key=f"{statistic}-{comparison.replace(' ', '-')}",
-                statement=f"{words}: p {bound.printed}.",
-            )
+        yield judge(
+            bound_holds(p, bound.number),
+            f"The same test on the published trials gives p = {p:.2g}; the tightest true bound by a power of ten "
+            "is "
+            f"{p_bound(p)}.",
+            reported=f"p {bound.printed}",
+            recomputed=f"{p:.2g}",
+            n=int(test["n"]),
+            p_value=p,
+            key=f"{statistic}-{comparison.replace(' ', '-')}",
+            statement=f"{words}: p {bound.printed}.",
         )
-    return verdicts
 
 
+@claim("004, 3.2 Results", failure="unit")
 def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.DataFrame) -> Verdict:
-    """Tests over ten seeds show that massive disruption differs from random disruption, and the models from each other.
-
-    Source: 004, 3.2 Results.
-    Failure: unit.
+    """Tests over ten seeds show that massive disruption differs from random disruption, and the models from each
+    other.
     """
     texts = pick(disruption_tests, comparison="RoPE against DroPE: massive less random", test="log_perplexity_contrast")
     values = [int(count) for count in disruption_trials["massive_values"]]
@@ -99,14 +90,11 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
     )
 
 
+@claim("004, 3.2 Results", failure="unit")
 def c004_cohens_d(
     drope_disruption_statistics: pd.DataFrame, disruption_trials: pd.DataFrame, disruption_tests: pd.DataFrame
 ) -> Verdict:
-    """The effect size exceeds d = 1000.
-
-    Source: 004, 3.2 Results.
-    Failure: unit.
-    """
+    """The effect size exceeds d = 1000."""
     seeds = disruption_tests[disruption_tests["unit"] == "seed"]
     own = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
     alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
@@ -125,14 +113,11 @@ def c004_cohens_d(
     )
 
 
+@claim("004, 3.2 Results", failure="unit")
 def c004_reliance(
     drope_disruption_statistics: pd.DataFrame, disruption_ratios: pd.DataFrame, disruption_by_text: pd.DataFrame
 ) -> list[Verdict]:
-    """The model with rotary positions relies 82 times more on massive values.
-
-    Source: 004, 3.2 Results.
-    Failure: unit.
-    """
+    """The model with rotary positions relies 82 times more on massive values."""
     reported = quote(drope_disruption_statistics, statistic="reliance_ratio")
     ratios = disruption_ratios.set_index("text")
     chosen = disruption_by_text.loc[disruption_by_text["selected"].astype(bool), "text"].iloc[0]
@@ -162,11 +147,9 @@ def c004_reliance(
     ]
 
 
+@claim("004, One Weird Paradox and Figure 3")
 def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
-    """Zeroing the massive dimensions breaks RoPE but only degrades DroPE, for which it is not so bad.
-
-    Source: 004, One Weird Paradox and Figure 3.
-    """
+    """Zeroing the massive dimensions breaks RoPE but only degrades DroPE, for which it is not so bad."""
     drope = disruption_by_text[disruption_by_text["positional"] == "DroPE"]
     rope = disruption_by_text[disruption_by_text["positional"] == "RoPE"]
     words = ", ".join(f"{row['massive_ratio']:.0f} times ({row['text']})" for _, row in drope.iterrows())
@@ -181,52 +164,44 @@ def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 3.3 Consistency")
 def c004_text_types(
     drope_disruption_texts_reported: pd.DataFrame,
     disruption_by_text: pd.DataFrame,
     disruption_ratios: pd.DataFrame,
     drope_text_repeats: pd.DataFrame,
-) -> list[Verdict]:
-    """The results hold across text types.
-
-    Source: 004, 3.3 Consistency.
-    """
-    verdicts = []
+) -> Iterator[Verdict]:
+    """The results hold across text types."""
     for model in PAIR:
         printed = drope_disruption_texts_reported[drope_disruption_texts_reported["positional"] == model]
         rows = disruption_by_text[disruption_by_text["positional"] == model]
         spread, stated = (float(values.max() / values.min()) for values in (rows["massive_increase"], printed["value"]))
-        verdicts.append(
-            judge(
-                spread <= stated + 0.05,
-                f"The largest printed increase is {stated:.2f} times the smallest, of the published ones {spread:.1f} "
-                f"times: {rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %.",
-                reported=" and ".join(printed["printed"]),
-                recomputed=f"{spread:.1f} times",
-                n=len(rows),
-                key=model,
-                statement=f"The disruption of {model} is of the same size on every text type.",
-            )
+        yield judge(
+            spread <= stated + 0.05,
+            f"The largest printed increase is {stated:.2f} times the smallest, of the published ones {spread:.1f} "
+            f"times: {rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %.",
+            reported=" and ".join(printed["printed"]),
+            recomputed=f"{spread:.1f} times",
+            n=len(rows),
+            key=model,
+            statement=f"The disruption of {model} is of the same size on every text type.",
         )
     more = [(str(row["text"]), float(row["difference_nats"])) for _, row in disruption_ratios.iterrows()]
     every = all(nats > 0 for _, nats in more)
     repeats = drope_text_repeats.loc[drope_text_repeats["experiment"].astype(str) == "2", "repeats"]
     kinds = bool((repeats == 1).any())
-    verdicts.append(
-        judge(
-            every and kinds,
-            f"RoPE less DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in more)}."
-            + (
-                ""
-                if kinds
-                else f" But the texts of every set are one passage repeated {repeats.min()} to {repeats.max()} times: "
-                "these are three sets of repeated sentences, not types of text."
-            ),
-            otherwise="not supported" if every else "contradicted",
-            failure="control" if every else "",
-            n=len(more),
-            key="order",
-            statement="RoPE loses more than DroPE on every text type.",
-        )
+    yield judge(
+        every and kinds,
+        f"RoPE less DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in more)}."
+        + (
+            ""
+            if kinds
+            else f" But the texts of every set are one passage repeated {repeats.min()} to {repeats.max()} times: "
+            "these are three sets of repeated sentences, not types of text."
+        ),
+        otherwise="not supported" if every else "contradicted",
+        failure="control" if every else "",
+        n=len(more),
+        key="order",
+        statement="RoPE loses more than DroPE on every text type.",
     )
-    return verdicts

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, quote
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, quote
 from boundpaper.claims.terms import percent_change
 
 DISRUPTION = Artifact("drope_disruption", "the table of disruption")
@@ -75,30 +77,26 @@ c004_increase_cells = Cells(
 )
 
 
-def c004_text_cells(drope_disruption_texts_reported: pd.DataFrame, disruption_by_text: pd.DataFrame) -> list[Verdict]:
-    """The increases by text type are those of the published perplexities.
-
-    Source: 004, 3.3 Consistency.
-    """
-    verdicts = []
+@claim("004, 3.3 Consistency")
+def c004_text_cells(
+    drope_disruption_texts_reported: pd.DataFrame, disruption_by_text: pd.DataFrame
+) -> Iterator[Verdict]:
+    """The increases by text type are those of the published perplexities."""
     for _, row in disruption_by_text.iterrows():
         reported = quote(drope_disruption_texts_reported, text=row["text"], positional=row["positional"])
         digits = reported.printed.strip("+%").replace(",", "")
         unit = 10.0 ** (len(digits) - len(digits.rstrip("0")))
         near = abs(row["massive_increase"] - reported.number) <= unit / 2
-        verdicts.append(
-            Verdict(
-                verdict="holds" if near else "contradicted",
-                reason=f"Published: {row['baseline_ppl']:.3f} to {row['massive_ppl']:,.1f}, "
-                f"{row['massive_ratio']:,.0f} times; the printed value is taken as rounded to {unit:,.0f}.",
-                reported=reported.printed,
-                recomputed=f"{row['massive_increase']:,.0f}",
-                key=f"{row['positional']}-{row['text']}",
-                statement=f"The increase of {row['positional']} on {row['text']} text.",
-                kind="cell check",
-            )
+        yield Verdict(
+            verdict="holds" if near else "contradicted",
+            reason=f"Published: {row['baseline_ppl']:.3f} to {row['massive_ppl']:,.1f}, "
+            f"{row['massive_ratio']:,.0f} times; the printed value is taken as rounded to {unit:,.0f}.",
+            reported=reported.printed,
+            recomputed=f"{row['massive_increase']:,.0f}",
+            key=f"{row['positional']}-{row['text']}",
+            statement=f"The increase of {row['positional']} on {row['text']} text.",
+            kind="cell check",
         )
-    return verdicts
 
 
 c004_figure_c = Cells(

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import pandas as pd
 
-from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, directed, judge, pick, quote, untestable
+from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, claim, directed, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 TASKS = ("cities", "sports", "imdb", "passkey")
 
 
+@claim("004, 4.1 Background")
 def c004_jin_values(drope_stated: pd.DataFrame) -> list[Verdict]:
-    """Jin et al. found a degradation of about 95 percent for contextual and 11 percent for parametric knowledge.
-
-    Source: 004, 4.1 Background.
-    """
+    """Jin et al. found a degradation of about 95 percent for contextual and 11 percent for parametric knowledge."""
     return [
         untestable(
             "The report quotes means without tasks, models or items; the accuracies per task in the cited paper would "
@@ -29,11 +28,9 @@ def c004_jin_values(drope_stated: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+@claim("004, 4.1 Background")
 def c004_same_methodology(drope_stated: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
-    """The experiment replicates the method of Jin et al.
-
-    Source: 004, 4.1 Background.
-    """
+    """The experiment replicates the method of Jin et al."""
     dims = quote(drope_stated, statement="s4_1_disrupted_dimensions")
     return untestable(
         f"The report states {dims.printed} dimension a head set to its mean, and the tasks, but neither prompts nor "
@@ -41,11 +38,9 @@ def c004_same_methodology(drope_stated: pd.DataFrame, drope_captions: pd.DataFra
     )
 
 
+@claim("004, 4.4 Key Findings")
 def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
-    """With rotary positions, disruption costs contextual knowledge more than parametric knowledge, as in Jin et al.
-
-    Source: 004, 4.4 Key Findings.
-    """
+    """With rotary positions, disruption costs contextual knowledge more than parametric knowledge, as in Jin et al."""
     param, context = (
         pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
     )
@@ -70,14 +65,11 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: 
     )
 
 
+@claim("004, 4.4 Key Findings", failure="control")
 def c004_rope_contextual(
     drope_stated: pd.DataFrame, knowledge_categories: pd.DataFrame, knowledge_tasks: pd.DataFrame
 ) -> Verdict:
-    """With rotary positions contextual knowledge degrades by 94.3 percent.
-
-    Source: 004, 4.4 Key Findings.
-    Failure: control.
-    """
+    """With rotary positions contextual knowledge degrades by 94.3 percent."""
     row = pick(knowledge_categories, positional="RoPE", category="contextual")
     imdb = pick(knowledge_tasks, positional="RoPE", task="imdb")
     return judge(
@@ -98,14 +90,11 @@ def c004_rope_contextual(
     )
 
 
+@claim("004, 4.4 Key Findings", failure="control")
 def c004_rope_parametric_only(
     drope_stated: pd.DataFrame, knowledge_categories: pd.DataFrame, knowledge_tasks: pd.DataFrame
 ) -> Verdict:
-    """With rotary positions parametric knowledge degrades by only 24.5 percent.
-
-    Source: 004, 4.4 Key Findings.
-    Failure: control.
-    """
+    """With rotary positions parametric knowledge degrades by only 24.5 percent."""
     row = pick(knowledge_categories, positional="RoPE", category="parametric")
     cities, sports = (pick(knowledge_tasks, positional="RoPE", task=task) for task in ("cities", "sports"))
     return judge(
@@ -121,12 +110,9 @@ def c004_rope_parametric_only(
     )
 
 
+@claim("004, 4.3 Average Degradation by Category and Figure 9", failure="reading")
 def c004_rope_ratio(drope_captions: pd.DataFrame, knowledge_categories: pd.DataFrame) -> Verdict:
-    """With rotary positions contextual knowledge degrades 3.8 times more than parametric knowledge.
-
-    Source: 004, 4.3 Average Degradation by Category and Figure 9.
-    Failure: reading.
-    """
+    """With rotary positions contextual knowledge degrades 3.8 times more than parametric knowledge."""
     param, context = (
         pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
     )
@@ -144,11 +130,9 @@ def c004_rope_ratio(drope_captions: pd.DataFrame, knowledge_categories: pd.DataF
     )
 
 
+@claim("004, 4.4 Key Findings and 4.5 The Passkey Result")
 def c004_rope_passkey(drope_stated: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
-    """With rotary positions passkey retrieval collapses completely, from 100 to 0 percent.
-
-    Source: 004, 4.4 Key Findings and 4.5 The Passkey Result.
-    """
+    """With rotary positions passkey retrieval collapses completely, from 100 to 0 percent."""
     row = pick(knowledge_tasks, positional="RoPE", task="passkey")
     return judge(
         bool(row["disrupted"] == 0 and row["p_holm"] < ALPHA),
@@ -163,11 +147,9 @@ def c004_rope_passkey(drope_stated: pd.DataFrame, knowledge_tasks: pd.DataFrame)
     )
 
 
+@claim("004, Figure 7")
 def c004_fig7_range(drope_captions: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
-    """With rotary positions the contextual tasks degrade by 88 to 100 percent.
-
-    Source: 004, Figure 7.
-    """
+    """With rotary positions the contextual tasks degrade by 88 to 100 percent."""
     rows = knowledge_tasks[(knowledge_tasks["positional"] == "RoPE") & (knowledge_tasks["category"] == "contextual")]
     reported = quote(drope_captions, statement="fig_7_rope_contextual")
     low, high = float(rows["degradation"].min()), float(rows["degradation"].max())
@@ -182,50 +164,40 @@ def c004_fig7_range(drope_captions: pd.DataFrame, knowledge_tasks: pd.DataFrame)
     )
 
 
-def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> list[Verdict]:
-    """DroPE is far more robust than RoPE on all tasks.
-
-    Source: 004, Figure 7.
-    """
-    verdicts = []
+@claim("004, Figure 7")
+def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> Iterator[Verdict]:
+    """DroPE is far more robust than RoPE on all tasks."""
     for task in TASKS:
         tests = knowledge_tests[
             (knowledge_tests["comparison"] == f"RoPE against DroPE, {task}")
             & (knowledge_tests["test"] == "model_difference")
         ]
         if tests.empty:
-            verdicts.append(
-                untestable(
-                    "The printed shares leave out answers that could not be read, and how many is not stored; right "
-                    "answers and answers read, by model and arm, would decide.",
-                    key=task,
-                    statement=f"DroPE loses less than RoPE on the {task} task.",
-                )
-            )
-            continue
-        row = tests.iloc[0]
-        verdicts.append(
-            directed(
-                100 * float(row["estimate"]),
-                (100 * float(row["ci_low"]), 100 * float(row["ci_high"])),
-                1,
-                f"RoPE loses {100 * row['estimate']:.1f} points more than DroPE, interval from "
-                f"{100 * row['ci_low']:.0f} to "
-                f"{100 * row['ci_high']:.0f} points.",
-                recomputed=f"{100 * row['estimate']:.1f} points",
-                n=int(row["n"]),
+            yield untestable(
+                "The printed shares leave out answers that could not be read, and how many is not stored; right "
+                "answers and answers read, by model and arm, would decide.",
                 key=task,
                 statement=f"DroPE loses less than RoPE on the {task} task.",
             )
+            continue
+        row = tests.iloc[0]
+        yield directed(
+            100 * float(row["estimate"]),
+            (100 * float(row["ci_low"]), 100 * float(row["ci_high"])),
+            1,
+            f"RoPE loses {100 * row['estimate']:.1f} points more than DroPE, interval from "
+            f"{100 * row['ci_low']:.0f} to "
+            f"{100 * row['ci_high']:.0f} points.",
+            recomputed=f"{100 * row['estimate']:.1f} points",
+            n=int(row["n"]),
+            key=task,
+            statement=f"DroPE loses less than RoPE on the {task} task.",
         )
-    return verdicts
 
 
+@claim("004, 15 Publication Figures, Figure D")
 def c004_figure_d_sign(drope_figures: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Verdict:
-    """Figure D draws the degradation of accuracy in the sense of the table.
-
-    Source: 004, 15 Publication Figures, Figure D.
-    """
+    """Figure D draws the degradation of accuracy in the sense of the table."""
     drawn = drope_figures[drope_figures["figure"] == "D"]
     lost = drope_knowledge[drope_knowledge["metric"] == "degradation"]
     pairs = drawn.assign(task=drawn["x"].str.lower()).merge(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, quote
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, quote
 from boundpaper.claims.terms import Cell, mean, percent_lost
 
 TASKS = ("cities", "sports", "imdb", "passkey")
@@ -46,29 +48,23 @@ c004_knowledge_settings = Cells(
 )
 
 
-def c004_rates_are_counts(drope_knowledge: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
-    """Every accuracy is a whole number of the stated items.
-
-    Source: 004, 4.2 Results.
-    """
-    verdicts = []
+@claim("004, 4.2 Results")
+def c004_rates_are_counts(drope_knowledge: pd.DataFrame, drope_stated: pd.DataFrame) -> Iterator[Verdict]:
+    """Every accuracy is a whole number of the stated items."""
     for model in PAIR:
         for task in TASKS:
             n = int(quote(drope_stated, statement=f"s4_1_{task}_items").number)
             for arm in ("baseline", "disrupted"):
                 rate = quote(drope_knowledge, positional=model, task=task, metric=arm)
                 count = round(rate.number * n / 100)
-                verdicts.append(
-                    compare(
-                        rate,
-                        100 * count / n,
-                        reason=f"{count} of {n}.",
-                        key=f"{model}-{task}-{arm}",
-                        statement=f"The {arm} accuracy of {model} on {task} is a number of items.",
-                        kind="cell check",
-                    )
+                yield compare(
+                    rate,
+                    100 * count / n,
+                    reason=f"{count} of {n}.",
+                    key=f"{model}-{task}-{arm}",
+                    statement=f"The {arm} accuracy of {model} on {task} is a number of items.",
+                    kind="cell check",
                 )
-    return verdicts
 
 
 c004_degradation_cells = Cells(

@@ -11,6 +11,7 @@ from boundpaper.claims import (
     EQUIVALENT,
     Verdict,
     candidate,
+    claim,
     compare,
     directed,
     equivalent,
@@ -21,13 +22,11 @@ from boundpaper.claims import (
 )
 
 
+@claim("004, 4.4 Key Findings")
 def c004_contextual_gap(
     drope_stated: pd.DataFrame, drope_knowledge_categories: pd.DataFrame, knowledge_categories: pd.DataFrame
 ) -> Verdict:
-    """The contextual degradation of DroPE is 73 percent lower than that of RoPE.
-
-    Source: 004, 4.4 Key Findings.
-    """
+    """The contextual degradation of DroPE is 73 percent lower than that of RoPE."""
     rope, drope = (quote(drope_knowledge_categories, positional=model, metric="contextual_average") for model in PAIR)
     tasks = [pick(knowledge_categories, positional=model, category="contextual") for model in PAIR]
     above = [f"{int(row['tasks_above_chance'])} of {int(row['tasks'])}" for row in tasks]
@@ -39,14 +38,11 @@ def c004_contextual_gap(
     )
 
 
+@claim("004, One Weird Paradox and 4.4 Key Findings", failure="control")
 def c004_drope_contextual(
     drope_stated: pd.DataFrame, knowledge_categories: pd.DataFrame, knowledge_tasks: pd.DataFrame
 ) -> Verdict:
-    """Without rotary positions contextual tasks degrade by only 25 percent.
-
-    Source: 004, One Weird Paradox and 4.4 Key Findings.
-    Failure: control.
-    """
+    """Without rotary positions contextual tasks degrade by only 25 percent."""
     row = pick(knowledge_categories, positional="DroPE", category="contextual")
     imdb, passkey = (pick(knowledge_tasks, positional="DroPE", task=task) for task in ("imdb", "passkey"))
     return judge(
@@ -63,13 +59,11 @@ def c004_drope_contextual(
     )
 
 
+@claim("004, One Weird Paradox and 4.4 Key Findings")
 def c004_drope_parametric_improves(
     drope_stated: pd.DataFrame, knowledge_categories: pd.DataFrame, knowledge_tasks: pd.DataFrame
 ) -> Verdict:
-    """Without rotary positions parametric accuracy improves under disruption.
-
-    Source: 004, One Weird Paradox and 4.4 Key Findings.
-    """
+    """Without rotary positions parametric accuracy improves under disruption."""
     row = pick(knowledge_categories, positional="DroPE", category="parametric")
     cities, sports = (pick(knowledge_tasks, positional="DroPE", task=task) for task in ("cities", "sports"))
     return judge(
@@ -85,11 +79,9 @@ def c004_drope_parametric_improves(
     )
 
 
+@claim("004, Figure 10")
 def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.DataFrame) -> Verdict:
-    """Without rotary positions cities accuracy improves under disruption.
-
-    Source: 004, Figure 10.
-    """
+    """Without rotary positions cities accuracy improves under disruption."""
     row = pick(knowledge_tasks, positional="DroPE", task="cities")
     again = pick(knowledge_protocols, positional="DroPE", task="cities")
     if pd.isna(row["p_fisher"]):
@@ -119,11 +111,9 @@ def _answers(row: pd.Series, arm: str) -> str:
     return str(most) if fewest == most else f"{fewest} to {most}"
 
 
+@claim("004, 4.4 Key Findings and 4.5 The Passkey Result")
 def c004_drope_passkey_unaffected(drope_stated: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
-    """Without rotary positions the passkey is completely unaffected: zero degradation.
-
-    Source: 004, 4.4 Key Findings and 4.5 The Passkey Result.
-    """
+    """Without rotary positions the passkey is completely unaffected: zero degradation."""
     row = pick(knowledge_tasks, positional="DroPE", task="passkey")
     return equivalent(
         (float(row["change_low"]), float(row["change_high"])),
@@ -136,11 +126,9 @@ def c004_drope_passkey_unaffected(drope_stated: pd.DataFrame, knowledge_tasks: p
     )
 
 
+@claim("004, 4.5 The Passkey Result")
 def c004_drope_retrieval_independent(knowledge_protocols: pd.DataFrame) -> Verdict:
-    """Without rotary positions contextual retrieval is entirely independent of massive values.
-
-    Source: 004, 4.5 The Passkey Result.
-    """
+    """Without rotary positions contextual retrieval is entirely independent of massive values."""
     row = pick(knowledge_protocols, positional="DroPE", task="passkey")
     return equivalent(
         (float(row["change_low_4"]), float(row["change_high_4"])),
@@ -156,11 +144,9 @@ def c004_drope_retrieval_independent(knowledge_protocols: pd.DataFrame) -> Verdi
     )
 
 
+@claim("004, 4.4 Key Findings and 4.6 Interpretation")
 def c004_drope_nonfunctional(disruption_by_text: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
-    """Without rotary positions massive values are remnants without a function.
-
-    Source: 004, 4.4 Key Findings and 4.6 Interpretation.
-    """
+    """Without rotary positions massive values are remnants without a function."""
     drope = disruption_by_text[disruption_by_text["positional"] == "DroPE"]
     imdb = pick(knowledge_tasks, positional="DroPE", task="imdb")
     return judge(
@@ -174,12 +160,11 @@ def c004_drope_nonfunctional(disruption_by_text: pd.DataFrame, knowledge_tasks: 
     )
 
 
+@claim("004, 4.6 Interpretation")
 def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
     """Massive values may interfere in DroPE, which would explain why accuracy improves when they are disrupted.
 
     A candidate: it falls where nothing improves that it could explain.
-
-    Source: 004, 4.6 Interpretation.
     """
     rows = knowledge_tasks[knowledge_tasks["positional"] == "DroPE"]
     better = rows[(rows["change"] > 0) & (rows["p_holm"] < ALPHA)]

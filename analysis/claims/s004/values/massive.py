@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Verdict, about, compare, directed, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, about, claim, compare, directed, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 TENSORS = ("query", "key", "value")
 
 
+@claim("004, 1.1 Massive Values")
 def c004_massive_threshold(drope_stated: pd.DataFrame) -> Verdict:
-    """A value is massive above five times the mean norm, in words as in the formula.
-
-    Source: 004, 1.1 Massive Values.
-    """
+    """A value is massive above five times the mean norm, in words as in the formula."""
     names = ("s1_1_threshold", "s1_1_threshold_formula", "s2_1_threshold", "s3_1_threshold")
     values = [quote(drope_stated, statement=name).number for name in names]
     return judge(
@@ -27,11 +27,9 @@ def c004_massive_threshold(drope_stated: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, The Story So Far and 1.1 Massive Values")
 def c004_massive_from_rope(massive_counts: pd.DataFrame) -> Verdict:
-    """The massive values come from the rotary embedding.
-
-    Source: 004, The Story So Far and 1.1 Massive Values.
-    """
+    """The massive values come from the rotary embedding."""
     kept = {
         row["tensor"]: 100 + row["change"] for _, row in massive_counts[massive_counts["rope_sd"].notna()].iterrows()
     }
@@ -42,15 +40,13 @@ def c004_massive_from_rope(massive_counts: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 2.1 Method and Figure 1")
 def c004_massive_settings(
     drope_stated: pd.DataFrame,
     drope_captions: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Verdict:
-    """The comparison of counts and its error bars rest on the same ten texts.
-
-    Source: 004, 2.1 Method and Figure 1.
-    """
+    """The comparison of counts and its error bars rest on the same ten texts."""
     stated = quote(drope_stated, statement="s2_1_texts")
     others = [
         quote(drope_captions, statement="fig_1_samples").number,
@@ -64,11 +60,9 @@ def c004_massive_settings(
     )
 
 
+@claim("004, 2.1 Method and 2.3 Layer 1 Anomaly")
 def c004_layers_same_run(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """The counts by layer come from the run that the method describes, on ten texts.
-
-    Source: 004, 2.1 Method and 2.3 Layer 1 Anomaly.
-    """
+    """The counts by layer come from the run that the method describes, on ten texts."""
     totals, layers = (pick(drope_protocols, section=section) for section in ("2 (Table 2.2)", "2.3 (layers)"))
     stated = quote(drope_stated, statement="s2_1_texts")
     return judge(
@@ -81,38 +75,30 @@ def c004_layers_same_run(drope_stated: pd.DataFrame, drope_protocols: pd.DataFra
     )
 
 
-def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame) -> list[Verdict]:
-    """DroPE still has massive values, but fewer of them in queries and keys.
-
-    Source: 004, One Weird Paradox and 2.2 Results.
-    """
-    verdicts = []
+@claim("004, One Weird Paradox and 2.2 Results")
+def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame) -> Iterator[Verdict]:
+    """DroPE still has massive values, but fewer of them in queries and keys."""
     for tensor in ("query", "key"):
         test = pick(massive_tests, comparison=tensor)
         runs = massive_counts[massive_counts["tensor"] == tensor]
         both = " and ".join(f"{row['change']:.1f} % ({row['texts']} texts)" for _, row in runs.iterrows())
-        verdicts.append(
-            judge(
-                bool(test["p_adjusted"] < 0.05 and test["estimate"] < 0 and (runs["drope_mean"] > 0).all()),
-                f"Changes of {both}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
-                otherwise="not supported",
-                recomputed=f"{test['estimate']:.1f} values",
-                n=int(test["n"]),
-                p_value=float(test["p_value"]),
-                p_adjusted=float(test["p_adjusted"]),
-                ci=(float(test["ci_low"]), float(test["ci_high"])),
-                key=tensor,
-                statement=f"DroPE still has massive values in the {tensor} tensors, and fewer than RoPE.",
-            )
+        yield judge(
+            bool(test["p_adjusted"] < 0.05 and test["estimate"] < 0 and (runs["drope_mean"] > 0).all()),
+            f"Changes of {both}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
+            otherwise="not supported",
+            recomputed=f"{test['estimate']:.1f} values",
+            n=int(test["n"]),
+            p_value=float(test["p_value"]),
+            p_adjusted=float(test["p_adjusted"]),
+            ci=(float(test["ci_low"]), float(test["ci_high"])),
+            key=tensor,
+            statement=f"DroPE still has massive values in the {tensor} tensors, and fewer than RoPE.",
         )
-    return verdicts
 
 
+@claim("004, 2.2 Results")
 def c004_value_count_rises(drope_massive_counts: pd.DataFrame, massive_tests: pd.DataFrame) -> Verdict:
-    """The count in the value tensors rises by 1.5 percent.
-
-    Source: 004, 2.2 Results.
-    """
+    """The count in the value tensors rises by 1.5 percent."""
     test = pick(massive_tests, comparison="value")
     return directed(
         float(test["estimate"]),
@@ -126,11 +112,9 @@ def c004_value_count_rises(drope_massive_counts: pd.DataFrame, massive_tests: pd
     )
 
 
+@claim("004, 2.3 Layer 1 Anomaly")
 def c004_layer1_times(drope_layer1_massive: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> Verdict:
-    """The massive query values of layer 1 grow by 37 times.
-
-    Source: 004, 2.3 Layer 1 Anomaly.
-    """
+    """The massive query values of layer 1 grow by 37 times."""
     query = pick(massive_layer_summary, tensor="query")
     return compare(
         quote(drope_layer1_massive, layers="1", positional="DroPE", metric="change_from_rope"),
@@ -140,11 +124,9 @@ def c004_layer1_times(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
     )
 
 
+@claim("004, One Weird Paradox")
 def c004_layer1_tensors(drope_stated: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> Verdict:
-    """Layer 1 has 37 times more massive values than with rotary positions, whichever the tensor.
-
-    Source: 004, One Weird Paradox.
-    """
+    """Layer 1 has 37 times more massive values than with rotary positions, whichever the tensor."""
     ratios = {tensor: float(pick(massive_layer_summary, tensor=tensor)["layer1_ratio"]) for tensor in (*TENSORS, "all")}
     reported = quote(drope_stated, statement="paradox_layer1_ratio")
     fitting = [tensor for tensor, ratio in ratios.items() if abs(ratio - 1 - reported.number) <= 0.5]
@@ -160,42 +142,34 @@ def c004_layer1_tensors(drope_stated: pd.DataFrame, massive_layer_summary: pd.Da
     )
 
 
-def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> list[Verdict]:
-    """In each later layer about 50 massive values with rotary positions become about 20, a fall of 60 percent.
-
-    Source: 004, 2.3 Layer 1 Anomaly.
-    """
+@claim("004, 2.3 Layer 1 Anomaly")
+def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> Iterator[Verdict]:
+    """In each later layer about 50 massive values with rotary positions become about 20, a fall of 60 percent."""
     query = pick(massive_layer_summary, tensor="query")
-    verdicts = []
     for model in PAIR:
         name = model.lower()
         reported = quote(drope_layer1_massive, layers="2-31", positional=model, metric="count")
         mean = float(query[f"later_mean_{name}"])
-        verdicts.append(
-            about(
-                reported,
-                mean,
-                reason=f"Queries, {query['later_layers']} layers: mean {mean:.1f}, from "
-                f"{query[f'later_low_{name}']:.1f} to {query[f'later_high_{name}']:.1f}.",
-                n=int(query["later_layers"]),
-                key=model,
-                statement=f"Each of layers 2 to 31 of {model} has {reported.printed.split()[0]} massive values.",
-            )
-        )
-    verdicts.append(
-        compare(
-            quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope"),
-            float(query["later_change"]),
-            reason=f"Summed over {query['later_layers']} layers the counts of queries fall by "
-            f"{-query['later_change']:.1f} %, by {_fall(drope_layer1_massive)} or more in only "
-            f"{query['later_layers_fallen_by_stated']} of them, and those of keys by "
-            f"{-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
+        yield about(
+            reported,
+            mean,
+            reason=f"Queries, {query['later_layers']} layers: mean {mean:.1f}, from "
+            f"{query[f'later_low_{name}']:.1f} to {query[f'later_high_{name}']:.1f}.",
             n=int(query["later_layers"]),
-            key="change",
-            statement="The later layers have 60 percent fewer massive values in DroPE.",
+            key=model,
+            statement=f"Each of layers 2 to 31 of {model} has {reported.printed.split()[0]} massive values.",
         )
+    yield compare(
+        quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope"),
+        float(query["later_change"]),
+        reason=f"Summed over {query['later_layers']} layers the counts of queries fall by "
+        f"{-query['later_change']:.1f} %, by {_fall(drope_layer1_massive)} or more in only "
+        f"{query['later_layers_fallen_by_stated']} of them, and those of keys by "
+        f"{-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
+        n=int(query["later_layers"]),
+        key="change",
+        statement="The later layers have 60 percent fewer massive values in DroPE.",
     )
-    return verdicts
 
 
 def _fall(drope_layer1_massive: pd.DataFrame) -> str:
@@ -203,34 +177,26 @@ def _fall(drope_layer1_massive: pd.DataFrame) -> str:
     return f"{abs(change.number):.0f} %"
 
 
-def c004_only_layer(massive_layer_summary: pd.DataFrame) -> list[Verdict]:
-    """Layer 1 is the only layer where DroPE has more massive values than RoPE.
-
-    Source: 004, Figure 6.
-    """
-    verdicts = []
+@claim("004, Figure 6")
+def c004_only_layer(massive_layer_summary: pd.DataFrame) -> Iterator[Verdict]:
+    """Layer 1 is the only layer where DroPE has more massive values than RoPE."""
     for tensor in TENSORS:
         row = pick(massive_layer_summary, tensor=tensor)
         more = [int(layer) for layer in str(row["layers_with_more"]).split()]
-        verdicts.append(
-            judge(
-                more == [1],
-                f"DroPE has more {tensor} ones in layer{'s' if len(more) > 1 else ''} {', '.join(map(str, more))}.",
-                reported="only",
-                recomputed=f"{len(more)} layer{'s' if len(more) > 1 else ''}",
-                n=int(row["later_layers"]) + 2,
-                key=tensor,
-                statement=f"Layer 1 is the only layer where DroPE exceeds RoPE in massive {tensor} values.",
-            )
+        yield judge(
+            more == [1],
+            f"DroPE has more {tensor} ones in layer{'s' if len(more) > 1 else ''} {', '.join(map(str, more))}.",
+            reported="only",
+            recomputed=f"{len(more)} layer{'s' if len(more) > 1 else ''}",
+            n=int(row["later_layers"]) + 2,
+            key=tensor,
+            statement=f"Layer 1 is the only layer where DroPE exceeds RoPE in massive {tensor} values.",
         )
-    return verdicts
 
 
+@claim("004, 2.3 Layer 1 Anomaly")
 def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
-    """The reduction is not uniform across layers: layer 1 goes the other way.
-
-    Source: 004, 2.3 Layer 1 Anomaly.
-    """
+    """The reduction is not uniform across layers: layer 1 goes the other way."""
     query = massive_layers[massive_layers["tensor"] == "query"].set_index("layer")["change"]
     others = query.drop(index=1)
     return judge(
@@ -242,12 +208,9 @@ def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("004, 15 Publication Figures, Figure B", failure="number")
 def c004_figure_b_caption(drope_figures: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
-    """By Figure B, layer 1 has 37 times more massive values in DroPE.
-
-    Source: 004, 15 Publication Figures, Figure B.
-    Failure: number.
-    """
+    """By Figure B, layer 1 has 37 times more massive values in DroPE."""
     drawn = {
         tensor: [quote(drope_figures, figure="B", series=model, x=tensor, metric="count").number for model in PAIR]
         for tensor in ("Query", "Key", "Value")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims.thesis.population._judged import judged, models
 from analysis.claims.thesis.population.contrasts import CONTRASTS, DAMAGES, RELATIONS
-from boundpaper.claims import Verdict, pick
+from boundpaper.claims import Verdict, claim, pick
 
 LARGER = "10000"
 AT = "At base 10,000"
@@ -23,44 +25,32 @@ ASKED = (
 """Contrasts that the plan has at base 400 alone."""
 
 
-def thesis_population_bases(population_bases: pd.DataFrame) -> list[Verdict]:
-    """What dropping the rotation does at the larger base, in the direction in which it is asked at the smaller one.
-
-    Source: thesis, A population of small models.
-    """
-    verdicts = []
+@claim("thesis, A population of small models")
+def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]:
+    """What dropping the rotation does at the larger base, in the direction in which it is asked at the smaller one."""
     for item in ASKED:
         sign, told = CONTRASTS[item]
         row = pick(population_bases, item=item, of=LARGER)
         statement = f"{AT}, {ALL}: {_lower(told)}"
-        verdicts.append(judged(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds"))
-    return verdicts
+        yield judged(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds")
 
 
-def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) -> list[Verdict]:
-    """What goes with the loss of keys over length at the larger base, and over the models of both bases together.
-
-    Source: thesis, A population of small models.
-    """
-    verdicts = []
+@claim("thesis, A population of small models")
+def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) -> Iterator[Verdict]:
+    """What goes with the loss of keys over length at the larger base, and over the models of both bases together."""
     for of, where in ((LARGER, AT), ("both", "Over both bases")):
         for item, (sign, told) in RELATIONS.items():
             row = pick(population_relations_bases, item=item, of=of)
             statement = f"{where}, {ALL}: {_lower(told)}"
-            verdicts.append(judged(row, "rho", sign, f"{item}-{of}", statement, models(row)))
-    return verdicts
+            yield judged(row, "rho", sign, f"{item}-{of}", statement, models(row))
 
 
-def thesis_population_heads_bases(population_head_damage_bases: pd.DataFrame) -> list[Verdict]:
-    """Within a layer, what a head is goes with what its removal costs, at the larger base.
-
-    Source: thesis, A population of small models.
-    """
-    verdicts = []
+@claim("thesis, A population of small models")
+def thesis_population_heads_bases(population_head_damage_bases: pd.DataFrame) -> Iterator[Verdict]:
+    """Within a layer, what a head is goes with what its removal costs, at the larger base."""
     for item, told in DAMAGES.items():
         row = pick(population_head_damage_bases, item=item)
-        verdicts.append(judged(row, "rho", 1, item, f"{AT}, {ALL}: {_lower(told)}.", models(row)))
-    return verdicts
+        yield judged(row, "rho", 1, item, f"{AT}, {ALL}: {_lower(told)}.", models(row))
 
 
 def _lower(statement: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims.thesis.population._judged import judged, models
-from boundpaper.claims import Verdict, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 
 CONTRASTS = {
     "keys_far_4x": (1, "Trained on without rotation, a model finds more far keys than trained on with it."),
@@ -37,15 +37,15 @@ DAMAGES = {
 ALL = ", whether or not models met the criterion (post hoc)."
 
 
+@claim("thesis, A population of small models")
 def thesis_population_planned(
     population_plan: pd.DataFrame,
     population_contrasts: pd.DataFrame,
     population_relations: pd.DataFrame,
     population_head_damage: pd.DataFrame,
 ) -> Verdict:
-    """The tests that the thesis reports as planned of its population are those of the plan, all of them and no other.
-
-    Source: thesis, A population of small models.
+    """The tests that the thesis reports as planned of its population are those of the plan, all of them and no
+    other.
     """
     planned = set(population_plan["item"])
     reported = {*population_contrasts["item"], *population_relations["item"], *population_head_damage["item"]}
@@ -58,11 +58,9 @@ def thesis_population_planned(
     )
 
 
+@claim("thesis, A population of small models")
 def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFrame) -> Verdict:
-    """Few of the population's models have their weights in the repository.
-
-    Source: thesis, A population of small models.
-    """
+    """Few of the population's models have their weights in the repository."""
     shipped, trained = int((subjects["role"] == "lab").sum()), len(population_record)
     return judge(
         0 < shipped < trained / 10,
@@ -72,52 +70,40 @@ def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFra
     )
 
 
+@claim("thesis, A population of small models")
 def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verdict]:
-    """What dropping the rotation does, against training on with it.
-
-    Source: thesis, A population of small models.
-    """
+    """What dropping the rotation does, against training on with it."""
     return _contrasts(population_contrasts)
 
 
+@claim("thesis, A population of small models")
 def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
-    """What goes with the loss of keys over length, where nothing else varies.
-
-    Source: thesis, A population of small models.
-    """
+    """What goes with the loss of keys over length, where nothing else varies."""
     return _relations(population_relations)
 
 
+@claim("thesis, A population of small models")
 def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
-    """Within a layer, the more plastic a head is, the more retrieval loses by its removal.
-
-    Source: thesis, A population of small models.
-    """
+    """Within a layer, the more plastic a head is, the more retrieval loses by its removal."""
     row = pick(population_head_damage, item="head_damage")
     return judged(row, "rho", 1, "", "", models(row))
 
 
+@claim("thesis, A population of small models")
 def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Verdict]:
-    """What dropping the rotation does, over all models that were trained: post hoc, beside the planned contrasts.
-
-    Source: thesis, A population of small models.
-    """
+    """What dropping the rotation does, over all models that were trained: post hoc, beside the planned contrasts."""
     return _contrasts(population_contrasts_every, ALL)
 
 
+@claim("thesis, A population of small models")
 def thesis_population_relations_every(population_relations_every: pd.DataFrame) -> list[Verdict]:
-    """What goes with the loss of keys over length, over all models that were trained: post hoc, beside the planned.
-
-    Source: thesis, A population of small models.
-    """
+    """What goes with the loss of keys over length, over all models that were trained: post hoc, beside the planned."""
     return _relations(population_relations_every, ALL)
 
 
+@claim("thesis, A population of small models")
 def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) -> list[Verdict]:
-    """Within a layer, what a head is goes with what its removal costs, over all models that were trained: post hoc.
-
-    Source: thesis, A population of small models.
-    """
+    """Within a layer, what a head is goes with what its removal costs, over all models that were trained: post hoc."""
     rows = [(pick(population_head_damage_every, item=item), item, told) for item, told in DAMAGES.items()]
     return [judged(row, "rho", 1, item, f"{told}{ALL}", models(row)) for row, item, told in rows]
 

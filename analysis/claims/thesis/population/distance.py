@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims.thesis.population._judged import judged
-from boundpaper.claims import Verdict, directed, judge, untestable
+from boundpaper.claims import Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
 
@@ -29,15 +31,13 @@ STRAY = 0.01  # share of keys that chance may find
 FEWEST = 6  # seeds, below which no test of the plan can decide
 
 
-def thesis_population_near(population_near: pd.DataFrame) -> list[Verdict]:
+@claim("thesis, A population of small models")
+def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
     """Dropping the rotation changes how many keys near the question are found in long prompts, whatever the distance.
 
     Post hoc at the primary base, where it was seen; asked in the same direction of the other one before the models of
     it that are reported were measured.
-
-    Source: thesis, A population of small models.
     """
-    verdicts = []
     held = population_near[population_near["compared"] == "C less B"]
     for base, where, mark in ASKED:
         for multiple, (sign, told) in LENGTHS.items():
@@ -46,24 +46,21 @@ def thesis_population_near(population_near: pd.DataFrame) -> list[Verdict]:
             key = f"{mark}{multiple:g}x"
             if rows.empty:
                 why = "No seed has both arms at this length; those of the plan would decide it."
-                verdicts.append(untestable(why, key=key, statement=statement))
+                yield untestable(why, key=key, statement=statement)
                 continue
             row = rows.iloc[0]
-            verdicts.append(judged(row, "value", sign, key, statement, f"{int(row['seeds'])} seeds"))
-    return verdicts
+            yield judged(row, "value", sign, key, statement, f"{int(row['seeds'])} seeds")
 
 
-def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]:
+@claim("thesis, A population of small models")
+def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verdict]:
     """Models with rotation find fewer than one in a hundred keys from one and a half training lengths on.
 
     Post hoc at the base at which it was seen; at the other it was written down before a model of it was trained.
-
-    Source: thesis, A population of small models.
     """
     far = population_distances[
         population_distances["arm"].isin(["A", "B"]) & (population_distances["low"] >= CLIFF * TRAINED)
     ]
-    verdicts = []
     for base in BASES:
         statement = (
             f"At base {base:,} models with rotation find fewer than one in a hundred keys that are one and a half "
@@ -73,29 +70,25 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]
         models = own.groupby("model")[["right", "n"]].sum()
         if (seeds := own["seed"].nunique()) < FEWEST:
             told = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
-            verdicts.append(untestable(told, key=str(base), statement=statement))
+            yield untestable(told, key=str(base), statement=statement)
             continue
         share = models["right"] / models["n"]
-        verdicts.append(
-            judge(
-                bool((share < STRAY).all()),
-                f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum()):,} of "
-                f"{int(models['n'].sum()):,}; the one that finds most finds {share.max():.1%}.",
-                recomputed=f"{int(models['right'].sum()):,} of {int(models['n'].sum()):,}",
-                n=len(models),
-                key=str(base),
-                statement=statement,
-            )
+        yield judge(
+            bool((share < STRAY).all()),
+            f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum()):,} of "
+            f"{int(models['n'].sum()):,}; the one that finds most finds {share.max():.1%}.",
+            recomputed=f"{int(models['right'].sum()):,} of {int(models['n'].sum()):,}",
+            n=len(models),
+            key=str(base),
+            statement=statement,
         )
-    return verdicts
 
 
+@claim("thesis, A population of small models")
 def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]:
     """At base 10,000 models trained on with rotation find keys past the distance at which those of base 400 find none.
 
     Post hoc, written when two seeds of that base were in: in prompts of four training lengths, by seed.
-
-    Source: thesis, A population of small models.
     """
     own = population_distances[
         (population_distances["base"] == BASES[1])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import ALPHA, Verdict, directed, untestable
+from boundpaper.claims import ALPHA, Verdict, claim, directed, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
 from boundpaper.statistics.multiplicity import holm_p
@@ -15,14 +17,11 @@ FEWEST = 6  # seeds, below which no test of the plan can decide
 MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run left out"}
 
 
-def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[Verdict]:
-    """What the DroPE report finds of removed positions is there beyond what training on with rotation does.
-
-    Source: thesis, A population of small models.
-    """
+@claim("thesis, A population of small models")
+def thesis_population_experiments(population_experiments: pd.DataFrame) -> Iterator[Verdict]:
+    """What the DroPE report finds of removed positions is there beyond what training on with rotation does."""
     asked = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     tests = _corrected(asked)
-    verdicts = []
     for _, row in asked.iterrows():
         told = f"Dropping the rotation makes this {row['direction']} than training on with it, as reported"
         statement = f"{told}: {row['label']}."
@@ -30,40 +29,33 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
         seeds = int(row["seeds"])
         least = 2.0 ** (1 - seeds)
         if pd.isna(row["difference"]):
-            verdicts.append(
-                untestable(
-                    f"{str(row['note']).split(';')[0]}: a model that has it would decide it.",
-                    key=key,
-                    statement=statement,
-                )
+            yield untestable(
+                f"{str(row['note']).split(';')[0]}: a model that has it would decide it.",
+                key=key,
+                statement=statement,
             )
             continue
         told = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seed{'s' if seeds > 1 else ''}"
         if least > ALPHA:
-            verdicts.append(
-                untestable(
-                    f"{told}; so few give no exact p below {least:.3g}, and the other seeds would decide it.",
-                    key=key,
-                    statement=statement,
-                )
-            )
-            continue
-        verdicts.append(
-            directed(
-                float(row["difference"]),
-                (float(row["difference_low"]), float(row["difference_high"])),
-                1 if row["direction"] == "higher" else -1,
-                f"{told}, whether or not they met the criterion (post hoc).",
-                p_value=tests["p"].get(key),
-                p_adjusted=tests["p_holm"].get(key),
-                reported=f"{row['reported_drope']:.3g} against {row['reported_rope']:.3g}",
-                recomputed=f"{row['dropped']:.3g} against {row['kept']:.3g}",
-                n=seeds,
+            yield untestable(
+                f"{told}; so few give no exact p below {least:.3g}, and the other seeds would decide it.",
                 key=key,
                 statement=statement,
             )
+            continue
+        yield directed(
+            float(row["difference"]),
+            (float(row["difference_low"]), float(row["difference_high"])),
+            1 if row["direction"] == "higher" else -1,
+            f"{told}, whether or not they met the criterion (post hoc).",
+            p_value=tests["p"].get(key),
+            p_adjusted=tests["p_holm"].get(key),
+            reported=f"{row['reported_drope']:.3g} against {row['reported_rope']:.3g}",
+            recomputed=f"{row['dropped']:.3g} against {row['kept']:.3g}",
+            n=seeds,
+            key=key,
+            statement=statement,
         )
-    return verdicts
 
 
 def _corrected(asked: pd.DataFrame) -> pd.DataFrame:
@@ -79,13 +71,12 @@ def _corrected(asked: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"p": known, "p_holm": pd.Series(holm_p(list(known)), index=known.index, dtype=float)})
 
 
-def thesis_population_miscounts(population_errors: pd.DataFrame) -> list[Verdict]:
+@claim("thesis, A population of small models")
+def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Verdict]:
     """Of its wrong keys a model without rotation miscounts the digits of more: digits put in, or one lost from a run.
 
     Post hoc, up to twice the training length: the answers that the DroPE report quotes have lost a digit of a run,
     which is the second part; the first was the one asked at first. Exact sign flips, Holm over both.
-
-    Source: thesis, A population of small models.
     """
     asked = {kind: _shares(population_errors, kind) for kind in MISCOUNTED}
     differences = {
@@ -95,33 +86,29 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> list[Verdict
     }
     p = {kind: sign_flip_p(difference).p_value for kind, difference in differences.items()}
     corrected = dict(zip(p, holm_p(list(p.values())), strict=True)) if p else {}
-    verdicts = []
     for kind, told in MISCOUNTED.items():
         shares, counts = asked[kind]
         statement = f"Of its wrong keys up to twice the training length, a model without rotation has more with {told}."
         if kind not in differences:
             why = f"{len(shares)} seeds have wrong keys of both arms; more of the plan would decide it."
-            verdicts.append(untestable(why, key=kind, statement=statement))
+            yield untestable(why, key=kind, statement=statement)
             continue
         difference = differences[kind]
         more, mean = int((difference > 0).sum()), float(difference.mean())
-        verdicts.append(
-            directed(
-                mean,
-                student_interval(difference) or (mean, mean),
-                1,
-                f"In {more} of {len(shares)} seeds the share is larger without rotation: {shares['C'].min():.0%} to "
-                f"{shares['C'].max():.0%} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
-                f"{shares['B'].min():.0%} to {shares['B'].max():.0%} ({counts['B'].min()} to {counts['B'].max()}).",
-                recomputed=f"{more} of {len(shares)}",
-                n=len(shares),
-                p_value=p[kind],
-                p_adjusted=float(corrected[kind]),
-                key=kind,
-                statement=statement,
-            )
+        yield directed(
+            mean,
+            student_interval(difference) or (mean, mean),
+            1,
+            f"In {more} of {len(shares)} seeds the share is larger without rotation: {shares['C'].min():.0%} to "
+            f"{shares['C'].max():.0%} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
+            f"{shares['B'].min():.0%} to {shares['B'].max():.0%} ({counts['B'].min()} to {counts['B'].max()}).",
+            recomputed=f"{more} of {len(shares)}",
+            n=len(shares),
+            p_value=p[kind],
+            p_adjusted=float(corrected[kind]),
+            key=kind,
+            statement=statement,
         )
-    return verdicts
 
 
 def _shares(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:

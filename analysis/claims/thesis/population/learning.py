@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims.thesis._open import left_open
-from boundpaper.claims import ALPHA, Verdict, directed, judge, untestable
+from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
 from boundpaper.statistics.multiplicity import holm_p
@@ -18,23 +18,21 @@ FAR = {2.0: "two", 4.0: "four", 8.0: "eight"}
 METRIC = "ap_last_20"
 
 
+@claim("thesis, A population of small models")
 def thesis_population_learned(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
     """Trained on without rotation every model learns to tell the key asked for from others; with it not all do.
 
     Post hoc. A model that guesses among the keys of a prompt is right once in as many as there are; one has learned
     when the interval of its share at the training length (Wilson, 95 %) lies above that.
-
-    Source: thesis, A population of small models.
     """
     return _told(_learned(population_outcomes, population_prompts))
 
 
+@claim("thesis, A population of small models")
 def thesis_population_learned_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
     """At base 10,000 every model trained on without rotation learns to tell the key asked for too; with it not all do.
 
     Post hoc, asked when six seeds of that base were in; as at the primary base.
-
-    Source: thesis, A population of small models.
     """
     return _told(_learned(population_outcomes, population_prompts, LARGER))
 
@@ -53,13 +51,12 @@ def _told(learned: pd.DataFrame) -> Verdict:
     )
 
 
+@claim("thesis, A population of small models")
 def thesis_population_learners(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> list[Verdict]:
     """Where both models choose among keys at the training length, the one without rotation finds more far keys.
 
     Post hoc: the primary contrast without the seeds in which a model guesses among the keys of its prompt. Exact sign
     flips, Holm over the three lengths.
-
-    Source: thesis, A population of small models.
     """
     learned = _learned(population_outcomes, population_prompts)
     kept = learned.index[learned["B"].astype(bool) & learned["C"].astype(bool)].tolist()
@@ -108,22 +105,20 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
     return verdicts
 
 
+@claim("thesis, A population of small models")
 def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
     """The order of late plasticity and loss over length turns with whether the control learned to choose among keys.
 
     Post hoc: rank correlation over the arms A, B, C of a seed, positive where B learned and negative where not.
-
-    Source: thesis, A population of small models.
     """
     return left_open(_turned(population_outcomes, _learned(population_outcomes, population_prompts), BASE))
 
 
+@claim("thesis, A population of small models")
 def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
     """At base 10,000 the order of late plasticity and loss turns with whether the control learned to choose, too.
 
     Post hoc, asked when all seeds were in; as at the primary base.
-
-    Source: thesis, A population of small models.
     """
     return left_open(_turned(population_outcomes, _learned(population_outcomes, population_prompts, LARGER), LARGER))
 
@@ -153,12 +148,11 @@ def _turned(outcomes: pd.DataFrame, learned: pd.DataFrame, base: int) -> Verdict
     )
 
 
+@claim("thesis, A population of small models")
 def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
     """After a fifth of the steps without rotation a model finds fewer keys of its training length than where it began.
 
     Post hoc. Exact sign flips over seeds of the shares of arms D and A.
-
-    Source: thesis, A population of small models.
     """
     near = population_outcomes[
         (population_outcomes["outcome"] == "keys_all")

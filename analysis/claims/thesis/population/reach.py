@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.claims.thesis._open import left_open
 from analysis.claims.thesis.population._judged import judged
-from boundpaper.claims import Verdict, pick
+from boundpaper.claims import Verdict, claim, pick
 
 STATEMENTS = {
     "B_change": (-1, "With rotation kept, plasticity is lower beyond the training length than within it."),
@@ -15,12 +15,11 @@ STATEMENTS = {
 }
 
 
+@claim("thesis, A population of small models")
 def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdict]:
     """Where models with rotation lose their keys, position leaves less room to content.
 
     Post hoc: what crowding out says of the far end, of models that were trained on, over all of their heads.
-
-    Source: thesis, A population of small models.
     """
     verdicts = []
     for item, (sign, statement) in STATEMENTS.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims.thesis.population._judged import judged, models, same
-from boundpaper.claims import Verdict, pick
+from boundpaper.claims import Verdict, claim, pick
 
 LARGER = "_10000"
 REACH = {
@@ -63,62 +63,48 @@ WIDTHS = {
 Items = dict[str, tuple[int, str]]
 
 
+@claim("thesis, A population of small models")
 def thesis_retrained_reach(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Plasticity at one position, within the trained length and beyond it: planned in the amendment.
-
-    Source: thesis, A population of small models.
-    """
+    """Plasticity at one position, within the trained length and beyond it: planned in the amendment."""
     return _items(retrained_tests, REACH)
 
 
+@claim("thesis, A population of small models")
 def thesis_retrained_exchange(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """What position decides, by the exchange of two keys' positions: planned in the amendment.
-
-    Source: thesis, A population of small models.
-    """
+    """What position decides, by the exchange of two keys' positions: planned in the amendment."""
     return _items(retrained_tests, EXCHANGE)
 
 
+@claim("thesis, A population of small models")
 def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Aligned plasticity does not depend on the width of its bins: planned in the amendment, at the primary base.
-
-    Source: thesis, A population of small models.
-    """
+    """Aligned plasticity does not depend on the width of its bins: planned in the amendment, at the primary base."""
     return [
         same(pick(retrained_tests, item=item), item, statement, _seeds(pick(retrained_tests, item=item)))
         for item, statement in WIDTHS.items()
     ]
 
 
+@claim("thesis, A population of small models")
 def thesis_retrained_weighted(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """The same of heads weighted by what their removal costs keys: secondary items of the amendment.
-
-    Source: thesis, A population of small models.
-    """
+    """The same of heads weighted by what their removal costs keys: secondary items of the amendment."""
     return _items(retrained_tests, WEIGHTED)
 
 
+@claim("thesis, A population of small models")
 def thesis_retrained_yarn(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Dropping the rotation beside YaRN, like for like: secondary items of the amendment.
-
-    Source: thesis, A population of small models.
-    """
+    """Dropping the rotation beside YaRN, like for like: secondary items of the amendment."""
     return _items(retrained_tests, LIKE)
 
 
+@claim("thesis, A population of small models")
 def thesis_retrained_relations(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """What goes with the loss of keys over length, at one position: secondary items of the amendment.
-
-    Source: thesis, A population of small models.
-    """
+    """What goes with the loss of keys over length, at one position: secondary items of the amendment."""
     return _items(retrained_tests, RELATIONS)
 
 
+@claim("thesis, A population of small models")
 def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """What a head's removal costs and its plasticity at one position: secondary items of the amendment.
-
-    Source: thesis, A population of small models.
-    """
+    """What a head's removal costs and its plasticity at one position: secondary items of the amendment."""
     return _items(retrained_tests, HEADS)
 
 

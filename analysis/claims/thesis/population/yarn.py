@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims.thesis.population._judged import judged
-from boundpaper.claims import Verdict
+from boundpaper.claims import Verdict, claim
 
 SIGNS = {2.0: (1, "two"), 4.0: (-1, "four"), 8.0: (-1, "eight")}
 """By training lengths of the prompt: what was seen at the primary base, and how the length is said."""
@@ -13,27 +15,22 @@ SIGNS = {2.0: (1, "two"), 4.0: (-1, "four"), 8.0: (-1, "eight")}
 ASKED = {"own": "", "temperature": " with a temperature"}
 
 
-def thesis_population_yarn(population_yarn: pd.DataFrame) -> list[Verdict]:
+@claim("thesis, A population of small models")
+def thesis_population_yarn(population_yarn: pd.DataFrame) -> Iterator[Verdict]:
     """The order of dropping the rotation and stretching it by YaRN turns with the length of the prompt.
 
     Post hoc but for four lengths; exact sign flips, Holm over the lengths of a base and a way of asking.
-
-    Source: thesis, A population of small models.
     """
-    verdicts = []
     for (base, encoding), rows in population_yarn.groupby(["base", "encoding"]):
         for _, row in rows[rows["multiple"].isin(list(SIGNS))].iterrows():
             sign, length = SIGNS[float(row["multiple"])]
             told = f"{'more' if sign > 0 else 'fewer'} far keys than its control under YaRN (post hoc)."
-            verdicts.append(
-                judged(
-                    row,
-                    "difference",
-                    sign,
-                    f"{base}-{encoding}-{row['multiple']:g}x",
-                    f"At base {base:,} and {length} training lengths the model without rotation{ASKED[str(encoding)]} "
-                    f"finds {told}",
-                    f"{int(row['seeds'])} seeds",
-                )
+            yield judged(
+                row,
+                "difference",
+                sign,
+                f"{base}-{encoding}-{row['multiple']:g}x",
+                f"At base {base:,} and {length} training lengths the model without rotation{ASKED[str(encoding)]} "
+                f"finds {told}",
+                f"{int(row['seeds'])} seeds",
             )
-    return verdicts

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, directed, judge, untestable
+from boundpaper.claims import Verdict, claim, directed, judge, untestable
 
 
+@claim("thesis, Pretrained models at hand")
 def thesis_beginning_token(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model attends to its beginning token more than to a word in its place.
-
-    Source: thesis, Pretrained models at hand.
-    """
+    """A pretrained model attends to its beginning token more than to a word in its place."""
     return [
         _decided(
             row,
@@ -23,14 +23,14 @@ def thesis_beginning_token(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
     ]
 
 
-def thesis_rotation_left_out(pretrained_beginning: pd.DataFrame, pretrained_rotation: pd.DataFrame) -> list[Verdict]:
+@claim("thesis, Pretrained models at hand")
+def thesis_rotation_left_out(
+    pretrained_beginning: pd.DataFrame, pretrained_rotation: pd.DataFrame
+) -> Iterator[Verdict]:
     """Attention computed without the rotation that the model has shows another picture than the model's own.
 
     Of a model with its beginning token in front, and (`own`) as its tokeniser begins a text.
-
-    Source: thesis, Pretrained models at hand.
     """
-    verdicts = []
     changes = pretrained_rotation[pretrained_rotation["computed"] == "change"]
     for quantity, words in (("first", "the first token"), ("local", "the five tokens before")):
         asked = [("", "", row) for _, row in _rows(pretrained_beginning, f"{quantity}_change", "token")]
@@ -40,40 +40,31 @@ def thesis_rotation_left_out(pretrained_beginning: pd.DataFrame, pretrained_rota
             name = f"{row['display_name']}{where}"
             statement = f"In {name}, leaving the rotation out of the computation lowers the attention to {words}."
             said = "the change, in percent of attention, is"
-            verdicts.append(_decided(row, f"{row['model']}_{quantity}_change{ending}", statement, said, direction=-1))
-    return verdicts
+            yield _decided(row, f"{row['model']}_{quantity}_change{ending}", statement, said, direction=-1)
 
 
-def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> list[Verdict]:
-    """The norm of a pretrained model's first token needs the MLP of more than one layer.
-
-    Source: thesis, Pretrained models at hand.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models at hand")
+def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
+    """The norm of a pretrained model's first token needs the MLP of more than one layer."""
     for model, rows in pretrained_sweeps[pretrained_sweeps["part"] == "mlp"].groupby("model", sort=False):
         usual = float(rows["usual_peak"].iloc[0])
         half = rows[rows["peak"] < usual / 2]
         said = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in half.iterrows()) or "none"
-        verdicts.append(
-            judge(
-                len(half) > 1,
-                f"its largest ratio to the others' is {usual:.1f}; layers whose MLP output, zeroed at the first token, "
-                f"more than halves it: {said}",
-                recomputed=str(len(half)),
-                n=len(rows),
-                key=str(model),
-                statement=f"The norm of the first token of {rows['display_name'].iloc[0]} falls by more than half when "
-                "the MLP output of any one of several layers is zeroed there.",
-            )
+        yield judge(
+            len(half) > 1,
+            f"its largest ratio to the others' is {usual:.1f}; layers whose MLP output, zeroed at the first token, "
+            f"more than halves it: {said}",
+            recomputed=str(len(half)),
+            n=len(rows),
+            key=str(model),
+            statement=f"The norm of the first token of {rows['display_name'].iloc[0]} falls by more than half when "
+            "the MLP output of any one of several layers is zeroed there.",
         )
-    return verdicts
 
 
+@claim("thesis, Pretrained models at hand")
 def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model loses when the MLP output at its first token is zeroed in the layer where that costs most.
-
-    Source: thesis, Pretrained models at hand.
-    """
+    """A pretrained model loses when the MLP output at its first token is zeroed in the layer where that costs most."""
     return [
         _decided(
             row,
@@ -86,11 +77,9 @@ def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+@claim("thesis, Pretrained models at hand")
 def thesis_drained_values(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
-    """Where attention sinks into the first token of a pretrained model, there is less to read than in other tokens.
-
-    Source: thesis, Pretrained models at hand.
-    """
+    """Where attention sinks into the first token of a pretrained model, there is less to read than in other tokens."""
     return [
         _decided(
             row,

@@ -5,9 +5,11 @@ One seed: every verdict is about these two students on these windows, and none i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, directed, judge
+from boundpaper.claims import Verdict, claim, directed, judge
 from boundpaper.claims.words import p
 
 RECOVERED = 0.9  # share from which the plan speaks of recovery
@@ -34,11 +36,9 @@ KEYS = {  # contrast of two models -> direction, and what is said of the first
 LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
 
 
+@claim("thesis, Pretrained models")
 def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
-    """Training on brings a model whose rotation was removed below the loss it had when it was removed.
-
-    Source: thesis, Pretrained models.
-    """
+    """Training on brings a model whose rotation was removed below the loss it had when it was removed."""
     return [
         judge(
             row["nope"] < row["untouched"],
@@ -52,11 +52,9 @@ def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdic
     ]
 
 
+@claim("thesis, Pretrained models")
 def thesis_distil_recovers(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
-    """A model whose rotation was removed has recovered nine tenths of what the removal cost it.
-
-    Source: thesis, Pretrained models.
-    """
+    """A model whose rotation was removed has recovered nine tenths of what the removal cost it."""
     return [
         judge(
             row["recovered"] >= RECOVERED,
@@ -71,11 +69,9 @@ def thesis_distil_recovers(distillation_outcomes: pd.DataFrame) -> list[Verdict]
     ]
 
 
+@claim("thesis, Pretrained models")
 def thesis_distil_costs(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
-    """At equal tokens the student without rotation has a higher loss than the control that kept it.
-
-    Source: thesis, Pretrained models.
-    """
+    """At equal tokens the student without rotation has a higher loss than the control that kept it."""
     return [
         judge(
             row["difference"] > 0,
@@ -89,11 +85,9 @@ def thesis_distil_costs(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+@claim("thesis, Pretrained models")
 def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
-    """The distance from the teacher belongs to dropping: the control's is less than half as large.
-
-    Source: thesis, Pretrained models.
-    """
+    """The distance from the teacher belongs to dropping: the control's is less than half as large."""
     return [
         judge(
             row["continued_kl"] < LESS_THAN_HALF * row["nope_kl"],
@@ -111,56 +105,46 @@ def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     ]
 
 
-def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> list[Verdict]:
-    """Removing the rotation, with nothing trained, moves what the report's recalibrated model differs in the same way.
-
-    Source: thesis, Pretrained models.
+@claim("thesis, Pretrained models")
+def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> Iterator[Verdict]:
+    """Removing the rotation, with nothing trained, moves what the report's recalibrated model differs in the same
+    way.
     """
-    verdicts = []
     for _, row in distillation_quantities.dropna(subset=["teacher", "untouched"]).iterrows():
         if row["quantity"] in REMOVED:
             sign, words = REMOVED[str(row["quantity"])]
             change = float(row["untouched"] - row["teacher"])
-            verdicts.append(
-                judge(
-                    sign * change > 0,
-                    f"from {row['teacher']:.3g} to {row['untouched']:.3g} ({row['unit']}), one model on the same texts",
-                    recomputed=change,
-                    key=f"{row['pair']}_{row['quantity']}",
-                    statement=f"In a pretrained model, removing the rotation alone {words}.",
-                )
+            yield judge(
+                sign * change > 0,
+                f"from {row['teacher']:.3g} to {row['untouched']:.3g} ({row['unit']}), one model on the same texts",
+                recomputed=change,
+                key=f"{row['pair']}_{row['quantity']}",
+                statement=f"In a pretrained model, removing the rotation alone {words}.",
             )
-    return verdicts
 
 
-def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> list[Verdict]:
-    """The student without rotation differs from its control, at equal tokens, as the report's recalibrated model does.
-
-    Source: thesis, Pretrained models.
+@claim("thesis, Pretrained models")
+def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> Iterator[Verdict]:
+    """The student without rotation differs from its control, at equal tokens, as the report's recalibrated model
+    does.
     """
-    verdicts = []
     for _, row in distillation_quantities.dropna(subset=["nope", "continued"]).iterrows():
         if row["quantity"] in TRAINED:
             sign, words = TRAINED[str(row["quantity"])]
             change = float(row["nope"] - row["continued"])
-            verdicts.append(
-                judge(
-                    sign * change > 0,
-                    f"{row['nope']:.3g} where the control has {row['continued']:.3g} ({row['unit']}), one model each "
-                    "on the same texts",
-                    recomputed=change,
-                    key=f"{row['pair']}_{row['quantity']}",
-                    statement=f"A pretrained model distilled without rotation has {words} than its control.",
-                )
+            yield judge(
+                sign * change > 0,
+                f"{row['nope']:.3g} where the control has {row['continued']:.3g} ({row['unit']}), one model each "
+                "on the same texts",
+                recomputed=change,
+                key=f"{row['pair']}_{row['quantity']}",
+                statement=f"A pretrained model distilled without rotation has {words} than its control.",
             )
-    return verdicts
 
 
+@claim("thesis, Pretrained models")
 def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verdict]:
-    """Of the attention to neighbours that removing the rotation takes, training on gives back less than half.
-
-    Source: thesis, Pretrained models.
-    """
+    """Of the attention to neighbours that removing the rotation takes, training on gives back less than half."""
     rows = distillation_quantities[distillation_quantities["quantity"] == "local_attention"]
     return [
         judge(
@@ -178,31 +162,25 @@ def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verd
     ]
 
 
-def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> list[Verdict]:
-    """Removing the rotation loses keys, training on brings some back, and the control keeps more.
-
-    Source: thesis, Pretrained models.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models")
+def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict]:
+    """Removing the rotation loses keys, training on brings some back, and the control keeps more."""
     for _, row in distillation_key_tests.iterrows():
         contrast, tokens = str(row["comparison"]).removesuffix(" tokens").rsplit(", ", 1)
         sign, words = KEYS[contrast]
-        verdicts.append(
-            directed(
-                float(row["estimate"]),
-                (float(row["ci_low"]), float(row["ci_high"])),
-                sign,
-                f"over the same {int(row['n'])} prompts a difference of {100 * row['estimate']:.0f} points "
-                f"[{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}] (McNemar, Holm {p(row['p_adjusted'])})",
-                recomputed=float(row["estimate"]),
-                n=int(row["n"]),
-                p_value=float(row["p_value"]),
-                p_adjusted=float(row["p_adjusted"]),
-                key=f"{row['study']}_{contrast.replace(' ', '_')}_{tokens}",
-                statement=f"In prompts of {tokens} tokens, {words}.",
-            )
+        yield directed(
+            float(row["estimate"]),
+            (float(row["ci_low"]), float(row["ci_high"])),
+            sign,
+            f"over the same {int(row['n'])} prompts a difference of {100 * row['estimate']:.0f} points "
+            f"[{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}] (McNemar, Holm {p(row['p_adjusted'])})",
+            recomputed=float(row["estimate"]),
+            n=int(row["n"]),
+            p_value=float(row["p_value"]),
+            p_adjusted=float(row["p_adjusted"]),
+            key=f"{row['study']}_{contrast.replace(' ', '_')}_{tokens}",
+            statement=f"In prompts of {tokens} tokens, {words}.",
         )
-    return verdicts
 
 
 def _key(row: pd.Series) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims.thesis._open import left_open
-from boundpaper.claims import Verdict, directed, judge, pick, untestable
+from boundpaper.claims import Verdict, claim, directed, judge, pick, untestable
 
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
 BESIDE = ("reported", "small")
@@ -20,15 +22,12 @@ DRAWN = {
 LAMBDA = 5.0  # times the layer's mean norm, where the source counts
 
 
-def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
-    """Plasticity of a pretrained model falls from the first to the last fifth of the context.
-
-    Source: thesis, Pretrained models.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models")
+def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> Iterator[Verdict]:
+    """Plasticity of a pretrained model falls from the first to the last fifth of the context."""
     for model, row in _measured(pretrained_geometry, "ap_drop"):
         statement = f"Plasticity of {row['label']} falls from the first to the last fifth of the context."
-        verdicts.append(
+        yield (
             _few(row, model, statement)
             or directed(
                 float(row["value"]),
@@ -42,49 +41,38 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
                 statement=statement,
             )
         )
-    return verdicts
 
 
-def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> list[Verdict]:
-    """Plasticity of a pretrained model falls along the context when queries are turned to one position.
-
-    Source: thesis, Pretrained models.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models")
+def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Iterator[Verdict]:
+    """Plasticity of a pretrained model falls along the context when queries are turned to one position."""
     for _, row in pretrained_one_position.iterrows():
         model = str(row["model"])
         statement = f"At one position, plasticity of {row['display_name']} falls along 4K tokens of {row['texts']}."
         told = row.rename({"fall": "value", "key_heads": "n"})
-        verdicts.append(
-            _few(told, model, statement)
-            or directed(
-                float(row["fall"]),
-                (float(row["low"]), float(row["high"])),
-                1,
-                f"from the second quarter to the last it falls by {row['fall']:.3f} [{row['low']:.3f}, "
-                f"{row['high']:.3f}] over {int(row['key_heads'])} key heads",
-                recomputed=float(row["fall"]),
-                n=int(row["key_heads"]),
-                key=model,
-                statement=statement,
-            )
+        yield _few(told, model, statement) or directed(
+            float(row["fall"]),
+            (float(row["low"]), float(row["high"])),
+            1,
+            f"from the second quarter to the last it falls by {row['fall']:.3f} [{row['low']:.3f}, "
+            f"{row['high']:.3f}] over {int(row['key_heads'])} key heads",
+            recomputed=float(row["fall"]),
+            n=int(row["key_heads"]),
+            key=model,
+            statement=statement,
         )
-    return verdicts
 
 
-def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
-    """Queries of a pretrained model go with position on their axis of drift, as those of the reported models do.
-
-    Source: thesis, Pretrained models.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models")
+def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdict]:
+    """Queries of a pretrained model go with position on their axis of drift, as those of the reported models do."""
     for model, row in _measured(pretrained_geometry, "r_q_a"):
         least = float(pick(pretrained_geometry, metric="r_q_a", column="reported")["low"])
         statement = (
             f"Queries of {row['label']} go with position on their axis of drift more than those of the reported model "
             "in which they do least."
         )
-        verdicts.append(
+        yield (
             _few(row, model, statement)
             or directed(
                 float(row["value"]),
@@ -99,15 +87,11 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
                 statement=statement,
             )
         )
-    return verdicts
 
 
-def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
-    """Metrics of a pretrained model lie within the range of the reported models.
-
-    Source: thesis, Pretrained models.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models")
+def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> Iterator[Verdict]:
+    """Metrics of a pretrained model lie within the range of the reported models."""
     for metric, words in COMPARED.items():
         range_ = pick(pretrained_geometry, metric=metric, column="reported")
         low, high = float(range_["low"]), float(range_["high"])
@@ -127,17 +111,15 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdic
                     statement=statement,
                 )
             )
-            verdicts.append(left_open(verdict) if metric.startswith("ap_") else verdict)
-    return verdicts
+            yield left_open(verdict) if metric.startswith("ap_") else verdict
 
 
-def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model has more massive values in its queries than in its keys, and fewer in its values than in both.
-
-    Source: thesis, Pretrained models.
+@claim("thesis, Pretrained models")
+def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verdict]:
+    """A pretrained model has more massive values in its queries than in its keys, and fewer in its values than in
+    both.
     """
     rows = pretrained_massive[(pretrained_massive["threshold"] == LAMBDA) & (pretrained_massive["where"] == "pre")]
-    verdicts = []
     for model, part in rows.groupby("model", sort=False):
         query, key, value = (pick(part, tensor=tensor) for tensor in ("query", "key", "value"))
         name, n = str(query["display_name"]), int(query["texts"])
@@ -150,57 +132,47 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> list[Verdict]
             ("queries", query, key, f"{name} has more massive values in its queries than in its keys."),
             ("values", least, value, f"{name} has fewer massive values in its values than in queries and in keys."),
         ):
-            verdicts.append(
-                judge(
-                    float(more["low"]) > float(less["high"]),
-                    said,
-                    otherwise="contradicted" if float(less["low"]) > float(more["high"]) else "not supported",
-                    recomputed=float(more["count"]) - float(less["count"]),
-                    n=n,
-                    key=f"{model}_{word}",
-                    statement=statement,
-                )
+            yield judge(
+                float(more["low"]) > float(less["high"]),
+                said,
+                otherwise="contradicted" if float(less["low"]) > float(more["high"]) else "not supported",
+                recomputed=float(more["count"]) - float(less["count"]),
+                n=n,
+                key=f"{model}_{word}",
+                statement=statement,
             )
-    return verdicts
 
 
-def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> list[Verdict]:
-    """Two captures of a pretrained model differ less than the source's two captures of one network.
-
-    Source: thesis, Pretrained models.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models")
+def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> Iterator[Verdict]:
+    """Two captures of a pretrained model differ less than the source's two captures of one network."""
     rows = pretrained_noise[
         pretrained_noise["metric"].isin(list(COMPARED)) & pretrained_noise["twin_difference"].notna()
     ]
     for _, row in rows.iterrows():
         low, high = (2**0.5 * float(row[end]) for end in ("noise_low", "noise_high"))
         reported = float(row["twin_difference"])
-        verdicts.append(
-            judge(
-                high < reported,
-                f"the standard deviation of the difference is {row['twice_sd']:.4f} [{low:.4f}, {high:.4f}] from "
-                f"{int(row['splits'])} splits of {int(row['documents'])} documents, and the reported pair differs by "
-                f"{reported:.4f}",
-                otherwise="contradicted" if low > reported else "not supported",
-                recomputed=float(row["twice_sd"]),
-                n=int(row["documents"]),
-                key=f"{row['model']}_{row['metric']}",
-                statement=(
-                    f"In the {COMPARED[str(row['metric'])]}, two captures of {row['display_name']} over other "
-                    "documents differ less than the source's two captures of one network."
-                ),
-            )
+        yield judge(
+            high < reported,
+            f"the standard deviation of the difference is {row['twice_sd']:.4f} [{low:.4f}, {high:.4f}] from "
+            f"{int(row['splits'])} splits of {int(row['documents'])} documents, and the reported pair differs by "
+            f"{reported:.4f}",
+            otherwise="contradicted" if low > reported else "not supported",
+            recomputed=float(row["twice_sd"]),
+            n=int(row["documents"]),
+            key=f"{row['model']}_{row['metric']}",
+            statement=(
+                f"In the {COMPARED[str(row['metric'])]}, two captures of {row['display_name']} over other "
+                "documents differ less than the source's two captures of one network."
+            ),
         )
-    return verdicts
 
 
-def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
-    """Drawing heads may make two captures of one network differ in their drop as the source's do, not in their level.
-
-    Source: thesis, Pretrained models at hand.
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]:
+    """Drawing heads may make two captures of one network differ in their drop as the source's do, not in their
+    level.
     """
-    verdicts = []
     for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():
         key = f"{row['model']}_{row['metric']}"
         drawn, other, heads = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
@@ -212,23 +184,20 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
         )
         if int(row["key_heads"]) < FEW:
             few = f"{int(row['key_heads'])} key heads are too few for an interval; a model with more would decide it."
-            verdicts.append(untestable(few, key=key, statement=statement))
+            yield untestable(few, key=key, statement=statement)
             continue
         reported = float(row["twin_difference"])
         least, most = (NORMAL * float(row[end]) for end in ("twice_low", "twice_high"))
-        verdicts.append(
-            judge(
-                reported < least if within else reported > most,
-                f"95 % of such differences are within {least:.4f} to {most:.4f} (ends of the spread's interval, over "
-                f"{int(row['key_heads'])} key heads), and {reported:.4f} is reported",
-                otherwise="contradicted" if (reported > most if within else reported < least) else "not supported",
-                recomputed=NORMAL * float(row["twice_sd"]),
-                n=int(row["key_heads"]),
-                key=key,
-                statement=statement,
-            )
+        yield judge(
+            reported < least if within else reported > most,
+            f"95 % of such differences are within {least:.4f} to {most:.4f} (ends of the spread's interval, over "
+            f"{int(row['key_heads'])} key heads), and {reported:.4f} is reported",
+            otherwise="contradicted" if (reported > most if within else reported < least) else "not supported",
+            recomputed=NORMAL * float(row["twice_sd"]),
+            n=int(row["key_heads"]),
+            key=key,
+            statement=statement,
         )
-    return verdicts
 
 
 def _few(row: pd.Series, key: str, statement: str) -> Verdict | None:
@@ -252,34 +221,26 @@ def _measured(geometry: pd.DataFrame, metric: str) -> list[tuple[str, pd.Series]
     return [(str(row["column"]), row) for _, row in rows.iterrows()]
 
 
-def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> list[Verdict]:
-    """With rotation kept, attention writes far more of layer 1 in pretrained models than in the report's Llama.
-
-    Source: thesis, Pretrained models at hand.
-    """
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> Iterator[Verdict]:
+    """With rotation kept, attention writes far more of layer 1 in pretrained models than in the report's Llama."""
     rows = pretrained_experiments[pretrained_experiments["quantity"] == "layer1_share"].set_index("column")
     reported = float(rows["value"]["reported"])
-    verdicts = []
     for model, row in rows.drop(index=["reported", "small"]).iterrows():
         key = str(model)
         statement = f"Attention writes more of what layer 1 adds in {row['name']} than in the rotary Llama-2-7B."
         if pd.isna(row["low"]):
-            verdicts.append(
-                untestable(f"{row['note']}: texts with a spread would decide it.", key=key, statement=statement)
-            )
+            yield untestable(f"{row['note']}: texts with a spread would decide it.", key=key, statement=statement)
             continue
-        verdicts.append(
-            directed(
-                float(row["value"]) - reported,
-                (float(row["low"]) - reported, float(row["high"]) - reported),
-                1,
-                f"{row['value']:.1f} % [{row['low']:.1f}, {row['high']:.1f}] over {int(row['n'])} texts, where "
-                f"{reported:.1f} % are reported with rotation.",
-                reported=f"{reported:.1f} %",
-                recomputed=f"{row['value']:.1f} %, {row['value'] - reported:+.1f}",
-                n=int(row["n"]),
-                key=key,
-                statement=statement,
-            )
+        yield directed(
+            float(row["value"]) - reported,
+            (float(row["low"]) - reported, float(row["high"]) - reported),
+            1,
+            f"{row['value']:.1f} % [{row['low']:.1f}, {row['high']:.1f}] over {int(row['n'])} texts, where "
+            f"{reported:.1f} % are reported with rotation.",
+            reported=f"{reported:.1f} %",
+            recomputed=f"{row['value']:.1f} %, {row['value'] - reported:+.1f}",
+            n=int(row["n"]),
+            key=key,
+            statement=statement,
         )
-    return verdicts

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, directed, judge, untestable
+from boundpaper.claims import Verdict, claim, directed, judge, untestable
 from boundpaper.claims.words import p
 
 REMOVED, STARTED = "rotation removed", "token in front"
@@ -16,42 +18,35 @@ SAID = {
 }
 
 
-def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame) -> list[Verdict]:
-    """Without its rotation and without training a model has no fewer massive values, and attends less to near tokens.
-
-    Source: thesis, Pretrained models at hand.
+@claim("thesis, Pretrained models at hand")
+def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame) -> Iterator[Verdict]:
+    """Without its rotation and without training a model has no fewer massive values, and attends less to near
+    tokens.
     """
-    verdicts = []
     names = pretrained_models.set_index("model")["display_name"]
     for _, test in pretrained_text_tests.iterrows():
         contrast, quantity = str(test["comparison"]).split(": ")
         if contrast != REMOVED or quantity not in SAID:
             continue
         short, sign, words = SAID[quantity]
-        verdicts.append(
-            directed(
-                float(test["estimate"]),
-                (float(test["ci_low"]), float(test["ci_high"])),
-                sign,
-                f"over {int(test['n'])} texts the difference is {test['estimate']:.1f} [{test['ci_low']:.1f}, "
-                f"{test['ci_high']:.1f}] (paired t, Holm {p(test['p_adjusted'])}, after the data were seen)",
-                recomputed=float(test["estimate"]),
-                n=int(test["n"]),
-                p_value=float(test["p_value"]),
-                p_adjusted=float(test["p_adjusted"]),
-                key=f"{test['study']}_{short}",
-                statement=f"With the rotation of {names[test['study']]} removed and nothing trained, {words}.",
-            )
+        yield directed(
+            float(test["estimate"]),
+            (float(test["ci_low"]), float(test["ci_high"])),
+            sign,
+            f"over {int(test['n'])} texts the difference is {test['estimate']:.1f} [{test['ci_low']:.1f}, "
+            f"{test['ci_high']:.1f}] (paired t, Holm {p(test['p_adjusted'])}, after the data were seen)",
+            recomputed=float(test["estimate"]),
+            n=int(test["n"]),
+            p_value=float(test["p_value"]),
+            p_adjusted=float(test["p_adjusted"]),
+            key=f"{test['study']}_{short}",
+            statement=f"With the rotation of {names[test['study']]} removed and nothing trained, {words}.",
         )
-    return verdicts
 
 
-def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> list[Verdict]:
-    """Heads keep their class more often than by chance without rotation, and less often than with a new beginning.
-
-    Source: thesis, Pretrained models at hand.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models at hand")
+def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> Iterator[Verdict]:
+    """Heads keep their class more often than by chance without rotation, and less often than with a new beginning."""
     for model, rows in pretrained_head_agreement[pretrained_head_agreement["layer"].isna()].groupby("model"):
         known = {str(row["contrast"]): row for _, row in rows.iterrows()}
         statement = (
@@ -60,7 +55,7 @@ def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> list[V
         )
         if not {REMOVED, STARTED} <= set(known):
             missing = "one of the two states was not measured; both would decide it."
-            verdicts.append(untestable(missing, key=str(model), statement=statement))
+            yield untestable(missing, key=str(model), statement=statement)
             continue
         removed, started = known[REMOVED], known[STARTED]
         said = ", ".join(
@@ -68,18 +63,15 @@ def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> list[V
             f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}])"
             for words, row in (("the rotation removed", removed), ("the token in front", started))
         )
-        verdicts.append(
-            judge(
-                float(removed["low"]) > 0 and float(removed["high"]) < float(started["low"]),
-                f"heads of one class in both states: {said}",
-                otherwise="contradicted"
-                if float(removed["high"]) < 0 or float(removed["low"]) > float(started["high"])
-                else "not supported",
-                recomputed=float(removed["kappa"]),
-                n=int(removed["heads"]),
-                ci=(float(removed["low"]), float(removed["high"])),
-                key=str(model),
-                statement=statement,
-            )
+        yield judge(
+            float(removed["low"]) > 0 and float(removed["high"]) < float(started["low"]),
+            f"heads of one class in both states: {said}",
+            otherwise="contradicted"
+            if float(removed["high"]) < 0 or float(removed["low"]) > float(started["high"])
+            else "not supported",
+            recomputed=float(removed["kappa"]),
+            n=int(removed["heads"]),
+            ci=(float(removed["low"]), float(removed["high"])),
+            key=str(model),
+            statement=statement,
         )
-    return verdicts

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from boundpaper.claims import ALPHA, Verdict, directed, judge, untestable
+from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, untestable
 from boundpaper.claims.words import p
 
 GUESS = "gives answers whose number right, with its interval, cannot be told from that of a guess."
@@ -20,12 +21,9 @@ ASKED = {
 }
 
 
-def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model loses more when the attention of layer 1 writes nothing than when its MLP does.
-
-    Source: thesis, Pretrained models at hand.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> Iterator[Verdict]:
+    """A pretrained model loses more when the attention of layer 1 writes nothing than when its MLP does."""
     for model, rows in pretrained_ablations[pretrained_ablations["layer"] == 1].groupby("model", sort=False):
         parts = {str(row["part"]): row for _, row in rows.iterrows()}
         statement = (
@@ -34,62 +32,46 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
         )
         mlp, attention = parts["mlp"], parts["attention"]
         if pd.isna(mlp["low"]) or pd.isna(attention["low"]):
-            verdicts.append(
-                untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
-            )
+            yield untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
             continue
         said = ", ".join(f"{name} {_cost(row)}" for name, row in (("MLP", mlp), ("attention", attention)))
-        verdicts.append(
-            judge(
-                float(attention["low"]) > float(mlp["high"]),
-                f"nats a token: {said}, over {int(mlp['n'])} texts",
-                otherwise="contradicted" if float(mlp["low"]) > float(attention["high"]) else "not supported",
-                recomputed=float(attention["value"]) - float(mlp["value"]),
-                n=int(mlp["n"]),
-                key=str(model),
-                statement=statement,
-            )
+        yield judge(
+            float(attention["low"]) > float(mlp["high"]),
+            f"nats a token: {said}, over {int(mlp['n'])} texts",
+            otherwise="contradicted" if float(mlp["low"]) > float(attention["high"]) else "not supported",
+            recomputed=float(attention["value"]) - float(mlp["value"]),
+            n=int(mlp["n"]),
+            key=str(model),
+            statement=statement,
         )
-    return verdicts
 
 
-def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
-    """Of the layers of a pretrained model, the first costs most when its MLP writes nothing.
-
-    Source: thesis, Pretrained models at hand.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> Iterator[Verdict]:
+    """Of the layers of a pretrained model, the first costs most when its MLP writes nothing."""
     for model, rows in pretrained_ablations[pretrained_ablations["part"] == "mlp"].groupby("model", sort=False):
         known = rows.dropna(subset=["low"]).sort_values("layer")
         statement = f"In {rows['display_name'].iloc[0]} no MLP is worth as much as that of the first layer."
         if known.empty:
-            verdicts.append(
-                untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
-            )
+            yield untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
             continue
         first, rest = known.iloc[0], known.iloc[1:]
         next_ = rest.iloc[int(rest["value"].astype(float).argmax())]
-        verdicts.append(
-            judge(
-                float(first["low"]) > float(next_["high"]),
-                f"nats a token: layer {int(first['layer'])} {_cost(first)}, the most of the others in layer "
-                f"{int(next_['layer'])} {_cost(next_)}, over {int(first['n'])} texts",
-                otherwise="contradicted" if float(first["high"]) < float(next_["low"]) else "not supported",
-                recomputed=float(first["value"]) - float(next_["value"]),
-                n=int(first["n"]),
-                key=str(model),
-                statement=statement,
-            )
+        yield judge(
+            float(first["low"]) > float(next_["high"]),
+            f"nats a token: layer {int(first['layer'])} {_cost(first)}, the most of the others in layer "
+            f"{int(next_['layer'])} {_cost(next_)}, over {int(first['n'])} texts",
+            otherwise="contradicted" if float(first["high"]) < float(next_["low"]) else "not supported",
+            recomputed=float(first["value"]) - float(next_["value"]),
+            n=int(first["n"]),
+            key=str(model),
+            statement=statement,
         )
-    return verdicts
 
 
-def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
-    """Massive dimensions filled cost a pretrained model more than as many others, or others of equal norm.
-
-    Source: thesis, Pretrained models at hand.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator[Verdict]:
+    """Massive dimensions filled cost a pretrained model more than as many others, or others of equal norm."""
     rows = pretrained_disruption[pretrained_disruption["select"] == "threshold"]
     for target, words in (("random", "as many random ones"), ("matched", "random ones of equal norm")):
         for _, row in rows[rows["target"] == target].iterrows():
@@ -98,31 +80,24 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> list[Ver
             statement = f"{does} the massive dimensions of {row['display_name']} costs more than {words}."
             if pd.isna(row["low"]):
                 why = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
-                verdicts.append(
-                    untestable(f"{why}: a control that matches would decide it.", key=key, statement=statement)
-                )
+                yield untestable(f"{why}: a control that matches would decide it.", key=key, statement=statement)
                 continue
-            verdicts.append(
-                directed(
-                    float(row["less"]),
-                    (float(row["low"]), float(row["high"])),
-                    1,
-                    f"in nats a token, the difference is {row['less']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
-                    f"{int(row['texts'])} texts",
-                    recomputed=float(row["less"]),
-                    n=int(row["texts"]),
-                    key=key,
-                    statement=statement,
-                )
+            yield directed(
+                float(row["less"]),
+                (float(row["low"]), float(row["high"])),
+                1,
+                f"in nats a token, the difference is {row['less']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
+                f"{int(row['texts'])} texts",
+                recomputed=float(row["less"]),
+                n=int(row["texts"]),
+                key=key,
+                statement=statement,
             )
-    return verdicts
 
 
+@claim("thesis, Pretrained models at hand")
 def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
-    """Massive dimensions cost a pretrained model more than nearly all random masks of their number.
-
-    Source: thesis, Pretrained models at hand.
-    """
+    """Massive dimensions cost a pretrained model more than nearly all random masks of their number."""
     return [
         judge(
             float(row["p"]) < ALPHA,
@@ -138,48 +113,39 @@ def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdic
     ]
 
 
-def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model retrieves keys better than a guess, and of a key that is shown its answers are none better.
-
-    Source: thesis, Pretrained models at hand.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdict]:
+    """A pretrained model retrieves keys better than a guess, and of a key that is shown its answers are none better."""
     for _, row in pretrained_retrieval.iterrows():
         key = f"{row['model']}_{row['task']}_{int(row['tokens'])}"
         length = f"in prompts of {int(row['tokens'])} tokens"
         if row["task"] == "passkey":
-            verdicts.append(_above(row, key, f"{row['display_name']} retrieves keys {length} better than a guess."))
+            yield _above(row, key, f"{row['display_name']} retrieves keys {length} better than a guess.")
         else:
             asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
-            verdicts.append(_guess(row, key, f"{asked} {GUESS}"))
-    return verdicts
+            yield _guess(row, key, f"{asked} {GUESS}")
 
 
-def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model answers from its prompt better than a guess; asked for what it knows, not told from one.
-
-    Source: thesis, Pretrained models at hand.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdict]:
+    """A pretrained model answers from its prompt better than a guess; asked for what it knows, not told from one."""
     for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
         asked = f"{row['display_name']}, asked {ASKED[str(row['task'])]},"
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
         key = f"{row['model']}_{row['task']}"
         if row["held_in"] == "prompt":
-            verdicts.append(_above(row, key, f"{asked} is right more often than a guess.", unread))
+            yield _above(row, key, f"{asked} is right more often than a guess.", unread)
         else:
-            verdicts.append(_guess(row, key, f"{asked} {GUESS}", unread))
-    return verdicts
+            yield _guess(row, key, f"{asked} {GUESS}", unread)
 
 
+@claim("thesis, Pretrained models at hand")
 def thesis_pretrained_levelled(
     pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame
-) -> list[Verdict]:
-    """A pretrained model reads less in its prompt with the largest dimension of each head levelled than a random one.
-
-    Source: thesis, Pretrained models at hand.
+) -> Iterator[Verdict]:
+    """A pretrained model reads less in its prompt with the largest dimension of each head levelled than a random
+    one.
     """
-    verdicts = []
     tests: Any = pretrained_knowledge_tests.set_index(["study", "comparison"])
     for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):
         known = {str(row["condition"]): row for _, row in rows.iterrows()}
@@ -189,90 +155,73 @@ def thesis_pretrained_levelled(
         )
         key, tested = f"{model}_{task}", (model, f"{task}, largest against random")
         if not {"top1", "random-0"} <= set(known) or tested not in tests.index:
-            verdicts.append(
-                untestable("one of both was not asked; both would decide it.", key=key, statement=statement)
-            )
+            yield untestable("one of both was not asked; both would decide it.", key=key, statement=statement)
             continue
         top, other, test = known["top1"], known["random-0"], tests.loc[tested]
         said = ", ".join(
             f"{words} {100 * row['share']:.0f} %"
             for words, row in (("the largest levelled", top), ("a random one levelled", other))
         )
-        verdicts.append(
-            directed(
-                float(test["estimate"]),
-                (float(test["ci_low"]), float(test["ci_high"])),
-                -1,
-                f"right: {said}, over the same {int(test['n'])} items a difference of {100 * test['estimate']:.0f} "
-                f"points [{100 * test['ci_low']:.0f}, {100 * test['ci_high']:.0f}] (McNemar, Holm "
-                f"{p(test['p_adjusted'])}); {100 * top['unparsed']:.0f} % of the answers with the largest levelled are "
-                "none of those allowed",
-                recomputed=float(test["estimate"]),
-                n=int(test["n"]),
-                p_value=float(test["p_value"]),
-                p_adjusted=float(test["p_adjusted"]),
-                key=key,
-                statement=statement,
-            )
+        yield directed(
+            float(test["estimate"]),
+            (float(test["ci_low"]), float(test["ci_high"])),
+            -1,
+            f"right: {said}, over the same {int(test['n'])} items a difference of {100 * test['estimate']:.0f} "
+            f"points [{100 * test['ci_low']:.0f}, {100 * test['ci_high']:.0f}] (McNemar, Holm "
+            f"{p(test['p_adjusted'])}); {100 * top['unparsed']:.0f} % of the answers with the largest levelled are "
+            "none of those allowed",
+            recomputed=float(test["estimate"]),
+            n=int(test["n"]),
+            p_value=float(test["p_value"]),
+            p_adjusted=float(test["p_adjusted"]),
+            key=key,
+            statement=statement,
         )
-    return verdicts
 
 
-def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model misses no key, whatever its wording and its place in the prompt.
-
-    Source: thesis, Pretrained models at hand.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
+    """A pretrained model misses no key, whatever its wording and its place in the prompt."""
     words = {"form": "under either wording of the prompt", "depth": "in every fifth of the prompt"}
     rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"].isin(list(words))]
     for (model, part), cells in rows.groupby(["model", "part"], sort=False):
         least = cells.sort_values(["value", "low"]).iloc[0]
-        verdicts.append(
-            judge(
-                float(least["value"]) == 1,
-                f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least "
-                f"is {100 * least['value']:.0f} % [{100 * least['low']:.0f}, {100 * least['high']:.0f}], at "
-                f"{int(least['tokens'])} tokens",
-                otherwise="contradicted",
-                recomputed=float(least["value"]),
-                n=int(cells["n"].sum()),
-                key=f"{model}_{part}",
-                statement=f"{cells['display_name'].iloc[0]} finds every key {words[str(part)]}.",
-            )
+        yield judge(
+            float(least["value"]) == 1,
+            f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least "
+            f"is {100 * least['value']:.0f} % [{100 * least['low']:.0f}, {100 * least['high']:.0f}], at "
+            f"{int(least['tokens'])} tokens",
+            otherwise="contradicted",
+            recomputed=float(least["value"]),
+            n=int(cells["n"].sum()),
+            key=f"{model}_{part}",
+            statement=f"{cells['display_name'].iloc[0]} finds every key {words[str(part)]}.",
         )
-    return verdicts
 
 
-def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> list[Verdict]:
-    """Asked whether a number that is shown is the key, a pretrained model says yes to wrong keys rather than to it.
-
-    Source: thesis, Pretrained models at hand.
-    """
-    verdicts = []
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
+    """Asked whether a number that is shown is the key, a pretrained model says yes to wrong keys rather than to it."""
     shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
     own = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
     for _, row in shown[shown["which"] == "wrong"].iterrows():
         less, sure = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
-        verdicts.append(
-            judge(
-                less and sure,
-                f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
-                f"chance; exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
-                f"{own[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
-                otherwise="contradicted" if sure and not less else "not supported",
-                recomputed=float(row["auc"]),
-                n=int(row["n"]),
-                p_value=float(row["p"]),
-                p_adjusted=float(row["p_holm"]),
-                key=f"{row['model']}_{int(row['tokens'])}",
-                statement=(
-                    f"{row['display_name']}, in prompts of {int(row['tokens'])} tokens, says yes to wrong keys rather "
-                    "than to the key."
-                ),
-            )
+        yield judge(
+            less and sure,
+            f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
+            f"chance; exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
+            f"{own[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
+            otherwise="contradicted" if sure and not less else "not supported",
+            recomputed=float(row["auc"]),
+            n=int(row["n"]),
+            p_value=float(row["p"]),
+            p_adjusted=float(row["p_holm"]),
+            key=f"{row['model']}_{int(row['tokens'])}",
+            statement=(
+                f"{row['display_name']}, in prompts of {int(row['tokens'])} tokens, says yes to wrong keys rather "
+                "than to the key."
+            ),
         )
-    return verdicts
 
 
 def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:

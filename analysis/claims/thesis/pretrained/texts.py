@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from boundpaper.claims import Verdict, directed, judge, untestable
+from boundpaper.claims import Verdict, claim, directed, judge, untestable
 
 DOES = {"zero": "Zeroing", "mean": "Levelling"}
 PLURAL = {"query": "queries", "key": "keys", "value": "values"}
@@ -13,11 +15,9 @@ WITHIN = 0.1  # share of the value on prose that a difference may be to count as
 THRESHOLD = 5.0  # of a massive value, the report's
 
 
+@claim("thesis, Pretrained models at hand")
 def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdict]:
-    """Massive dimensions filled cost a pretrained model more on repeated sentences than on natural text.
-
-    Source: thesis, Pretrained models at hand.
-    """
+    """Massive dimensions filled cost a pretrained model more on repeated sentences than on natural text."""
     return [
         directed(
             float(row["difference"]),
@@ -38,11 +38,9 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
     ]
 
 
+@claim("thesis, Pretrained models at hand")
 def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model has other numbers of massive values on source code than on prose.
-
-    Source: thesis, Pretrained models at hand.
-    """
+    """A pretrained model has other numbers of massive values on source code than on prose."""
     chosen = pretrained_kinds[(pretrained_kinds["where"] == "pre") & (pretrained_kinds["threshold"] == THRESHOLD)]
     return [
         directed(
@@ -64,14 +62,12 @@ def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
     ]
 
 
-def thesis_plasticity_kinds(pretrained_plasticity_kinds: pd.DataFrame) -> list[Verdict]:
+@claim("thesis, Pretrained models at hand")
+def thesis_plasticity_kinds(pretrained_plasticity_kinds: pd.DataFrame) -> Iterator[Verdict]:
     """The heads of a pretrained model are as plastic on source code as on prose, overall and in their drop.
 
     A difference counts as none when its whole interval lies within a tenth of the value on prose.
-
-    Source: thesis, Pretrained models at hand.
     """
-    verdicts = []
     for _, row in pretrained_plasticity_kinds[pretrained_plasticity_kinds["metric"].isin(list(SAME))].iterrows():
         margin = WITHIN * abs(float(row["prose"]))
         said = f"{row['code']:.3f} on source code and {row['prose']:.3f} on prose over {int(row['heads'])} heads"
@@ -81,22 +77,17 @@ def thesis_plasticity_kinds(pretrained_plasticity_kinds: pd.DataFrame) -> list[V
             f"{100 * WITHIN:.0f} %."
         )
         if pd.isna(row["low"]):
-            verdicts.append(
-                untestable(f"{said}, without an interval; more heads give one.", key=key, statement=statement)
-            )
+            yield untestable(f"{said}, without an interval; more heads give one.", key=key, statement=statement)
             continue
         low, high = float(row["low"]), float(row["high"])
         outside = low > margin or high < -margin
-        verdicts.append(
-            judge(
-                -margin < low and high < margin,
-                f"{said}; the difference is {row['difference']:.3f} [{low:.3f}, {high:.3f}], a tenth of the value on "
-                f"prose {margin:.3f}; over heads the two correlate with rho = {row['r']:.2f}",
-                otherwise="contradicted" if outside else "not supported",
-                recomputed=float(row["difference"]),
-                n=int(row["key_heads"]),
-                key=key,
-                statement=statement,
-            )
+        yield judge(
+            -margin < low and high < margin,
+            f"{said}; the difference is {row['difference']:.3f} [{low:.3f}, {high:.3f}], a tenth of the value on "
+            f"prose {margin:.3f}; over heads the two correlate with rho = {row['r']:.2f}",
+            otherwise="contradicted" if outside else "not supported",
+            recomputed=float(row["difference"]),
+            n=int(row["key_heads"]),
+            key=key,
+            statement=statement,
         )
-    return verdicts

@@ -5,6 +5,7 @@ from boundpaper.claims.judge import Quoted as Quoted
 from boundpaper.claims.judge import about as about
 from boundpaper.claims.judge import compare as compare
 from boundpaper.claims.judge import quote as quote
+from boundpaper.claims.statement import claim as claim
 from boundpaper.claims.verdict import Verdict as Verdict
 from boundpaper.figures import from_matplotlib as from_matplotlib
 from boundpaper.figures.grouped import lines as lines

@@ -10,10 +10,7 @@ CLAIM = '''"""A claim."""
 
 
 def taller(heights):
-    """Beans are taller.
-
-    Source: thesis, Heights.
-    """
+    """Beans are taller."""
     test = heights
     return judge({asked})
 '''
@@ -37,7 +34,7 @@ def asked(folder, text):
 )
 def test_a_p_alone_contradicts_nothing(tmp_path, text):
     with pytest.raises(
-        SpecError, match=r"claim\.py:10: judge\(p < \.\.\.\) says `contradicted`.* use directed\("
+        SpecError, match=r"claim\.py:7: judge\(p < \.\.\.\) says `contradicted`.* use directed\("
     ) as told:
         asked(tmp_path, text)
     assert "otherwise='not supported'" in str(told.value)

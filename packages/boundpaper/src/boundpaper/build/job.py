@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -77,14 +76,14 @@ class Job:
 
     def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """The frames without rows of other documents and of what only those are about; results hold none."""
-        from boundpaper.store.documents import STATED, THESIS, readers
+        from boundpaper.store.documents import THESIS, readers
         from boundpaper.store.paper_vocabulary import read as vocabulary
 
         sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
         if not sources:
             return found
-        place = STATED.search(inspect.getdoc(self.load()) or "")
-        whose = readers(self.root, place["source"] if place else THESIS)
+        place = getattr(self.load(), "stated", None)
+        whose = readers(self.root, place.document if place else THESIS)
         named = [each for each in vocabulary(self.root).named if each.table in found]
         added = {each.key: whose.others(found[each.table], each.key) for each in named}
         return {name: whose.examined(each, added) if name in sources else each for name, each in found.items()}

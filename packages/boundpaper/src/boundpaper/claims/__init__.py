@@ -1,10 +1,8 @@
 """Claims: functions whose docstring is a statement and whose return value is its verdict.
 
+@claim("beans, Results")
 def growth_doubles(bean_heights) -> Verdict:
-    '''The growth of beans doubles under the sun.
-
-    Source: beans, Results.
-    '''
+    '''The growth of beans doubles under the sun.'''
 
 A printed number is judged at its printed precision (`compare`), a number that the source calls approximate by the range
 that such a number stands for (`about`), an asserted effect by its interval (`directed`), a statement that nothing
@@ -17,6 +15,7 @@ from boundpaper.claims.copies import Copies, Repeats
 from boundpaper.claims.effects import directed, equivalent
 from boundpaper.claims.judge import Quoted, about, candidate, compare, judge, quote, untestable
 from boundpaper.claims.relations import Cells, Relation
+from boundpaper.claims.statement import claim
 from boundpaper.claims.terms import Artifact
 from boundpaper.claims.verdict import ALPHA, EQUIVALENT, FAILURES, MEANINGS, SEVERITIES, VERDICTS, Verdict
 from boundpaper.store.frames import pick
@@ -37,6 +36,7 @@ __all__ = [
     "Verdict",
     "about",
     "candidate",
+    "claim",
     "compare",
     "directed",
     "equivalent",

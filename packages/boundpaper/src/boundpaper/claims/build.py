@@ -1,4 +1,4 @@
-"""The builder of claims: calls the function, and writes its verdicts with statement and place from its docstring."""
+"""The builder of claims: call the function, and write its verdicts with the statement and its place."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from dataclasses import asdict
 
 from boundpaper.build.job import Job
 from boundpaper.claims.by_p import refuse_by_p
+from boundpaper.claims.statement import Stated
 from boundpaper.claims.typeset import typeset
-from boundpaper.claims.verdict import FAILURES, SEVERITIES, Verdict
+from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
 from boundpaper.near import nearest
-from boundpaper.store.documents import STATED, documents
+from boundpaper.store.documents import documents
 from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.store.paths import DOCUMENTS
 
@@ -25,7 +26,6 @@ _SAME = re.compile(
     r"|(?:does|do) not differ)\b",
     re.IGNORECASE,
 )
-_DECLARED = re.compile(r"^(?P<what>Failure|Severity): (?P<word>.+?)\.?$", re.MULTILINE)
 _HEADLINE = re.compile(r"abstract|summary|conclusion|key finding|hypothes[ie]s|hypothesis|question$", re.I)
 
 _INNER = ("estimate", "sign", "null", "margin")  # what the verdict was made from, checked when it was made
@@ -38,20 +38,22 @@ def build(job: Job) -> dict[str, str]:
     Raises
     ------
     SpecError
-        When the docstring lacks the statement or its place, the function returns something else than verdicts, two of
-        its verdicts share a key, or it is judged by a p alone.
+        When the docstring or the decorator is missing, the function returns something else than verdicts, two of its
+        verdicts share a key, or it is judged by a p alone.
     """
     function = job.load()
     where = f"{job.file}: {job.function}()"
-    text = inspect.getdoc(function) or ""
-    place = STATED.search(text)
-    statement = " ".join(text.split("\n\n")[0].split())
-    if not place or not statement or statement.startswith("Source:"):
-        raise SpecError(f"{where}: the docstring needs the statement, then a line `Source: 002, Section name.`")
-    known = [each.key for each in documents(job.root)]
-    if place["source"] not in known:
+    place: Stated | None = getattr(function, "stated", None)
+    statement = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+    if not place or not statement:
         raise SpecError(
-            f"{where}: no document {place['source']!r}; {nearest(place['source'], known)}{DOCUMENTS} has "
+            f'{where} needs the statement as its docstring, and the decorator @claim("002, Section name") above it, '
+            "which `boundpaper.claims` offers"
+        )
+    known = [each.key for each in documents(job.root)]
+    if place.document not in known:
+        raise SpecError(
+            f"{where}: no document {place.document!r}; {nearest(place.document, known)}{DOCUMENTS} has "
             f"{', '.join(known)}: add a row there with its title"
         )
     found = job.call()
@@ -62,21 +64,20 @@ def build(job: Job) -> dict[str, str]:
     if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
         raise SpecError(f"{where}: several verdicts need a key each, and no key twice")
     refuse_by_p(job.root, job.file, job.function)
-    declared = _declared(text, where)
     own = vocabulary(job.root)
     for verdict in verdicts:
         _absence(verdict, verdict.statement or statement, where)
     rows = [
         {
             **{name: value for name, value in asdict(verdict).items() if name not in _INNER},
-            "failure": _failure(verdict, declared.get("Failure", "")),
-            "severity": severity(verdict, place["section"], declared.get("Severity", ""), own.headlines),
+            "failure": _failure(verdict, place.failure),
+            "severity": severity(verdict, place.section, place.severity, own.headlines),
             "reason": _sentence(typeset(verdict.reason, own.ledger)),
             "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
             "statement": _sentence(typeset(verdict.statement or statement, own.ledger)),
-            "source": place["source"],
-            "section": place["section"],
-            "order": [place["source"], job.file, job.line],
+            "source": place.document,
+            "section": place.section,
+            "order": [place.document, job.file, job.line],
             "inputs": list(job.artifacts),
         }
         for verdict in verdicts
@@ -95,7 +96,7 @@ def _absence(verdict: Verdict, statement: str, where: str) -> None:
 
 
 def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[str] = ()) -> str:
-    """Severity of a claim: what its docstring says, else by its kind and its section.
+    """Severity of a claim: what its decorator says, else by its kind and its section.
 
     A cell check is a detail; a statement of a summary, a conclusion, a hypothesis or a section of key findings is a
     headline, as is one of a section that the paper's vocabulary names; any other is supporting.
@@ -107,18 +108,9 @@ def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[
 
 
 def _failure(verdict: Verdict, declared: str) -> str:
-    """The failure that the docstring declares for a verdict whose own one was left to the verdict; none if it holds."""
+    """The failure that the decorator declares, where the verdict fails and does not say why itself; else its own."""
     derived = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
     return declared if derived else verdict.failure
-
-
-def _declared(text: str, where: str) -> dict[str, str]:
-    """The lines `Failure: unit.` and `Severity: detail.` of a docstring."""
-    words = {match["what"]: match["word"] for match in _DECLARED.finditer(text)}
-    for what, known in (("Failure", FAILURES), ("Severity", SEVERITIES)):
-        if what in words and words[what] not in known:
-            raise SpecError(f"{where}: {what} {words[what]!r} is none of {', '.join(known)}")
-    return words
 
 
 def _sentence(said: str) -> str:

@@ -28,6 +28,7 @@ import pandas as pd
 
 from boundpaper.claims.judge import compare
 from boundpaper.claims.repeats import repeating
+from boundpaper.claims.statement import stated
 from boundpaper.claims.terms import Artifact, Cell, Frames, Keys, Rows, Term, fill
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
@@ -53,7 +54,7 @@ class Cells:
     Parameters
     ----------
     statement, source : str
-        As in the docstring of a claim: the sentence, and the document with its section.
+        The sentence, and the document with its section, as for the decorator `claim`.
     parts : Part
         Relations (`Relation`, and `Repeats` and `Copies` of `_verdicts.copies`), whose verdicts follow each other.
 
@@ -77,7 +78,8 @@ class Cells:
     def __init__(self, statement: str, source: str, *parts: Part) -> None:
         self.parts = parts
         self.artifacts = tuple(dict.fromkeys(artifact.name for part in parts for artifact in part.reads()))
-        self.__doc__ = f"{statement}\n\nSource: {source}.\n"
+        self.__doc__ = statement
+        self.stated = stated(source)
         self.__signature__ = inspect.Signature(
             [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in self.artifacts]
         )

@@ -2,7 +2,7 @@
 
 Documents of one group report one work and are judged on the same rows. The row `thesis` says which group this thesis
 examines: studies, its own claims, and a claim of any document of that group are given the rows of that group. A claim
-or study whose docstring names a document of another group (`Source: CODE, Section.`) is given that group's rows.
+whose decorator names a document of another group (`@claim("CODE, Section")`) is given that group's rows.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from boundpaper.store.paths import DOCUMENTS
 from boundpaper.store.table_file import rows
 
 THESIS = "thesis"
-STATED = re.compile(r"^Source: (?P<source>[\w.-]+), (?P<section>.+?)\.?$", re.MULTILINE)
-"""The line of a docstring that says where a statement stands."""
 _CODE = re.compile(r"\d{3}")
 _COLUMNS = ("document", "group", "title", "citation", "coverage")
 
@@ -33,7 +31,7 @@ class Document:
     Attributes
     ----------
     key : str
-        What `Source:` lines and places of the sources call it.
+        What claims and the places of the sources call it.
     group : str
         Documents of one group are judged on the same rows.
     title, citation : str

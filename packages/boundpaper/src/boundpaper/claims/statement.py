@@ -1,0 +1,114 @@
+"""The decorator of a claim: it says which document and section state the sentence of the docstring."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ParamSpec, Protocol, TypeVar, overload
+
+from boundpaper.claims.verdict import FAILURES, SEVERITIES, Verdict
+from boundpaper.errors import SpecError
+
+_PLACE = re.compile(r"(?P<document>[\w.-]+), (?P<section>.+)")
+P = ParamSpec("P")
+Judged = TypeVar("Judged", Verdict, list[Verdict])
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Where a document states what a claim judges.
+
+    Attributes
+    ----------
+    document : str
+        Key of the document in the table of documents.
+    section : str
+        Heading of the section, or a place in it.
+    failure, severity : str
+        Kind of failure of a verdict that leaves it open, and severity of the claim; empty where the verdict and the
+        section decide.
+    """
+
+    document: str
+    section: str
+    failure: str = ""
+    severity: str = ""
+
+
+def stated(place: str, failure: str = "", severity: str = "") -> Stated:
+    """Read a place such as `002, Results`.
+
+    Raises
+    ------
+    SpecError
+        When the place lacks the document or the section, or no failure or severity has the name given.
+    """
+    parts = _PLACE.fullmatch(place)
+    if not parts:
+        raise SpecError(f"a claim's place is {place!r}; write the document and the section, as in `002, Results`")
+    for what, word, known in (("failure", failure, FAILURES), ("severity", severity, SEVERITIES)):
+        if word and word not in known:
+            raise SpecError(f"a claim of {place!r} has the {what} {word!r}, which is none of {', '.join(known)}")
+    return Stated(parts["document"], parts["section"], failure, severity)
+
+
+class Decorator(Protocol):
+    """What `claim` returns: a function that yields verdicts becomes one that returns the list of them."""
+
+    @overload
+    def __call__(self, function: Callable[P, Judged]) -> Callable[P, Judged]: ...
+    @overload
+    def __call__(self, function: Callable[P, Iterator[Verdict]]) -> Callable[P, list[Verdict]]: ...
+
+
+def claim(place: str, *, failure: str = "", severity: str = "") -> Decorator:
+    """Declare that a function judges a statement of a document; its docstring is the statement.
+
+    Parameters
+    ----------
+    place : str
+        The document and the section that state it, as in `002, Results`.
+    failure : str
+        One of `FAILURES`: what is wrong when a verdict is `not supported` or `contradicted` and does not say why.
+    severity : str
+        One of `SEVERITIES`; by default a headline in an abstract, a summary, a conclusion or a hypothesis, a detail if
+        a single cell is checked, and supporting elsewhere.
+
+    Returns
+    -------
+    Decorator
+        It keeps the function's parameters; verdicts that the function yields are returned as a list.
+
+    Raises
+    ------
+    SpecError
+        When the place lacks the document or the section, or no failure or severity has the name given.
+
+    Examples
+    --------
+    >>> from boundpaper import claim
+    >>> from boundpaper.claims import judge
+    >>> @claim("beans, Results")
+    ... def growth_doubles(heights):
+    ...     '''The growth of beans doubles under the sun.'''
+    ...     return judge(heights[1] == 2 * heights[0], f"They grow from {heights[0]} to {heights[1]} cm.")
+    >>> growth_doubles([9, 18]).verdict, growth_doubles.stated.section
+    ('holds', 'Results')
+    """
+    where = stated(place, failure, severity)
+
+    def decorate(function: Callable[..., object]) -> Callable[..., object]:
+        made = function
+        if inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def made(*arguments: object, **named: object) -> list[Verdict]:
+                return list(function(*arguments, **named))
+
+        made.stated = where  # type: ignore[attr-defined]
+        return made
+
+    return decorate  # type: ignore[return-value]
