@@ -4,8 +4,6 @@ A model is reported, pretrained, a small one that ships, a control, or a user's 
 exhibits select by this role, never by the shape of a name.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Distillation as a command: both arms in turn, their checkpoints, their models as folders, their curves."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command that distils, its libraries imported when it runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """How a student is distilled: named recipes, whose schedule a run may stop within and never changes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass
 from typing import Any

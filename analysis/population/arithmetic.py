@@ -1,7 +1,5 @@
 """How this process rounds: a digest that differs where a training would end at other weights."""
 
-from __future__ import annotations
-
 import hashlib
 
 from keyquery.models.libraries import need

@@ -1,7 +1,5 @@
 """The card of an offline subject: what it is, how it was made, its measured abilities, and its limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Families of models as jobs, in the plan's order."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Sequence

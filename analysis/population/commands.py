@@ -1,7 +1,5 @@
 """The commands that train and measure the population, their libraries imported when they run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

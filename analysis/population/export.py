@@ -1,7 +1,5 @@
 """The offline subjects: three models of one seed as folders that any tool can load, with tokenizer, facts and card."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

@@ -4,8 +4,6 @@
 recipe, arithmetic and curves of its training. `FOLDER/SHA256SUMS` names every file, as `sha256sum --check` reads it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Every width has as many queries a bin and document, and the same pairs of keys; so widths differ in their queries alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

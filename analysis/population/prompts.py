@@ -1,7 +1,5 @@
 """Prompts by length: named keys in filler, and questions of the other tasks behind filler. All seeded."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """The population's measurements: one table a metric, a row's model in its first column; models join one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Train, measure and write models one after the other; each model's rows are written before the next begins."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Every metric of a set of models against one benchmark score: the tests, and the caveats that they share."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """One perplexity over another, as printed: the ratio and its logarithm, with what rounding leaves open."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Models that are no independent units, since they run the same weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

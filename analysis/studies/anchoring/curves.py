@@ -1,7 +1,5 @@
 """Delta P over the layers of measured models: curves, their landmarks, and tests of what is in them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """Delta P of planted statements about what pretrained models know, at the layer whose probe sees their truth best."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Figures of Delta P on planted statements in the small models that ship, one training each."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.subjects import of_role

@@ -1,7 +1,5 @@
 """Is one metric a better guide to the score than another, and does the drop go with it within families?"""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.statistics.correlations import correlation

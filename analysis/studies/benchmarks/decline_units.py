@@ -1,7 +1,5 @@
 """Drop of plasticity against loss of score, the loss as a share and in points, to each end and for both sets."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Drop against loss of score with length in every variant that the data allow, tested as one, and over families."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """Fitted lines with their bands, for the scatter figures: least squares of a score on a plasticity drop over models."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Correlation of every metric with the LongBench Pro score, with what a sceptic asks of seven models."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies._metrics import correlations

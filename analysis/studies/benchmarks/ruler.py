@@ -1,7 +1,5 @@
 """RULER: effective length, weighted averages, and the score against plasticity length by length."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.statistics.correlations.contrast import levels_and_differences

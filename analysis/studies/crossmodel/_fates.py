@@ -1,7 +1,5 @@
 """What becomes of one conclusion on public models if rotation inside buckets is counted."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any

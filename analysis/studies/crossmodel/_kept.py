@@ -11,8 +11,6 @@ this gives `kept`; where P alone is published, a comparison of two values holds 
 the factor that would make them equal, `needed`. That a factor so large occurs is judged by those that were measured.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

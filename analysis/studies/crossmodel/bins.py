@@ -1,7 +1,5 @@
 """What buckets did to plasticity in rotary models, as far as that can be bounded, and what is left of conclusions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The captured models in one table: their facts, metrics and benchmark scores, with ap_drop recomputed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Decile profiles: how far plasticity rises against the trend, and how far it is from any monotone decline."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.statistics.trend import draw_up, draw_up_interval, isotonic_distance, rises

@@ -1,7 +1,5 @@
 """Balance of attention and MLP in every layer with and without rotary positions: is the rewiring local?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Ablations that sections of document 004 cite, beside those of the same table that they leave out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

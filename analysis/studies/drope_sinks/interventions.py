@@ -1,7 +1,5 @@
 """Interventions on the first token's MLP output and on Q and K: perplexity in nats, and the four tasks."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies._perplexity import agrees, effect, number

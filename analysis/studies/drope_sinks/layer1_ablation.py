@@ -1,7 +1,5 @@
 """Removing parts of layer 1: perplexity as ratios and in nats, what the parts add up to, and the four tasks."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the two studies of the knowledge tasks share: stored arms, rates as columns, sums of intervals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

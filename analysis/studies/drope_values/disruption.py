@@ -5,8 +5,6 @@ so their perplexity is one number written ten times. The text set is the unit th
 three.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

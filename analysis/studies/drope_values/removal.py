@@ -1,7 +1,5 @@
 """Massive values when the rotation is removed: from SmolLM-360M without training, from Llama-2-7B with it."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 LLAMA = "llama2-7b"

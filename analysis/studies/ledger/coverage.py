@@ -1,7 +1,5 @@
 """The ledger against the documents: how many verdicts each section has, and what of it was left out."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.errors import DataError

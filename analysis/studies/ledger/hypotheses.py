@@ -1,7 +1,5 @@
 """The ledger retold: cell checks by table, hypotheses with their evidence, and open gaps with what they need."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.errors import DataError

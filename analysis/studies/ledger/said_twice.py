@@ -1,7 +1,5 @@
 """What a document says of one thing in two sections, and whether its words agree."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.errors import DataError

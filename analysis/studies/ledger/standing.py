@@ -1,7 +1,5 @@
 """What standing the statements of the ledger have: planned, post hoc or exploratory, with their verdicts counted."""
 
-from __future__ import annotations
-
 from fnmatch import fnmatchcase
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A model that this project scored on a benchmark: where its metrics come from, and of which checkpoint they are."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The models that this project measured itself, in the columns of the reported ones."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies.pretrained.other_texts import CODE

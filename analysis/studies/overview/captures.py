@@ -1,7 +1,5 @@
 """What the captures are samples of: heads, texts, and the rotation under which each model ran."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

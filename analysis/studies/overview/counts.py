@@ -1,7 +1,5 @@
 """Counts that the prose needs: models, checkpoints, benchmarks, artifacts of the ledger."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 

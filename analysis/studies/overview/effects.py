@@ -1,7 +1,5 @@
 """The effects that the thesis rests on, side by side: each in its unit, with its interval and the ledger's verdict."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

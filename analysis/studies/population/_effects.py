@@ -1,7 +1,5 @@
 """An effect over seeds: mean, Student's interval, extremes, the exact test, and Holm's correction within families."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd

@@ -1,7 +1,5 @@
 """Rank correlations within seeds and within layers, their exact tests, and a mixed model beside them."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Values of the second run by model, and what the words of an item of the amendment ask for."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

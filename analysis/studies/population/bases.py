@@ -4,8 +4,6 @@ Added to the plan before the models of the larger base that are reported were me
 Worked out from the measurements: outcomes that were rounded to be written break ties that the exact test counts.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """How the population gets keys wrong: classes of wrong answers by model and length."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pandas as pd

@@ -4,8 +4,6 @@ No row of the plan: added after the first two seeds were seen, in which arms mis
 by what became of them selects; these results do not, and stand beside the planned ones.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies.population.contrasts import population_contrasts

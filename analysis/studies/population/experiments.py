@@ -1,7 +1,5 @@
 """Experiments 1-9 of the DroPE report on the population: dropping the rotation against training on with it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Keys nearer than the training length in longer prompts: what is lost with length where distance is no reason."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the seeds of the population could have shown: the smallest effect that they find with a power of .8."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

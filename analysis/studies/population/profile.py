@@ -1,7 +1,5 @@
 """Keys that arms of the population find by distance and length of prompt, over seeds. Post hoc."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

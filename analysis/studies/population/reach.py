@@ -1,7 +1,5 @@
 """Plasticity beyond the training length: whether it falls where keys are no longer found. Post hoc."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

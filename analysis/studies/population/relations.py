@@ -1,7 +1,5 @@
 """What goes with the decline over models, and what goes with the damage of a head's removal over heads."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies.population._outcomes import outcomes, questions

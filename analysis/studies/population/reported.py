@@ -1,7 +1,5 @@
 """What the DroPE report says of the headline quantities of its experiments 1-9, each from its own cell."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

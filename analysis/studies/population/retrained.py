@@ -4,8 +4,6 @@ Complete with the seeds that are there: an item says how many of the planned one
 decide is open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Plasticity by the width of the bins: the models that ship, a pretrained one, and networks with random weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

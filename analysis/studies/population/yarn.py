@@ -1,7 +1,5 @@
 """Dropping the rotation beside YaRN at each length, with a temperature on C or without: post hoc but at one length."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What an intervention costs a model in nats a token, with Student's interval over texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which of the subjects are pretrained models, which reported ones were measured, and their names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pandas as pd

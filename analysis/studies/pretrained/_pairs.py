@@ -1,7 +1,5 @@
 """Which measurements of one network are set side by side: with and without rotation, and with another beginning."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What trained models of others lose when a layer writes nothing, and when dimensions of queries or keys are filled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What trained models of others answer: keys by length of the prompt, and knowledge in weights and in the prompt."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

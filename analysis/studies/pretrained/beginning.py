@@ -3,8 +3,6 @@
 Measurements of the two are found by their names, the model's key and an ending.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mean and spread of the score difference, apart: along the context at a fixed distance of the keys, and over all."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Plasticity of pretrained models by two distances: between the keys, and from the query to them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

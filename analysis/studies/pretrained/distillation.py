@@ -3,8 +3,6 @@
 Students are the subjects with the role `own`; the side says which arm of their pair they are.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.errors import DataError

@@ -1,7 +1,5 @@
 """Keys that a model retrieves with its rotation, without it, distilled without it, and trained on with it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -4,8 +4,6 @@ What removing does is seen between teacher and untouched model, what training ba
 without rotation; what any training does, in the control.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

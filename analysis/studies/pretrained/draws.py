@@ -1,7 +1,5 @@
 """What drawing some of a model's heads adds to its mean: known exactly where every head was captured."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Experiments 1-9 of the DroPE report on trained models of others, beside its rotary model and the small ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whether a head attends alike in two states of one network: classes of heads, and attention to the first token."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Plasticity of every captured head of trained models of others, by layer."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies.pretrained._named import display_names

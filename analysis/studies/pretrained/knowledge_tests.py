@@ -1,7 +1,5 @@
 """What levelling dimensions does to the answers of a pretrained model, item by item."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies.pretrained._named import display_names

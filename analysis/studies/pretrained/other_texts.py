@@ -3,8 +3,6 @@
 Texts of the kinds are different ones, so that differences are of independent groups.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What trained models of others retrieve and verify, by the words, the place and the wrong key of a prompt."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from typing import Any

@@ -1,7 +1,5 @@
 """What a pretrained model's attention looks like when it is computed without the rotation that the model has."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """One network in two states, text by text: without its rotation and with it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """SmolLM3 by position: plasticity at equal positions across phases, and against the bias gathered up to a position."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

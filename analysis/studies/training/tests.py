@@ -1,7 +1,5 @@
 """Tests over the checkpoints of one run: does the sign of the bias turn with its unit, and what predicts plasticity?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

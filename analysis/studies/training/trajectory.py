@@ -1,7 +1,5 @@
 """SmolLM3 over ten checkpoints of one run: bias per token and per window, and the changes that the sources speak of."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.statistics.rounding import Interval, ratio

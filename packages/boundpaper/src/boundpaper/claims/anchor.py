@@ -11,8 +11,6 @@ only sentence under its heading that prints it. What a claim reports is looked f
 its pieces is printed, the hash of its words is kept, so that a report which the document does not print has none.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import sys

@@ -1,7 +1,5 @@
 """Refuse claims that are judged by a p alone: a large p contradicts nothing."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

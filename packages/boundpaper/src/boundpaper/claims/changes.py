@@ -1,7 +1,5 @@
 """Changes of the ledger: which verdicts differ from those of another version, and how many other cells do."""
 
-from __future__ import annotations
-
 import csv
 import io
 

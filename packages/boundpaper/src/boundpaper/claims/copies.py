@@ -1,7 +1,5 @@
 """Copies: values that a text repeats from a table, and cells that occur in two tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 

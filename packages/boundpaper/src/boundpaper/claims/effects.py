@@ -1,7 +1,5 @@
 """Effects: judge from an interval that something differs, or that nothing does."""
 
-from __future__ import annotations
-
 from boundpaper.claims.verdict import ALPHA, Verdict
 from boundpaper.claims.words import as_text
 

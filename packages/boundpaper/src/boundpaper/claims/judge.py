@@ -1,7 +1,5 @@
 """Judge claims: pick what a source prints, and compare it with what the artifacts give."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

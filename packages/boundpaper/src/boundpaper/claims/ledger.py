@@ -1,7 +1,5 @@
 """The ledger: all verdicts gathered into the artifact `claims`."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -8,8 +8,6 @@ cell is of is written there by hand, is kept by the command, and is empty for a 
 for more than one quantity is explained in `artifacts/sources/number_coincidences.csv`.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

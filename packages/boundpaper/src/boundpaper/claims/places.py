@@ -1,7 +1,5 @@
 """Places of claims: where each row of the ledger is stated, computed and used, gathered into `claim_places`."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Repeats: a number that is printed again gets the verdict of its first place."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any

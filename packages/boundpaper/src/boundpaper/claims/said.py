@@ -1,7 +1,5 @@
 """Numbers that a source gives in words or within other text, read from the printed text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Show claims on a terminal: the ledger in short, or one claim with all its inputs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any

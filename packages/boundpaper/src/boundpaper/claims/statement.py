@@ -1,7 +1,5 @@
 """The decorator of a claim: it says which document and section state the sentence of the docstring."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import re

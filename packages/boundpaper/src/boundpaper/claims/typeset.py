@@ -1,7 +1,5 @@
 """Reasons and statements for readers: keys replaced by names, signs and powers of ten as in print."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

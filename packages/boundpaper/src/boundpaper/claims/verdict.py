@@ -3,8 +3,6 @@
 The meanings stand here once (`MEANINGS`, `FAILURES`, `SEVERITIES`), and a `Verdict` that breaks one cannot be made.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

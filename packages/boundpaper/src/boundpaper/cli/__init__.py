@@ -1,7 +1,5 @@
 """The command line: the commands are found in the files of this folder; each is a few lines that call a room."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The command that audits documents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

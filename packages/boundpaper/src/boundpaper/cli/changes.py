@@ -1,7 +1,5 @@
 """Commands that trace a number to its source, and compare results with a revision."""
 
-from __future__ import annotations
-
 import click
 
 from boundpaper.cli.project import Tolerance, root, session

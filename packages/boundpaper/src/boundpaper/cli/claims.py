@@ -1,7 +1,5 @@
 """The command that lists and shows the ledger, and compares it with a revision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command line: commands of this package, of packages that bring some, and of the paper itself."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

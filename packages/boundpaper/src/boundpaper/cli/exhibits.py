@@ -1,7 +1,5 @@
 """Tables and figures, one at a time."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Iterable

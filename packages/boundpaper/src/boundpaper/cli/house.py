@@ -1,7 +1,5 @@
 """Commands for the project itself: begin another one, clean this one, say what is installed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Commands of adopted papers for a project built from chapters, where each does the corresponding thing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

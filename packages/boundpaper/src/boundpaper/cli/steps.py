@@ -1,7 +1,5 @@
 """Commands for steps: run studies, check artifacts, say what would be built and why."""
 
-from __future__ import annotations
-
 import click
 
 from boundpaper.cli.project import complete, read_graph, root, session, steps_named

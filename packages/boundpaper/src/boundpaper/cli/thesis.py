@@ -1,7 +1,5 @@
 """Commands for the document: build it, watch it, and pack it."""
 
-from __future__ import annotations
-
 import sys
 
 import click

@@ -10,8 +10,6 @@ need few of them, and scipy is slow to load.
 '[0.31, 0.60]'
 """
 
-from __future__ import annotations
-
 
 def __getattr__(name: str) -> object:
     """Import an offered name from its module."""

@@ -1,7 +1,5 @@
 """Families of tests: which rows of a study are corrected together, as `sources/test_families.csv` declares it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase

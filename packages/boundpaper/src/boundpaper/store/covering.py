@@ -1,7 +1,5 @@
 """Coverage: what a table must contain for each row of another table, so that a study finds what it needs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

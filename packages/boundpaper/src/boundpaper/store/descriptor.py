@@ -4,8 +4,6 @@ A resource is a Data Package's, or says only what differs; the head of the file 
 resource in full; `standard` gives the package as others read it.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterator

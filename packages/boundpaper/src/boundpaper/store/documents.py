@@ -5,8 +5,6 @@ examines: studies, its own claims, and a claim of any document of that group are
 whose decorator names a document of another group (`@claim("CODE, Section")`) is given that group's rows.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Collection, Mapping

@@ -4,8 +4,6 @@ A paper's vocabulary names the tables: one has a row for each family, one the me
 members' names on figures and which entities they look like.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass

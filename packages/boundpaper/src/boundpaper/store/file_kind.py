@@ -1,7 +1,5 @@
 """Recognise files that cannot be read here by how they begin, whatever their name."""
 
-from __future__ import annotations
-
 _UNPACK = "unpack it and keep what was in it"
 _SHEET = "save its sheet as CSV with commas, in UTF-8"
 _BEGINNINGS = (

@@ -1,7 +1,5 @@
 """Files: hashing and atomic writing."""
 
-from __future__ import annotations
-
 import atexit
 import errno
 import hashlib

@@ -1,7 +1,5 @@
 """Frames: long sources with their parsed numbers, and the pivot to one column per metric."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

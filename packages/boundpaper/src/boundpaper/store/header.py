@@ -1,7 +1,5 @@
 """Header: compare the first line of a table with the columns that its schema describes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from boundpaper.near import close_to

@@ -1,7 +1,5 @@
 """Read JSON lines: one value per line; every fault names the file and the line."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Read JSON strictly: a key that an object has twice is an error, while Python's reader keeps the last."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence

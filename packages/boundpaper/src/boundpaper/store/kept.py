@@ -4,8 +4,6 @@ A value lies in a file of its own as JSON, `{"hash": ..., "value": ...}`; a reco
 among others, holds the hash of its other keys under the key `SEAL`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

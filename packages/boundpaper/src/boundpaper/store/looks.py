@@ -1,7 +1,5 @@
 """Rules for looks in figures, in a paper's vocabulary and its table of families."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from boundpaper.store.rules import Rule, matching, one_of, text

@@ -3,8 +3,6 @@
 The seal has a hash of the table and one of the manifest's other facts, so that neither is changed unseen.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -4,8 +4,6 @@
 asks for, so that tables written by another version, or by hand, may lie there as CSV first.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import sys

@@ -5,8 +5,6 @@ empty cell a value: a text without letters, and no number. What stands for a mis
 purpose, so that it needs no `reason`; an empty cell does.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@
 paper. A step that reads the file depends on it.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence

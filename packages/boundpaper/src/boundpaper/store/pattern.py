@@ -1,7 +1,5 @@
 """Regular expressions: those that could take for ever on a long text are refused before use."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator

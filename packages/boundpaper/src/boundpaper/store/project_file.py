@@ -1,7 +1,5 @@
 """The parts of a paper's `pyproject.toml` that the engine reads: its requirements and `[tool.boundpaper]`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The store: artifacts read as frames, with the types that the schema gives them."""
 
-from __future__ import annotations
-
 import functools
 import io
 from pathlib import Path

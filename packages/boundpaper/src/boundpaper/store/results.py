@@ -1,7 +1,5 @@
 """Results: what a study returns, written as a stable CSV that only changes when its numbers do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -5,8 +5,6 @@ A rule is a function of a value. It returns None where the value may stand, else
 know: a misspelt key is told with the nearest name, never passed over.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

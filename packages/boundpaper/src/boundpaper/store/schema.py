@@ -4,8 +4,6 @@ Beside what Table Schema asks (fields, types, constraints, keys), a table here m
 cell needs a reason, a printed number must parse, and a metric must lie in its range.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import math

@@ -3,8 +3,6 @@
 A sentence is known by a hash of its letters and digits, so that what is recorded of a document holds none of its words.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -4,8 +4,6 @@ A blank at the end, a no-break blank, a letter with its accent as one character 
 every comparison sees two, so that groups and keys part without a word.
 """
 
-from __future__ import annotations
-
 import functools
 import unicodedata
 

@@ -3,8 +3,6 @@
 `python -m boundpaper.store.table_file FILE` prints one, which makes `git diff` readable (`.gitattributes`).
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

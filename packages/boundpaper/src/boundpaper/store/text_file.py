@@ -4,8 +4,6 @@ A byte order mark at its beginning, as programs for Windows write it, is no part
 What is no text at all is told by how it begins, whatever its name ends with.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Units of columns as the data package declares them, and how two of them are compared."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

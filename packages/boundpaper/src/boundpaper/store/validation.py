@@ -5,8 +5,6 @@ https://datapackage.org/standard/table-schema/ says what the types and constrain
 two spellings that look alike (`boundpaper.store.spelling`).
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import re

@@ -6,8 +6,6 @@ refused with what to do instead, unless its value is what is done anyway (`delim
 the data are handed on by `publish`. Keys with a colon belong to other vocabularies, and are handed on too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cells of a table after they are read, checked, rounded and judged, independent of the output format."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from boundpaper.tables.align import Pieces

@@ -1,7 +1,5 @@
 """Tables as data: CSV and JSON with the unrounded numbers and everything that belongs to them."""
 
-from __future__ import annotations
-
 import csv as csv_module
 import io
 import json as json_module

@@ -1,7 +1,5 @@
 """Tables in HTML: a semantic table with caption, scopes, a body per group, and its notes in the foot."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from boundpaper.tables.cells import Cell, Grid

@@ -1,7 +1,5 @@
 """Layout shared by the three typeset formats: cells as text, headings in lines, and rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Tables in Markdown: a pipe table, padded to read well as it stands, with caption and notes."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from boundpaper.tables.cells import Cell, Grid

@@ -1,7 +1,5 @@
 """Notes below a table: general notes, lettered footnotes, and reasons for empty cells."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from string import ascii_lowercase
 

@@ -1,7 +1,5 @@
 """Read cells from a specification: every value is read and checked once for all renderers."""
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Mapping, Sequence

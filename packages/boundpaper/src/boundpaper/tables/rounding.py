@@ -1,7 +1,5 @@
 """Round the cells of a column by one rule, and find the best of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tables on a terminal: numbers lined up, letters raised, what is best in bold, notes below."""
 
-from __future__ import annotations
-
 import io
 
 from boundpaper.tables.cells import Cell, Grid

@@ -1,7 +1,5 @@
 """The templates of the renderers; their faults are reported by file and line."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

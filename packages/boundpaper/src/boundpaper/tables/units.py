@@ -1,7 +1,5 @@
 """Check units: the unit after a column's title must agree with the data package's unit for that column."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How wide a table will be: estimated from the widths of a Palatino, to choose the size at which it fits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The exact test of pairs: every flip of the differences' signs, beside Student's interval and d_z."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy.typing as npt
