@@ -83,6 +83,24 @@ def test_only_numbers_that_moved_are_marked(tmp_path):
     assert "not a git revision here" in run(root, "diff", "nowhere", "--pdf", code=1)
 
 
+@pytest.mark.latex
+@program("latexdiff")
+def test_a_new_table_whose_rules_span_columns_is_marked(tmp_path):
+    root = begun(tmp_path)
+    committed(root)
+    path = root / "main.tex"
+    path.write_text(path.read_text().replace("Pea & 0.7212", "\\cmidrule(lr){1-2} Pear & 0.9 \\\\ Pea & 0.7212"))
+    run(root, "diff", "HEAD", "--pdf")
+    assert (root / "main-changes.pdf").read_bytes().startswith(b"%PDF")
+
+
+@program("pandoc")
+def test_captions_of_floats_over_both_columns_arrive(tmp_path):
+    root = begun(tmp_path, main=MAIN.replace("{table}", "{table*}"))
+    run(root, "docx")
+    assert "Height 0.7212." in words((root / "main.docx").read_bytes(), "docx")
+
+
 @program("pandoc")
 def test_word_has_every_number_and_a_lost_drawing_is_said(tmp_path):
     root = begun(tmp_path, main=CITED, refs_dot_bib=BIB)

@@ -21,11 +21,14 @@ from boundpaper.errors import SpecError, ThesisError
 from boundpaper.places import ADOPTED, MARK, VARIABLE
 
 TIMEOUT = 600.0
+RULE = "\\newcommand\\boundrule[2]{\\cmidrule(#1){#2}}\n"
 PICTURES = (".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf")
 _INCLUDED = re.compile(r"\\includegraphics\*?\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
 _BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|printbibliography)\b")
 _SEPARATOR = re.compile("(?<=\\d)[,\u2009\u202f\u00a0\\s](?=\\d{3}(?!\\d))")
 _UNPRINTED = re.compile(r"<(style|script|annotation|head)\b")
+_RULE = re.compile(r"\\cmidrule\s*\(([^()]*)\)\s*\{([^{}]*)\}")
+_STARRED = re.compile(r"(\\(?:begin|end)\{(?:table|figure))\*\}")
 _DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
 
 
@@ -135,6 +138,9 @@ def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
 
 def marked(scratch: Path, main: str) -> bytes:
     """The PDF of a main file in `new`, marked where its print differs from that in `old`, by latexdiff."""
+    for text in [*(scratch / "old").rglob("*.tex"), *(scratch / "new").rglob("*.tex")]:
+        file = source.read(text, text.name)  # latexdiff breaks \cmidrule(lr){2-3} apart, and LaTeX then never ends
+        text.write_bytes(file.encoded(_RULE.sub(r"\\boundrule{\1}{\2}", file.text)))
     struck = process.run(("kpsewhich", "ulem.sty"), scratch, TIMEOUT).output.strip()
     kind = "UNDERLINE" if struck else "CFONT"
     argv = ("latexdiff", "--flatten", f"--type={kind}", f"old/{main}", f"new/{main}")
@@ -143,7 +149,7 @@ def marked(scratch: Path, main: str) -> bytes:
     if done.returncode or begin < 0:
         raise ThesisError(f"latexdiff: {done.output.strip().splitlines()[-1] if done.output else 'failed'}")
     (scratch / "new/changes.tex").write_text(
-        done.output[max(done.output.rfind("\n%", 0, begin), 0) :], encoding="utf-8"
+        RULE + done.output[max(done.output.rfind("\n%", 0, begin), 0) :], encoding="utf-8"
     )
     return compiled(scratch / "new", "changes.tex")
 
@@ -211,10 +217,12 @@ def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, l
 
 
 def _pictures(place: Path, texts: list[Path]) -> None:
-    """Give each PDF that the texts include a PNG beside it, and include that."""
+    """Give each PDF that the texts include a PNG beside it, and include that; floats over both columns become usual
+    ones, since pandoc leaves out the captions of others.
+    """
     for text in texts:
         file = source.read(text, text.name)
-        new = file.text
+        new = _STARRED.sub(r"\1}", file.text)
         for name in set(_INCLUDED.findall(file.code)):
             path = place / name if name.endswith(".pdf") else place / f"{name}.pdf"
             if (
