@@ -130,7 +130,7 @@ def compiled(folder: Path, table: Table) -> list[tuple[str, str]]:
     """What LaTeX's log says of a table in a document of its own."""
     process.require("pdflatex")
     (folder / "t.tex").write_text(render(table, "t"), encoding="utf-8")
-    packages = "booktabs,array,threeparttable,longtable,threeparttablex,pdflscape,rotating"
+    packages = "booktabs,array,longtable,pdflscape,rotating"
     head = f"\\documentclass[11pt]{{scrreprt}}\\usepackage[T1]{{fontenc}}\\usepackage{{{packages}}}"
     text = f"{head}\n\\begin{{document}}\n\\input{{t}}\n\\end{{document}}\n"
     (folder / "d.tex").write_text(text, encoding="utf-8")

@@ -38,13 +38,11 @@ needs_latex = pytest.mark.skipif(
 TABLE = r"""% source: tables/x.py
 \begin{table}[tbp]
 \centering
-\begin{threeparttable}
 \caption{Two models.}\label{tab:x}
 \begin{tabular}{lr}
 \toprule Model & Score \\ \midrule One & 12.3 \\ \bottomrule
 \end{tabular}
-\begin{tablenotes}\item A note \citep{holm1979}.\end{tablenotes}
-\end{threeparttable}
+\par A note \citep{holm1979}.
 \end{table}
 """
 FLOAT = r"""% source: figures/x.py

@@ -35,7 +35,7 @@ LIGATURES = "--- -- '' `` ,, << >> !` ?` fi [x] *y"
 PREAMBLE = r"""\documentclass[11pt,a4paper,DIV=11,captions=tableheading,numbers=noenddot]{scrreprt}
 \usepackage[T1]{fontenc}
 \usepackage{mathpazo,tgpagella,tgheros}\renewcommand{\ttdefault}{lmtt}
-\usepackage{booktabs,array,threeparttable,threeparttablex,longtable,pdflscape,rotating}
+\usepackage{booktabs,array,longtable,pdflscape,rotating}
 \usepackage[numbers]{natbib}
 \begin{document}
 \listoftables

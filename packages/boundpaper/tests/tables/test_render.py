@@ -49,14 +49,10 @@ SPEC = Table(
 )
 
 LATEX = r"""% Table scores: made from table:scores by boundpaper/tables/templates/table.tex.j2; do not edit.
-% Packages: booktabs, array, threeparttable, natbib.
+% Packages: booktabs, array, natbib.
 \begin{table}[tbp]
 \centering
-\begin{threeparttable}
-\caption[{Scores \& \emph{windows}}]{Scores \& \emph{windows} \citep{a2020}. With 5\% more.}
-\label{tab:scores}
-\small
-\setlength{\tabcolsep}{6pt}
+\sbox8{\small\setlength{\tabcolsep}{6pt}%
 \begin{tabular*}{250pt}{@{\extracolsep{\fill}}lrr@{}}
 \toprule
  & \multicolumn{2}{c}{Score, $n = 3$} \\
@@ -71,15 +67,18 @@ Model & \multicolumn{1}{c}{LBP} & (tokens)\textsuperscript{a} \\
 \multicolumn{3}{@{}l@{}}{\emph{Qwen}} \\
 \quad {*}D\textsuperscript{b,a} & $-$3.0~[$-$4.0, 8.0]\phantom{00} & 256 \\
 \bottomrule
-\end{tabular*}
-\begin{tablenotes}[flushleft]\footnotesize
-\item\hspace*{-\labelsep}A note.
-\item\hspace*{-\labelsep}-- not run.
-\item[a] Per window, $n = 2$.
-\item[b] Another checkpoint.
-\item\hspace*{-\labelsep}{*} $p < 0.05$; {*}{*} $p < 0.01$; {*}{*}{*} $p < 0.001$.
-\end{tablenotes}
-\end{threeparttable}
+\end{tabular*}}% caption and notes are as wide
+\begin{minipage}{\wd8}
+\caption[{Scores \& \emph{windows}}]{Scores \& \emph{windows} \citep{a2020}. With 5\% more.}
+\label{tab:scores}
+\usebox8
+\par\smallskip\footnotesize
+A note.\par
+-- not run.\par
+\textsuperscript{a}\,Per window, $n = 2$.\par
+\textsuperscript{b}\,Another checkpoint.\par
+{*} $p < 0.05$; {*}{*} $p < 0.01$; {*}{*}{*} $p < 0.001$.\par
+\end{minipage}
 \end{table}
 """
 
@@ -179,7 +178,7 @@ def test_a_single_reason_is_said_once_and_several_get_letters() -> None:
     columns = [Column("model", "Model"), Column("lbp", "LBP", fixed(1), reason="why")]
     shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
     assert r"--\rlap{\textsuperscript{a}}\phantom{.0}\phantom{\textsuperscript{a}}" in shown
-    assert "\\item[a] Not run.\n\\item[b] Too long." in shown
+    assert "\\textsuperscript{a}\\,Not run.\\par\n\\textsuperscript{b}\\,Too long.\\par" in shown
 
 
 def test_rules_spaces_and_repeats() -> None:
@@ -235,7 +234,7 @@ def test_long_turned_and_paragraph_tables() -> None:
     rows = pd.DataFrame({"k": ["a_b/c"], "t": ["*x* [@k]"]})
     columns = [Column("k", "K", width="20mm"), Column("t", "T", markup, width=0.5)]
     long = render(Table(rows=rows, columns=columns, caption="x", long=True, landscape=True, size="scriptsize"), "t")
-    assert "% Packages: booktabs, array, threeparttable, longtable, threeparttablex, pdflscape, natbib." in long
+    assert "% Packages: booktabs, array, longtable, pdflscape, natbib." in long
     assert r">{\raggedright\arraybackslash}p{56.9pt}" in long
     assert r"p{293.0pt}@{}" in long
     assert r"a\_\allowbreak{}b/\allowbreak{}c & \emph{x} \citep{k} \\" in long

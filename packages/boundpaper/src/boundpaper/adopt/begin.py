@@ -99,8 +99,8 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
             f"columns of {page.column:g} pt, text of {page.text:g} pt, {page.font} at {page.size:g} pt, {page.cite}"
         )
         toml += (
-            f'\n[page]\ncolumn = {page.column:g}\ntext = {page.text:g}\nfont = "{page.font}"\nsize = {page.size:g}\n'
-            f'cite = "{page.cite}"\n'
+            f"\n[page]\ncolumn = {page.column:g}\ntext = {page.text:g}\nheight = {page.height:g}\n"
+            f'font = "{page.font}"\nsize = {page.size:g}\ncite = "{page.cite}"\n'
         )
     lines = {}
     for name in main:

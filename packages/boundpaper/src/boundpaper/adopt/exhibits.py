@@ -36,11 +36,9 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     """
     from boundpaper.tables.latex import Setting, latex
     from boundpaper.tables.read import read
-    from boundpaper.tables.width import Page, fit
+    from boundpaper.tables.width import Page, fit, text_width
 
     cells: Cells = read(_made(folder, data, "table", name), name)
-    if cells.table.long:
-        raise SpecError(f"tables/{name}.py: long=True needs a page of one column; take fewer rows, or landscape=True")
     page, text = folder.page.column, folder.page.text
     narrow = min(250.0, page)
     chosen = fit(cells, Page(page, text, narrow))
@@ -53,9 +51,24 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
             f"tables/{name}.py: tab:{name} is {chosen.width:.0f} pt wide, {'the text' if both else 'the column'} "
             f'{room:.0f}: take size="scriptsize", landscape=True, or fewer columns'
         )
-    setting = Setting(Page(room, text, narrow), both, True, part)  # type: ignore[arg-type]
-    made = latex(cells, setting)
+    lines = 0.0
+    if cells.table.long and text > page:
+        if chosen.paragraphs:
+            raise SpecError(
+                f"tables/{name}.py: long=True parts the rows into floats on pages of two columns, which needs columns "
+                f"whose text does not break: take widths out, or fewer columns"
+            )
+        words = text_width(" ".join([cells.table.caption, *cells.table.notes])) * folder.page.size / room
+        high = text if cells.table.landscape else folder.page.height
+        lines = max(4.0, 0.85 * high / (1.2 * folder.page.size) - 8.0 - words)
+    made = latex(cells, Setting(Page(room, text, narrow), both, lines, part))  # type: ignore[arg-type]
     return _citing(made, folder)
+
+
+def packages_of(made: str) -> list[str]:
+    """Packages that the LaTeX of a table asks for, those for citations aside, which are the author's."""
+    told = re.search(r"^% Packages: (.*)\.$", made, re.MULTILINE)
+    return [each for each in (told[1].split(", ") if told else ()) if each != "natbib"]
 
 
 @dataclass(frozen=True)

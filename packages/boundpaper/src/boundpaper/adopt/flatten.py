@@ -50,14 +50,15 @@ def _plain(paper: Paper, file: Source, faults: list[str]) -> str:
         try:
             if re.search(r"#\d", use.key):
                 raise SpecError(f"{use.key} takes an argument of a macro; write the macro out where it is used")
-            pieces += [text[position : use.start], _written(paper, use)]
+            written = _written(paper, use)
+            joined = re.search(r"\\[A-Za-z]+$", written) and text[use.end : use.end + 1].isalpha()
+            pieces += [text[position : use.start], written, " " if joined else ""]
         except ThesisError as error:
             faults.append(f"{use.place}: {error}")
         position = use.end
     text = "".join([*pieces, text[position:]])
-    commands = {use.command for use in paper.uses}
-    asked = ["booktabs,array"] if commands & {"table", "tabular"} and "booktabs" not in file.code else []
-    asked += ["graphicx"] if "figure" in commands and "graphicx" not in file.code else []
+    there = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
+    asked = [each for each in paper.packages() if not re.search(rf"\b{each}\b", there)]
     if asked:  # what `bound/` asked for stays asked for
         text = text.replace(source.LINE, rf"\usepackage{{{','.join(asked)}}}", 1)
     return without_line(text)

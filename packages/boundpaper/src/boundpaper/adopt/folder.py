@@ -29,7 +29,9 @@ _INNER: Mapping[str, frozenset[str]] = {
     "rows": frozenset({"table", "columns", "where", "sort"}),
 }
 _CITE = one_of("natbib", "biblatex", "cite")
-_PAGE = mapping({"column": positive, "text": positive, "font": text, "size": positive, "cite": _CITE})
+_PAGE = mapping(
+    {"column": positive, "text": positive, "height": positive, "font": text, "size": positive, "cite": _CITE}
+)
 _LINT = frozenset({"names", "ignore"})
 
 
@@ -49,8 +51,8 @@ class Page:
 
     Attributes
     ----------
-    column, text : float
-        Widths of a column and of the whole text, in pt.
+    column, text, height : float
+        Widths of a column and of the whole text, and the text's height, in pt.
     font, size : str, float
         TeX's name of the family, and the size of the text in pt.
     cite : {"natbib", "biblatex", "cite"}
@@ -59,6 +61,7 @@ class Page:
 
     column: float = 345.0
     text: float = 345.0
+    height: float = 550.0
     font: str = "cmr"
     size: float = 10.0
     cite: str = "cite"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -43,13 +44,13 @@ TAIL = r"\makeatother" + "\n"
 
 @dataclass(frozen=True)
 class Paper:
-    """An adopted paper as it is read: its files, its cells, its uses of values, and faults found on the way."""
+    """An adopted paper as it is read: its files, its cells, its uses of values, and the tables made so far."""
 
     folder: Folder
     sources: list[Source]
     data: Data
     uses: list[Use]
-    faults: list[str] = field(default_factory=list)
+    made: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Folder) -> Paper:
@@ -95,9 +96,24 @@ class Paper:
 
     def table(self, name: str, part: str) -> str:
         """The LaTeX of `tables/NAME.py`: float, tabular or rows."""
-        from boundpaper.adopt.exhibits import table_of
+        if (name, part) not in self.made:
+            from boundpaper.adopt.exhibits import table_of
 
-        return table_of(self.folder, self.data, name, part)
+            self.made[name, part] = table_of(self.folder, self.data, name, part)
+        return self.made[name, part]
+
+    def packages(self) -> list[str]:
+        """Packages that the tables and figures of the text ask for; a table that cannot be made asks for none."""
+        asked: dict[str, None] = {}
+        for use in self.uses:
+            if use.command in ("table", "tabular"):
+                from boundpaper.adopt.exhibits import packages_of
+
+                with suppress(ThesisError):
+                    asked |= dict.fromkeys(packages_of(self.printed(use)))
+            elif use.command == "figure":
+                asked["graphicx"] = None
+        return list(asked)
 
     def figure(self, name: str, path: str) -> Drawn:
         """The figure that `figures/NAME.py` makes; LaTeX finds its PDF at `path`."""
@@ -236,10 +252,8 @@ def bound_tex(paper: Paper) -> tuple[str, list[str]]:
         except ThesisError as error:
             faults.append(f"{ADOPTED}: values.{name}: {error}")
     lines = [HEAD]
-    if any(use.command in ("table", "tabular") for use in paper.uses):
-        lines.append("\\RequirePackage{booktabs,array}\n")
-    if any(use.command == "figure" for use in paper.uses):
-        lines.append("\\RequirePackage{graphicx}\n")
+    if asked := paper.packages():
+        lines.append(f"\\RequirePackage{{{','.join(asked)}}}\n")
     if paper.folder.macro != "boundval":
         lines.append(MACRO.format(macro=paper.folder.macro))
     lines += [f"\\bound@set{{{key}}}{{{text}}}\n" for key, text in sorted(wanted.items())]

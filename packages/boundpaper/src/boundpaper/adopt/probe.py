@@ -17,6 +17,7 @@ _ASKED = r"""x\par
 \makeatletter
 \typeout{bound-page:column=\strip@pt\columnwidth}
 \typeout{bound-page:text=\strip@pt\textwidth}
+\typeout{bound-page:height=\strip@pt\textheight}
 \typeout{bound-page:size=\f@size}
 \typeout{bound-page:font=\f@family}
 \typeout{bound-page:cite=\ifdefined\parencite biblatex\else\ifdefined\citep natbib\else cite\fi\fi}
@@ -52,6 +53,7 @@ def measured(main: Source, scratch: Path) -> Page | None:
     done = process.run(argv, scratch, TIMEOUT, environment)
     told = dict(_TOLD.findall(done.output))
     try:
-        return Page(float(told["column"]), float(told["text"]), told["font"], float(told["size"]), told["cite"])
+        lengths = (float(told[name]) for name in ("column", "text", "height"))
+        return Page(*lengths, font=told["font"], size=float(told["size"]), cite=told["cite"])
     except (KeyError, ValueError):
         return None

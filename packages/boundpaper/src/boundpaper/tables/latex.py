@@ -1,9 +1,10 @@
-r"""Tables in LaTeX: booktabs rules, threeparttable notes, decimals lined up without siunitx."""
+r"""Tables in LaTeX: booktabs rules, notes as wide as the table, decimals lined up without siunitx."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import Literal
 
 from boundpaper.errors import SpecError
@@ -43,14 +44,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Setting:
-    """How a table is set: on which page, over both columns, with notes of its own, as a float, a tabular or its rows.
+    """How a table is set: on which page, over both columns, as a float, a tabular or its rows.
 
-    Notes of their own stand in a minipage, without the package threeparttable.
+    A long table becomes floats of so many `lines`, since a longtable needs a page of one column; 0 for a longtable.
     """
 
     page: Page = HOUSE
     both: bool = False
-    own_notes: bool = False
+    lines: float = 0.0
     part: Literal["float", "tabular", "rows"] = "float"
 
 
@@ -61,8 +62,9 @@ def latex(grid: Grid, setting: Setting | None = None) -> str:
     chosen = fit(grid, setting.page)
     count = len(grid.columns)
     paragraphs = any(column.width is not None for column in grid.columns)
+    template = "longtable.tex.j2" if _breaks(grid, setting) else "table.tex.j2"
     stretched = not (table.long or paragraphs) and chosen.width < setting.page.narrow
-    template = "longtable.tex.j2" if table.long else "table.tex.j2"
+    lines = _lines(grid, notes, chosen.space)
     text = fill(
         template,
         grid.name,
@@ -79,28 +81,56 @@ def latex(grid: Grid, setting: Setting | None = None) -> str:
         columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid, chosen) + "@{}",
         count=count,
         both=setting.both,
-        own_notes=setting.own_notes,
         part=setting.part,
-        taken=f"{max(chosen.width, setting.page.narrow):.1f}pt",
         apart="[10pt]" if airy(grid) else "",
         spanners=spanners(grid, "latex"),
         heads=_heads(grid, notes),
-        lines=_lines(grid, notes, chosen.space),
+        lines=lines,
+        pieces=_pieces(lines, setting.lines if table.long else 0.0),
         notes=[(label_text(note), note_text(note, "latex")) for note in notes.notes],
     )
     return guarded(text, f"table {grid.name}")
 
 
+def _breaks(grid: Grid, setting: Setting) -> bool:
+    """Whether LaTeX breaks the table over pages."""
+    return grid.table.long and setting.part == "float" and not setting.lines
+
+
+def _pieces(lines: list[Line], most: float) -> list[list[Line]]:
+    """The rows of each float, which hold `most` lines at most; all rows in one if it is 0.
+
+    The name of a group is repeated where a float begins within it.
+    """
+    pieces: list[list[Line]] = [[]]
+    heights = [1 + 1.5 * ("group" in line.before) + 0.5 * bool(line.before & {"rule", "space"}) for line in lines]
+    if most:
+        most = min(most, sum(heights) / ceil(sum(heights) / most) + 2.0)  # none is left with the last two rows
+    taken, group = 0.0, ""
+    for line, high in zip(lines, heights, strict=True):
+        group = line.group or group
+        if most and pieces[-1] and taken + high > most:
+            shown = replace(
+                line, before=frozenset({"group"} if group else ()), group=line.group or f"{group}, continued"
+            )
+            pieces.append([shown if group else replace(line, before=frozenset())])
+            taken = high
+        else:
+            pieces[-1].append(line)
+            taken += high
+    return pieces
+
+
 def _packages(grid: Grid, setting: Setting) -> str:
     table = grid.table
-    needed = ["booktabs", "array"] + ["threeparttable"] * (not setting.own_notes)
-    if table.long:
-        needed += ["longtable", "threeparttablex"] + (["pdflscape"] if table.landscape else [])
-    elif table.landscape:
+    needed = ["booktabs", "array"]
+    if _breaks(grid, setting):
+        needed += ["longtable"] + (["pdflscape"] if table.landscape else [])
+    elif table.landscape and setting.part == "float":
         needed.append("rotating")
     words = [table.caption, *table.notes, *table.marks.values()]
     words += [cell.words for row in grid.rows for cell in row if cell.words]
-    if any("[@" in each for each in words) and not setting.own_notes:
+    if any("[@" in each for each in words):
         needed.append("natbib")
     return ", ".join(needed)
 
