@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from urllib.parse import urlsplit
 
 import pytest
@@ -193,23 +192,6 @@ def test_it_is_the_same_in_another_folder_time_zone_and_language(built, tmp_path
     differing = [name for name, path in files.items() if path.read_bytes() != (again / name).read_bytes()]
     assert differing == []
     assert "0 changed" in run(other, "site", env=env).stdout
-
-
-def test_exhibits_made_by_another_process_are_the_same(built, tmp_path):
-    root, site = built
-    other = shutil.copytree(root, tmp_path / "apart")
-    shutil.rmtree(other / "out/site")
-    code = (
-        "import runpy, sys; from boundpaper.paper.site import build; build.MANY = 1; sys.path.insert(0, '.');"
-        "call = build.exhibits; build.exhibits = lambda project: sys.exit('made here');"
-        "build.exhibits.__module__, build.exhibits.__qualname__ = call.__module__, 'exhibits';"
-        "sys.argv = ['build.py', 'site', '--jobs', '2']; runpy.run_path('build.py', run_name='__main__')"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=other, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    files = {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()}
-    assert {path: (other / "out/site" / path).read_bytes() for path in files} == files
-    assert done.stdout.startswith(f"out/site/index.html ({len(files)} files")
 
 
 def test_what_is_gone_has_no_page_and_history_is_told(built, tmp_path):

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from boundpaper.cli.project import jobs_option, root, session
-
-if TYPE_CHECKING:
-    from boundpaper.build.job import Job
 
 
 @click.command()
@@ -21,7 +15,6 @@ def site(jobs: int | None) -> None:
     """Build the site: the ledger, exhibits, artifacts, chapters and the graph as pages in out/site."""
     from boundpaper.build.outline import nodes
     from boundpaper.paper.site import Project, write_site
-    from boundpaper.paper.site.project import EXHIBITS
 
     kinds = {"source", "measurement", "result", "table", "picture"}
     with session(jobs) as project:
@@ -30,13 +23,8 @@ def site(jobs: int | None) -> None:
             kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail where there is none
         project.build([key for key, step in steps.items() if step.kind.name in kinds])
         shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure", "chapter"}]
-        call = partial(_call, {key: project.job(step) for key, step in steps.items() if step.kind.name in EXHIBITS})
-        files, changed = write_site(Project(root(), tuple(nodes(shown)), call), project.engine.jobs)
+        files, changed = write_site(Project(root(), tuple(nodes(shown)), lambda key: project.job(steps[key]).call()))
     click.echo(f"out/site/index.html ({files} files, {changed} changed)")
-
-
-def _call(jobs: Mapping[str, Job], key: str) -> Any:
-    return jobs[key].call()
 
 
 @click.command()
