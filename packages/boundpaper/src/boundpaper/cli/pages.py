@@ -16,13 +16,13 @@ def site(jobs: int | None) -> None:
     from boundpaper.build.outline import nodes
     from boundpaper.paper.site import Project, write_site
 
-    kinds = {"source", "measurement", "result", "table", "picture"}
+    kinds = {"source", "measurement", "result", "table", "picture", "chapter"}
     with session(jobs) as project:
         steps = project.graph.steps
         if any(step.kind.name == "claim" for step in steps.values()):
             kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail where there is none
         project.build([key for key, step in steps.items() if step.kind.name in kinds])
-        shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure", "chapter"}]
+        shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
         files, changed = write_site(Project(root(), tuple(nodes(shown)), lambda key: project.job(steps[key]).call()))
     click.echo(f"out/site/index.html ({files} files, {changed} changed)")
 

@@ -38,6 +38,11 @@ def preamble(root: Path) -> str:
         When the paper's own cannot be read as text.
     """
     parts = {PREAMBLE: (_FOLDER / "preamble.tex").read_text(encoding="utf-8")}
-    if (root / OWN_PREAMBLE).is_file():
-        parts[OWN_PREAMBLE] = text_of(root, OWN_PREAMBLE, SpecError)
+    if own := own_preamble(root):
+        parts[OWN_PREAMBLE] = own
     return "\n".join(f"% source: {file}\n{text.rstrip()}" for file, text in parts.items())
+
+
+def own_preamble(root: Path) -> str:
+    """The paper's own preamble; empty where it has none."""
+    return text_of(root, OWN_PREAMBLE, SpecError) if (root / OWN_PREAMBLE).is_file() else ""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import Project
 from boundpaper.paper.site.walk import by_kind
 
 
-def bibliography_pages(project: Project, used: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, bytes]]:
-    """Write `bibliography.html`; `used` maps the key of a work to the exhibits and artifacts that cite it."""
+def bibliography_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+    """Write `bibliography.html`, once the pages of exhibits and artifacts have told what they cite."""
     shown = []
     for key, work in project.works.items():
         chapters = [f"chapter:{chapter.name}" for chapter in project.chapters if key in chapter.cites]
         judged = [each for each in project.documents if each.citation == key and project.judges(each.key)]
-        shown.append((work, by_kind(project, dict.fromkeys([*chapters, *used.get(key, ())])), judged))
+        shown.append((work, by_kind(project, dict.fromkeys([*chapters, *project.used.get(key, ())])), judged))
     values = {"shown": shown, "project": project}
     yield "bibliography.html", page("bibliography.html.j2", "bibliography.html", title="Bibliography", **values)

@@ -14,6 +14,8 @@ from boundpaper.paper.site.ledger import ledger_pages
 from boundpaper.paper.site.overview import overview_pages
 from boundpaper.paper.site.page import assets
 from boundpaper.paper.site.project import Project
+from boundpaper.paper.site.reading import Reading
+from boundpaper.paper.site.search import search_files
 from boundpaper.store.files import write
 
 FOLDER = "out/site"
@@ -30,12 +32,13 @@ def write_site(project: Project) -> tuple[int, int]:
 def pages(project: Project) -> Iterator[tuple[str, bytes]]:
     """Path and content of every file of the site."""
     yield from assets().items()
-    yield from overview_pages(project)
+    reading = Reading(project)
+    yield from overview_pages(project, reading)
     yield from ledger_pages(project)
-    used: dict[str, list[str]] = {}  # by the key of a work, what cites it
-    yield from exhibit_pages(project, used)
-    yield from artifact_pages(project, used)
-    yield from bibliography_pages(project, used)
+    yield from exhibit_pages(project, reading.label)
+    yield from artifact_pages(project, reading.cells)  # which the chapters have filled
+    yield from bibliography_pages(project)
+    yield from search_files(project, reading)
     yield from graph_pages(project)
     yield from code_pages(project)
 

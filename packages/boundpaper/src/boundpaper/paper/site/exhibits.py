@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from markupsafe import Markup
 
@@ -14,6 +15,7 @@ from boundpaper.paper.site.grid import Grid, grid, of_csv
 from boundpaper.paper.site.page import page, typeset
 from boundpaper.paper.site.plotted import plotted_rows
 from boundpaper.paper.site.project import EXHIBITS, Project
+from boundpaper.paper.site.spoken import spoken
 from boundpaper.paper.site.walk import around
 from boundpaper.paper.site.works import cited
 from boundpaper.paper.tex.pictures import convert
@@ -21,57 +23,89 @@ from boundpaper.tables import Table
 from boundpaper.tables.render import render
 from boundpaper.typeset import addresses
 from boundpaper.typeset.text import prose
-from boundpaper.typeset.words_of import words
+
+Label: TypeAlias = Callable[[str, str], str]
 
 
-def exhibit_pages(project: Project, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
+def exhibit_pages(project: Project, label: Label) -> Iterator[tuple[str, bytes]]:
     """`table/NAME.html` and `figure/NAME.html` with the files that they show, and `exhibits.html`, the list of all.
 
-    `used` takes the exhibits by the key of each work that they cite.
+    `label` gives the printed number of an exhibit by kind and name, as in `Figure 8.1`; the empty text if it has none.
     """
-    shown: list[tuple[Node, Markup]] = []
-    for node in project.nodes:
-        if node.kind in EXHIBITS:
-            spec = project.call(node.key)
-            shown.append((node, typeset(cited(prose(spec.short or spec.caption, "html"), project.works)[0])))
-            yield from (_table if node.kind == "table" else _figure)(project, node, spec, used)
-    chapters = {key: project.outline.up[key] for key in (node.key for node, _ in shown)}
+    listed = [node for node in project.nodes if node.kind in EXHIBITS]
+    for node in listed:
+        yield from (_table if node.kind == "table" else _figure)(project, node, label(node.kind, node.name))
+    shown = [(node, label(node.kind, node.name), short(project, node.key)) for node in listed]
+    chapters = {node.key: project.outline.up[node.key] for node in listed}
     values = {"shown": shown, "chapters": chapters, "project": project}
     yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
 
 
-def _table(project: Project, node: Node, spec: Table, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
-    text = render(spec, node.name, "csv")
+def short(project: Project, key: str) -> Markup:
+    """The short caption of an exhibit."""
+    spec = project.spec(key)
+    return typeset(cited(prose(spec.short or spec.caption, "html"), project.works)[0])
+
+
+def within(project: Project, kind: str, name: str, label: str) -> Markup:
+    """An exhibit as a chapter shows it, with its number, which leads to its page; its address is that of its label."""
+    node = project.outline.nodes[f"{kind}:{name}"]
+    number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
+    if kind == "table":
+        body = project.kept(_body, node).replace("<caption>", Markup("<caption>") + number, 1)
+        frame = Markup('<div class="scroll typeset" id="tab:{}" tabindex="0" role="region" aria-label="{}">{}</div>')
+        return frame.format(name, label, body)
+    values = project.kept(_drawn, node)
+    picture = Markup('<img src="../figure/{}" alt="{}" width="{}" height="{}" loading="lazy">').format(
+        values["picture"], values["alt"], *values["size"]
+    )
+    notes = Markup().join(Markup("<p>{}</p>").format(note) for note in values["notes"])
+    frame = Markup('<figure class="picture" id="fig:{}">{}<figcaption>{}{}{}</figcaption></figure>')
+    return frame.format(name, picture, number, values["caption"], notes)
+
+
+def _table(project: Project, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
+    text = render(project.spec(node.key), node.name, "csv")
     yield f"table/{node.name}.csv", text.encode()
-    body = _linked(project, node, render(spec, node.name, "html"), used)
-    plainly = spec.groups is None and spec.rule_before is None and all(column.repeat for column in spec.columns)
-    yield from _page(project, node, {"body": body, "sortable": plainly, "data": of_csv(text), "picture": ""})
+    body = project.kept(_body, node)
+    yield from _page(project, node, label, {"body": body, "data": of_csv(text), "picture": ""})
 
 
-def _figure(project: Project, node: Node, spec: Figure, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
+def _body(project: Project, node: Node) -> Markup:
+    """A table as HTML; one whose rows stand by themselves may be sorted, within its groups."""
+    spec: Table = project.spec(node.key)
+    body = _linked(project, node, render(spec, node.name, "html"))
+    plain = all(column.repeat for column in spec.columns)
+    return body.replace('class="exhibit"', Markup('class="exhibit sortable"'), 1) if plain else body
+
+
+def _figure(project: Project, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
     yield f"figure/{node.name}.svg", _picture(project, node.name)
-    frame = plotted_rows(spec)
+    frame = plotted_rows(project.spec(node.key))
     data = None if frame.empty else grid(frame)
     if data is not None:
         yield f"figure/{node.name}.csv", frame.to_csv(index=False, lineterminator="\n").encode()
-    caption = prose(spec.caption, "html")
-    values = {
-        "body": "",
-        "sortable": False,
-        "data": data,
+    yield from _page(project, node, label, {"body": "", "data": data, **project.kept(_drawn, node)})
+
+
+def _drawn(project: Project, node: Node) -> dict[str, Any]:
+    """Picture of a figure with its alternative text, its size in pixels, its caption and its notes."""
+    spec: Figure = project.spec(node.key)
+    size = re.search(rb'width="([\d.]+)(?:pt)?" height="([\d.]+)', _picture(project, node.name)[:500])
+    return {
         "picture": f"{node.name}.svg",
-        "alt": words(cited(caption, project.works)[0]),
-        "caption": _linked(project, node, caption, used),
-        "notes": [_linked(project, node, prose(spec.note, "html"), used)] if spec.note else [],
+        "alt": spoken(spec),
+        "size": [round(float(side) * 4 / 3) for side in size.groups()] if size else (0, 0),
+        "caption": _linked(project, node, prose(spec.caption, "html")),
+        "notes": [_linked(project, node, prose(spec.note, "html"))] if spec.note else [],
     }
-    yield from _page(project, node, values)
 
 
-def _linked(project: Project, node: Node, html: str, used: dict[str, list[str]]) -> Markup:
-    """HTML of an exhibit with its formulas set, and its citations leading to the bibliography, which `used` learns."""
+def _linked(project: Project, node: Node, html: str) -> Markup:
+    """HTML of an exhibit with its formulas set, and its citations leading to the bibliography, which learns of them."""
     shown, keys = cited(html, project.works, "../")
     for key in keys:
-        used.setdefault(key, []).append(node.key)
+        project.used.setdefault(key, []).append(node.key)
     return typeset(shown)
 
 
@@ -85,18 +119,23 @@ def _picture(project: Project, name: str) -> bytes:
     return svg.read_bytes()
 
 
-def _page(project: Project, node: Node, values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+def _page(project: Project, node: Node, label: str, values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
     path = addresses.exhibit(node.kind, node.name)
     data: Grid | None = values["data"]
     common = {
         "node": node,
+        "label": label,
+        "short": short(project, node.key),
         "project": project,
         "claims": resting(project, node),
         "file": f"{node.name}.csv" if data else "",
         "addresses": addresses,
         **around(project, node.key),
     }
-    yield path, page("exhibit.html.j2", path, title=f"{node.kind.capitalize()} {node.name}", **common, **values)
+    yield (
+        path,
+        page("exhibit.html.j2", path, title=label or f"{node.kind.capitalize()} {node.name}", **common, **values),
+    )
 
 
 def resting(project: Project, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:

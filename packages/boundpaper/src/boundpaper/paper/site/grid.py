@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.typeset.armour import plain
@@ -17,13 +18,14 @@ ROWS = 300
 
 @dataclass(frozen=True)
 class Grid:
-    """A header, the first rows as text, which columns hold numbers, and how many rows there are."""
+    """A header, rows as text, which columns hold numbers, how many rows there are, and addresses of cells by place."""
 
     header: tuple[str, ...]
     titles: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
     total: int
+    ids: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     @property
     def cut(self) -> bool:
@@ -31,8 +33,18 @@ class Grid:
         return len(self.rows) < self.total
 
 
-def grid(frame: pd.DataFrame, titles: Mapping[str, str] | None = None, most: int = ROWS) -> Grid:
-    """The first rows of a frame.
+def cell_id(row: int, column: str) -> str:
+    """The address of a cell in the page of its artifact; rows count from 0 here, and from 1 there."""
+    return f"row{row + 1}.{re.sub(r'[^A-Za-z0-9_-]', '-', column)}"
+
+
+def grid(
+    frame: pd.DataFrame,
+    titles: Mapping[str, str] | None = None,
+    most: int = ROWS,
+    marked: Collection[tuple[int, str]] = (),
+) -> Grid:
+    """The first rows of a frame, and those of marked cells.
 
     Parameters
     ----------
@@ -40,14 +52,21 @@ def grid(frame: pd.DataFrame, titles: Mapping[str, str] | None = None, most: int
     titles : mapping of str to str, optional
         What the columns mean, by name.
     most : int
-        Rows at most.
+        Rows at most, but for those of marked cells.
+    marked : collection of (int, str)
+        Row, counted from 0, and column of cells that have an address.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     columns = [str(name) for name in frame.columns]
     numeric = tuple(is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name]) for name in frame.columns)
-    rows = tuple(tuple(_text(cell) for cell in row) for row in frame.head(most).itertuples(index=False, name=None))
-    return Grid(tuple(columns), tuple((titles or {}).get(name, "") for name in columns), rows, numeric, len(frame))
+    places = sorted({*range(min(most, len(frame))), *(row for row, _ in marked)})
+    chosen = frame.head(most) if len(places) <= most else frame.iloc[places]
+    rows = tuple(tuple(_text(cell) for cell in row) for row in chosen.itertuples(index=False, name=None))
+    at = {row: place for place, row in enumerate(places)}
+    ids = {(at[row], columns.index(name)): cell_id(row, name) for row, name in marked}
+    means = tuple((titles or {}).get(name, "") for name in columns)
+    return Grid(tuple(columns), means, rows, numeric, len(frame), ids)
 
 
 def of_csv(text: str, most: int = ROWS) -> Grid:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from boundpaper.build.outline import Node
@@ -19,10 +19,10 @@ from boundpaper.typeset import addresses
 PLACES = "places"
 
 
-def artifact_pages(project: Project, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
+def artifact_pages(project: Project, printed: Mapping[str, Collection[tuple[int, str]]]) -> Iterator[tuple[str, bytes]]:
     """`artifact/NAME.html` with the tables as files below `data/`, and `artifacts.html`, the list of all.
 
-    `used` takes the artifacts by the key of each work that prints values of theirs.
+    `printed` names the cells that chapters print, as (row, column) by artifact: their pages show them with an address.
     """
     origins: dict[str, list[Mapping[str, Any]]] = {}
     if "provenance" in project.outline.maker:
@@ -34,7 +34,9 @@ def artifact_pages(project: Project, used: dict[str, list[str]]) -> Iterator[tup
     for node in (node for node in project.nodes if node.makes):
         described = resource(project.root, node.name) or {}
         listed.setdefault(node.kind, []).append((node, str(described.get("title", node.doc))))
-        yield from _artifact(project, node, described, origins.get(node.name, []), past, missing, works, used)
+        yield from _artifact(
+            project, node, described, origins.get(node.name, []), past, missing, works, printed.get(node.name, ())
+        )
     groups = [(NAMES[kind], sorted(listed[kind], key=lambda item: item[0].name)) for kind in ORDER if kind in listed]
     values = {"groups": groups, "project": project}
     yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
@@ -48,7 +50,7 @@ def _artifact(
     past: Mapping[str, tuple[Revision, ...]] | str,
     missing: str,
     works: Mapping[str, str],
-    used: dict[str, list[str]],
+    shown: Collection[tuple[int, str]],
 ) -> Iterator[tuple[str, bytes]]:
     path = addresses.artifact(node.name)
     fields = described.get("schema", {}).get("fields", [])
@@ -58,13 +60,13 @@ def _artifact(
     for name, file in held:
         yield f"data/{name}", file.read_bytes()
     frame = read(project.root, node.name) if held else None
-    data = None if frame is None else grid(frame, means)
+    data = None if frame is None else grid(frame, means, marked=shown)
     places: list[str] = []
     if frame is not None and node.name != PLACES and "source" in frame:
         places = [str(place) for place in frame["source"].dropna().unique()]
     printed = list(dict.fromkeys(works[place] for place in places if place in works))
     for key in printed:
-        used.setdefault(key, []).append(node.key)
+        project.used.setdefault(key, []).append(node.key)
     history = (
         past if isinstance(past, str) else past.get(node.name, ()) if node.kind not in ("source", "measurement") else ()
     )

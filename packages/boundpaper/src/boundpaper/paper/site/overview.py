@@ -1,22 +1,27 @@
-"""The first page, with verdicts by document, the chapters and links; and one page per chapter."""
+"""The first page, with what was found and verdicts by document; and one page per chapter, to read."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
+from markupsafe import Markup
+
+from boundpaper.paper.site.exhibits import within
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import Chapter, Project
+from boundpaper.paper.site.reading import Reading
 from boundpaper.paper.site.walk import links
 from boundpaper.paper.site.works import link
 from boundpaper.typeset import addresses
 
 VERDICTS = ("holds", "holds after rounding", "not significant", "not supported", "contradicted", "not testable")
 """In the order from good to bad."""
+PDF = "out/thesis.pdf"
 
 
-def overview_pages(project: Project) -> Iterator[tuple[str, bytes]]:
-    """`index.html`, and `chapter/NAME.html` for each chapter."""
+def overview_pages(project: Project, reading: Reading) -> Iterator[tuple[str, bytes]]:
+    """`index.html`, the PDF where it is that of these chapters, and `chapter/NAME.html` for each chapter."""
     counts = Counter((row["source"], row["kind"], row["verdict"]) for row in project.claims)
     documents = [
         (document, [counts[document.key, kind, verdict] for verdict in VERDICTS], kind)
@@ -25,34 +30,38 @@ def overview_pages(project: Project) -> Iterator[tuple[str, bytes]]:
         if any(counts[document.key, kind, verdict] for verdict in VERDICTS)
     ]
     kinds = Counter(node.kind for node in project.nodes)
-    yield (
-        "index.html",
-        page(
-            "index.html.j2",
-            "index.html",
-            title=project.metadata.title,
-            project=project,
-            verdicts=VERDICTS,
-            documents=documents,
-            kinds=kinds,
-            addresses=addresses,
-        ),
-    )
-    for chapter in project.chapters:
-        path = addresses.chapter(chapter.name)
-        yield path, page("chapter.html.j2", path, title=chapter.title, **_exhibits(project, chapter))
+    first = next((("figure", name) for chapter in project.chapters for name in chapter.figures), None)
+    pdf = project.root / PDF
+    texts = [project.root / f"out/chapters/{name}.tex" for name in reading.texts]
+    sizes = {}
+    if pdf.is_file() and pdf.stat().st_mtime_ns >= max((each.stat().st_mtime_ns for each in texts), default=0):
+        yield "thesis.pdf", pdf.read_bytes()
+        sizes["thesis.pdf"] = round(pdf.stat().st_size / 1000)
+    values = {
+        "project": project,
+        "verdicts": VERDICTS,
+        "documents": documents,
+        "kinds": kinds,
+        "addresses": addresses,
+        "reading": reading,
+        "picture": within(project, *first, reading.label(*first)).replace('="../', Markup('="')) if first else "",
+        "pdf": sizes.get("thesis.pdf", 0),
+    }
+    yield "index.html", page("index.html.j2", "index.html", title=project.metadata.title, **values)
+    shown = reading.pages
+    for place, each in enumerate(shown):
+        path = addresses.chapter(each.chapter.name)
+        near = (shown[place - 1] if place else None, shown[place + 1] if place + 1 < len(shown) else None)
+        own = {"read": each, "before": near[0], "after": near[1], **_exhibits(project, each.chapter)}
+        yield path, page("chapter.html.j2", path, title=each.chapter.title, reading=reading, **own)
 
 
 def _exhibits(project: Project, chapter: Chapter) -> dict[str, object]:
-    nodes = project.outline.nodes
-    rows = {row["claim"]: row for row in project.claims}
     return {
         "chapter": chapter,
         "project": project,
-        "tables": [nodes[f"table:{name}"] for name in chapter.tables],
-        "figures": [nodes[f"figure:{name}"] for name in chapter.figures],
         "numbers": links(project, [project.outline.maker[name] for name in chapter.numbers]),
         "works": [link(project.works[key], "../") for key in chapter.cites if key in project.works],
-        "claims": [rows[name] for name in chapter.claims if name in rows],
+        "claims": [project.rows[name] for name in chapter.claims if name in project.rows],
         "addresses": addresses,
     }

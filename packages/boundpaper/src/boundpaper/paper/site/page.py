@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from html import unescape
 from pathlib import Path
 
 import jinja2
@@ -60,13 +61,15 @@ def assets() -> dict[str, bytes]:
 
 def typeset(html: str) -> Markup:
     """The project's own HTML (a caption, a table) with formulas as MathML, which browsers draw and read aloud."""
+    return Markup(_MATH.sub(lambda match: mathml(unescape(match[1])), html))
+
+
+def mathml(tex: str, *, block: bool = False) -> str:
+    """A formula of LaTeX as MathML; the namespace is that of the page."""
     from latex2mathml.converter import convert
 
-    def formula(match: re.Match[str]) -> str:
-        tex = match[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-        return str(convert(tex.replace("&#x27;", "'").replace("&quot;", '"')))
-
-    return Markup(_MATH.sub(formula, html))
+    made = str(convert(tex, display="block" if block else "inline"))
+    return made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "", 1).replace(' display="inline"', "", 1)
 
 
 def cell_text(value: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from boundpaper.build.outline import Node, Outline
 from boundpaper.errors import SpecError
@@ -25,6 +25,7 @@ from boundpaper.store.text_file import text_of
 from boundpaper.typeset import addresses
 from boundpaper.typeset.wording import readable
 
+Made = TypeVar("Made")
 EXHIBITS = ("table", "figure")
 SHOWN = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
 SHOWN |= dict.fromkeys(("n", "r", "use"), "number")
@@ -73,6 +74,27 @@ class Project:
     root: Path
     nodes: tuple[Node, ...]
     call: Callable[[str], Any]
+
+    @cached_property
+    def used(self) -> dict[str, list[str]]:
+        """Exhibits and artifacts by the key of each work that they cite; filled as pages are made."""
+        return {}
+
+    @cached_property
+    def _made(self) -> dict[tuple[object, str], Any]:
+        return {}
+
+    def spec(self, key: str) -> Any:
+        """What the function of an exhibit makes."""
+        return self.kept(lambda project, node: project.call(node.key), self.outline.nodes[key], "spec")
+
+    def kept(self, make: Callable[[Project, Node], Made], node: Node, named: object = None) -> Made:
+        """What a function makes of a node, made once."""
+        key = (named or make, node.key)
+        if key not in self._made:
+            self._made[key] = make(self, node)
+        made: Made = self._made[key]
+        return made
 
     @cached_property
     def metadata(self) -> Metadata:
@@ -129,6 +151,11 @@ class Project:
             }
             for row in records(self.root, "claims")
         )
+
+    @cached_property
+    def rows(self) -> Mapping[str, Mapping[str, Any]]:
+        """Rows of the ledger by claim."""
+        return {row["claim"]: row for row in self.claims}
 
     @cached_property
     def names(self) -> Mapping[str, str]:

@@ -12,8 +12,7 @@ function number(text) {
 // Tables: a button in each heading sorts by its column; empty cells stay last.
 function sortable(table) {
   const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
-  const body = table.tBodies[0];
-  if (!body || table.tBodies.length > 1) return;
+  const bodies = [...table.tBodies];
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -23,15 +22,18 @@ function sortable(table) {
       const down = head.getAttribute("aria-sort") === "ascending";
       heads.forEach((each) => each.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const keyed = [...body.rows].map((row) => {
-        const text = row.cells[column] ? row.cells[column].textContent.trim() : "";
-        return { row, text, value: number(text), empty: text === "" || text === "–" || text === "—" };
-      });
-      const filled = keyed.filter((each) => !each.empty);
-      const numeric = filled.every((each) => !Number.isNaN(each.value));
       const sign = down ? -1 : 1;
-      filled.sort((a, b) => sign * (numeric ? a.value - b.value : a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
-      body.append(...filled.map((each) => each.row), ...keyed.filter((each) => each.empty).map((each) => each.row));
+      bodies.forEach((body) => {  // a group keeps its head, and its rows their group
+        const own = [...body.rows].filter((row) => !row.querySelector("[scope=rowgroup]"));
+        const keyed = own.map((row) => {
+          const text = row.cells[column] ? row.cells[column].textContent.trim() : "";
+          return { row, text, value: number(text), empty: text === "" || text === "–" || text === "—" };
+        });
+        const filled = keyed.filter((each) => !each.empty);
+        const numeric = filled.every((each) => !Number.isNaN(each.value));
+        filled.sort((a, b) => sign * (numeric ? a.value - b.value : a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
+        body.append(...filled.map((each) => each.row), ...keyed.filter((each) => each.empty).map((each) => each.row));
+      });
     });
   });
 }
@@ -136,7 +138,54 @@ function graph(box) {
   if (items.has(start)) { chosen = start; show(); items.get(start).scrollIntoView({ block: "nearest" }); }
 }
 
-document.querySelectorAll("table.sortable, .plain > table").forEach(sortable);
+// Search over everything: its words come with the first letter.
+let everything = null;
+function found(rows) { everything = rows.map((row) => [...row, row.slice(1).join(" ").toLowerCase()]); }
+function searched(form) {
+  const input = form.querySelector("input");
+  const results = form.querySelector(".results");
+  const show = () => {
+    const wanted = words(input.value);
+    results.hidden = !wanted.length || !everything;
+    if (results.hidden) return;
+    const hits = everything.filter((row) => holds(row[3], wanted));
+    const rank = (row) => (holds(row[1].toLowerCase(), wanted) ? 0 : 1);
+    hits.sort((a, b) => rank(a) - rank(b));
+    results.replaceChildren(`${hits.length} found`, ...hits.slice(0, 30).map(([address, title, text]) => {
+      const link = document.createElement("a");
+      link.href = input.dataset.root + address;
+      const at = Math.max(0, text.toLowerCase().indexOf(wanted[0]) - 60);
+      const part = document.createElement("span");
+      part.textContent = `${at ? "…" : ""}${text.slice(at, at + 180)}${text.length > at + 180 ? "…" : ""}`;
+      link.append(title, part);
+      return link;
+    }));
+  };
+  const load = () => {
+    if (document.getElementById("everything")) return;
+    const script = document.createElement("script");
+    script.id = "everything";
+    script.src = `${input.dataset.root}search.js`;
+    script.onload = show;
+    document.head.append(script);
+  };
+  form.hidden = false;
+  input.addEventListener("focus", load);
+  input.addEventListener("input", () => { load(); show(); });
+  form.addEventListener("submit", (event) => { event.preventDefault(); const first = results.querySelector("a"); if (first) first.click(); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") results.hidden = true;
+    if (event.key !== "/" || event.target.closest("input, select, textarea")) return;
+    event.preventDefault();
+    input.focus();
+  });
+  document.addEventListener("click", (event) => { if (!form.contains(event.target)) results.hidden = true; });
+}
+
+const contents = document.querySelector(".contents details");
+if (contents && window.matchMedia("(max-width: 60rem)").matches) contents.open = false;
+document.querySelectorAll("form.find").forEach(searched);
+document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("input[data-narrow]").forEach(narrow);
 if (document.getElementById("filters")) ledger(document.getElementById("filters"));
 if (document.getElementById("graph")) graph(document.getElementById("graph"));

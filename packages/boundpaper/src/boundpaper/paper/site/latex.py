@@ -1,0 +1,452 @@
+r"""Chapters as HTML: what LaTeX sets on paper, set for a screen.
+
+Every command is known by name: it is set, or says only where on paper things stand, or is a fault that names its line.
+Commands that the paper's own preamble defines are replaced by their meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from html import escape
+from itertools import pairwise
+
+from boundpaper.paper.bibliography.formulas import formula
+from boundpaper.paper.bibliography.signs import MarkupFault
+from boundpaper.paper.site.numbering import Label, references
+from boundpaper.paper.site.page import mathml
+from boundpaper.typeset.characters import LATEX
+
+SIGNS = {
+    "holds": ("✓", "holds"),
+    "rounded": ("≈", "holds after rounding"),
+    "insignificant": ("∼", "not significant"),
+    "unsupported": ("○", "not supported"),
+    "contradicted": ("×", "contradicted"),
+    "untestable": ("?", "not testable"),
+}
+"""Character and verdict of each sign of a chapter."""
+WRAPPED = {
+    "emph": ("<em>", "</em>"),
+    "textit": ("<i>", "</i>"),
+    "textbf": ("<strong>", "</strong>"),
+    "texttt": ("<code>", "</code>"),
+    "textsuperscript": ("<sup>", "</sup>"),
+    "textsubscript": ("<sub>", "</sub>"),
+    "textsc": ('<span class="capitals">', "</span>"),
+    "enquote": ("“", "”"),
+    **dict.fromkeys(("mbox", "textrm", "textup", "textnormal", "textsf", "text"), ("", "")),
+}
+PAPER = frozenset(
+    [
+        "small",
+        "footnotesize",
+        "normalsize",
+        "centering",
+        "noindent",
+        "clearpage",
+        "newpage",
+        "cleardoublepage",
+        "medskip",
+        "smallskip",
+        "bigskip",
+        "raggedright",
+        "sloppy",
+        "toprule",
+        "midrule",
+        "bottomrule",
+        "addlinespace",
+        "hline",
+        "pagebreak",
+        "nopagebreak",
+        "linebreak",
+        "phantomsection",
+        "allowbreak",
+        "quad",
+        "qquad",
+    ]
+)
+"""Commands without arguments that say only where on paper things stand."""
+PAPER_WITH = frozenset(
+    ("vspace", "vspace*", "hspace", "hspace*", "exhibit", "enlargethispage", "markboth", "thispagestyle")
+)
+"""Such commands with an argument; `exhibit` goes before the `input` of its table or figure."""
+LISTS = {"itemize": "ul", "enumerate": "ol", "description": "dl"}
+BLOCKS = {
+    **dict.fromkeys(("center", "quote", "quotation", "flushleft"), '<div class="{0}">{1}</div>'),
+    "samepage": "{1}",
+}
+_TOKEN = re.compile(
+    r"(?P<comment>%[^\n]*(?:\n(?![ \t]*\n)[ \t]*)?)"
+    r"|(?P<break>\\\\\*?(?:\[[^\]\n]*\])?)"
+    r"|\\(?P<command>[A-Za-z]+\*?)(?:\s(?!\s*\n))*"
+    r"|\\(?P<sign>[^A-Za-z])"
+    r"|(?P<par>\n[ \t]*\n\s*)"
+    r"|\$(?P<math>(?:\\.|[^$\\])+)\$"
+    r"|(?P<group>\{)"
+    r"|(?P<text>---|--|``|''|[^\\%$\n{]|\n)",
+    re.DOTALL,
+)
+_CHARACTERS = {"---": "—", "--": "–", "``": "“", "''": "”", "`": "‘", "'": "’", "~": "\u00a0", "}": ""}
+_SPELT = {latex.removesuffix("{}"): char for char, latex in LATEX.items() if latex[0] in "\\$"} | {
+    r"\,": "\u2009", r"\ ": " ", r"\-": "\u00ad", r"\/": "", r"\@": "", r"\ldots": "…", r"\textendash": "–",
+    r"\LaTeX": "LaTeX", r"\TeX": "TeX", r"\newline": "<br>", r"\ss": "ß",
+}  # fmt: skip
+_SCRIPT = re.compile(r"([_^])\{?([0-9+-]+)\}?")
+_BOUND = re.compile(r"\\(numberof|verdictof)\{([^{}]*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
+_DEFINED = re.compile(r"\\(?:new|provide|renew)command\*?\{?\\([A-Za-z]+)\}?(?:\[(\d)\])?(?=\{)")
+
+
+def definitions(preamble: str) -> dict[str, tuple[int, str]]:
+    """Commands that a preamble defines, each with its number of arguments and what it stands for."""
+    found = _DEFINED.finditer(preamble)
+    return {each[1]: (int(each[2] or 0), argument(preamble, each.end())[0]) for each in found}
+
+
+def argument(text: str, at: int) -> tuple[str, int, int]:
+    """The argument that begins at `at`: what it holds, where that begins, and where the argument ends."""
+    while text[at : at + 1].isspace():
+        at += 1
+    if text[at : at + 1] != "{":
+        return text[at : at + 1], at, at + 1
+    depth, place = 0, at
+    while place < len(text):
+        if text[place] == "\\":
+            place += 2
+            continue
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        place += 1
+        if not depth:
+            break
+    return text[at + 1 : place - 1], at + 1, place
+
+
+class Reader:
+    """Sets one chapter.
+
+    Attributes
+    ----------
+    text : str
+        The chapter, as `out/chapters` holds it.
+    name : str
+        Its name.
+    labels : mapping of str to Label
+        What the labels of all chapters name.
+    numbers : mapping of int to str
+        Numbers of headings, formulas and floats by their place in the text.
+    macros : mapping
+        Commands that the paper defines (`definitions`).
+    bound : callable
+        Makes a link of a command (`numberof`, `verdictof`), its name, its LaTeX and its HTML.
+    cite : callable
+        Sets keys, with the command and the option, as a citation; of an unknown key it returns the empty text.
+    exhibit : callable
+        HTML of a table or figure of this kind and name with this number.
+    faults : list of str
+        What could not be set, each with its line.
+    heads : list of (int, str, str)
+        Level, address and HTML of each heading.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        name: str,
+        labels: Mapping[str, Label],
+        numbers: Mapping[int, str],
+        macros: Mapping[str, tuple[int, str]],
+        bound: Callable[[str, str, str, str], str],
+        cite: Callable[[str, str, str], str],
+        exhibit: Callable[[str, str, str], str],
+    ) -> None:
+        self.text, self.name, self.labels, self.numbers, self.macros = text, name, labels, numbers, macros
+        self.bound, self.cite, self.exhibit = bound, cite, exhibit
+        self.faults: list[str] = []
+        self.heads: list[tuple[int, str, str]] = []
+        self.notes: list[str] = []
+
+    def html(self) -> str:
+        """The chapter; its notes stand at its end."""
+        made = self.read(self.text, 0, flow=True)
+        notes = "".join(f'<li id="note-{place}">{note}</li>' for place, note in enumerate(self.notes, 1))
+        return made + (f'<section aria-label="Notes"><ol class="notes">{notes}</ol></section>' if notes else "")
+
+    def fault(self, what: str, at: int) -> str:
+        """Note a fault at a place of the chapter; what stands there is left out."""
+        line = self.text.count("\n", 0, at) + 1
+        self.faults.append(f"out/chapters/{self.name}.tex:{line}: {what}")
+        return ""
+
+    def read(self, text: str, at: int, *, flow: bool = False) -> str:
+        """HTML of a part of the chapter that begins at `at`; paragraphs and blocks with `flow`, else a line."""
+        blocks: list[str] = []
+        parts: list[str] = []
+
+        def close() -> None:
+            if line := "".join(parts).strip():
+                blocks.append(f"<p>{line}</p>" if flow else line)
+            parts.clear()
+
+        place = 0
+        while place < len(text):
+            found = _TOKEN.match(text, place)
+            if found is None:
+                self.fault(f"{text[place : place + 20]!r} has no end", at + place)
+                break
+            begin, place, kind = place, found.end(), found.lastgroup
+            if kind == "par":
+                close() if flow else parts.append(" ")
+            elif kind == "math":
+                parts.append(self.formula(found["math"], at + begin))
+            elif kind == "group":
+                inner, start, place = argument(text, begin)
+                parts.append(self.read(inner, at + start))
+            elif kind == "text":
+                parts.append(_CHARACTERS.get(found[0], escape(found[0], quote=False)))
+            elif kind == "break":
+                parts.append("<br>")
+            elif kind == "sign":
+                if found[0] not in _SPELT:
+                    self.fault(f"the web edition does not know {found[0]}", at + begin)
+                parts.append(escape(_SPELT.get(found[0], "")))
+            elif kind == "command" and found["command"] in ("begin", "item", "par", *HEADINGS, "input"):
+                block, place = self.block(found["command"], text, begin, place, at)
+                if found["command"] == "begin" and "equation" in text[begin : begin + 17]:
+                    parts.append(block)
+                else:
+                    close()
+                    blocks.append(block)
+            elif kind == "command":
+                made, place = self.command(found["command"], text, begin, place, at)
+                parts.append(made)
+        close()
+        return "\n".join(blocks) if flow else " ".join(blocks)
+
+    def arguments(self, count: int, text: str, place: int, at: int) -> tuple[list[str], list[str], int]:
+        """The next arguments of a command as LaTeX and as HTML, and where they end."""
+        raw, made = [], []
+        for _ in range(count):
+            inner, start, place = argument(text, place)
+            raw.append(inner)
+            made.append(self.read(inner, at + start))
+        return raw, made, place
+
+    def command(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
+        """HTML of a command in a line, and where it ends."""
+        option = ""
+        if text[place : place + 1] == "[" and name not in PAPER and "\\" + name not in _SPELT:
+            end = text.index("]", place)
+            option, place = self.read(text[place + 1 : end].strip("{}"), at + place + 1), end + 1
+        if name in ("numberof", "verdictof"):
+            raw, made, place = self.arguments(2, text, place, at)
+            return self.bound(name, raw[0], raw[1], made[1]) or self.fault(
+                f"\\{name}{{{raw[0]}}} prints {raw[1]!r}, which its template did not bind", at + begin
+            ), place
+        if name in ("verdictmark", "verdictsign"):
+            raw, place = self.plain(2 if name == "verdictmark" else 1, text, place)
+            if raw[-1] not in SIGNS:
+                return self.fault(f"\\{name} of the unknown verdict {raw[-1]!r}", at + begin), place
+            sign, verdict = SIGNS[raw[-1]]
+            kind = verdict.replace(" ", "-")
+            return f'<span class="mark v-{kind}" role="img" aria-label="{verdict}">{sign}</span>', place
+        if name in WRAPPED:
+            _, made, place = self.arguments(1, text, place, at)
+            return made[0].join(WRAPPED[name]), place
+        if name in ("cref", "Cref", "ref", "eqref", "autoref"):
+            raw, place = self.plain(1, text, place)
+            keys = [key.strip() for key in raw[0].split(",")]
+            if unknown := [key for key in keys if key not in self.labels]:
+                return self.fault(f"\\{name} names {unknown[0]!r}, which no chapter labels", at + begin), place
+            return references([self.labels[key] for key in keys], name), place
+        if name in ("citep", "citet", "citealp", "citeauthor", "citeyear", "cite"):
+            raw, place = self.plain(1, text, place)
+            return self.cite(name, raw[0], option) or self.fault(
+                f"\\{name}{{{raw[0]}}} is not in the bibliography", at + begin
+            ), place
+        if name == "footnote":
+            _, made, place = self.arguments(1, text, place, at)
+            self.notes.append(made[0])
+            number = len(self.notes)
+            tip = escape(re.sub("<[^<>]*>", "", made[0]))
+            return f'<sup><a class="note" href="#note-{number}" data-tip="{tip}">{number}</a></sup>', place
+        if name in ("url", "href"):
+            raw, place = self.plain(1 if name == "url" else 2, text, place)
+            shown = escape(raw[0]) if name == "url" else self.read(raw[1], at + begin)
+            return f'<a href="{escape(raw[0])}">{shown}</a>', place
+        if name == "label":
+            raw, place = self.plain(1, text, place)
+            return f'<span id="{escape(raw[0])}"></span>', place
+        if "\\" + name in _SPELT:
+            return _SPELT["\\" + name], place
+        if name in PAPER:
+            return "", place
+        if name in PAPER_WITH:
+            return "", self.plain(1, text, place)[1]
+        if name in self.macros:
+            count, meaning = self.macros[name]
+            raw, place = self.plain(count, text, place)
+            return self.read(re.sub(r"#(\d)", lambda match: raw[int(match[1]) - 1], meaning), at + begin), place
+        return self.fault(f"the web edition does not know \\{name}", at + begin), place
+
+    def plain(self, count: int, text: str, place: int) -> tuple[list[str], int]:
+        """The next arguments as they are written, and where they end."""
+        raw = []
+        for _ in range(count):
+            inner, _, place = argument(text, place)
+            raw.append(inner)
+        return raw, place
+
+    def block(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
+        """HTML of a heading, an exhibit or an environment, and where it ends."""
+        if name == "par":
+            return "", place
+        if name == "item":
+            return self.fault("\\item stands in no list", at + begin), place
+        if name == "input":
+            (target,), place = self.plain(1, text, place)
+            folder, _, file = target.partition("/")
+            kind, stem = folder.removesuffix("s"), file.removesuffix(".float")
+            if kind not in ("table", "figure"):
+                return self.fault(f"\\input{{{target}}} is neither a table nor a figure", at + begin), place
+            return self.exhibit(kind, stem, self.numbers[at + begin]), place
+        if name != "begin":
+            return self.heading(name, text, begin, place, at)
+        (kind,), place = self.plain(1, text, place)
+        end = _end(text, kind, place)
+        if end < 0:
+            return self.fault(f"\\begin{{{kind}}} has no end", at + begin), len(text)
+        inner, after = text[place:end], end + len(f"\\end{{{kind}}}")
+        if kind in LISTS:
+            return self.items(kind, inner, at + place), after
+        if kind in ("equation", "equation*"):
+            body = re.sub(r"\\label\{([^{}]*)\}", "", inner)
+            ids = "".join(f' id="{escape(each)}"' for each in re.findall(r"\\label\{([^{}]*)\}", inner)[:1])
+            number = self.numbers.get(at + begin, "")
+            shown = f'<span class="tag">({number})</span>' if number else ""
+            return f'<span class="equation"{ids}>{self.formula(body, at + place, block=True)}{shown}</span>', after
+        if kind in ("table", "figure"):
+            return self.floating(kind, inner, at + place), after
+        if kind.startswith("tabular"):
+            return self.tabular(inner, at + place, ""), after
+        if kind in BLOCKS:
+            return BLOCKS[kind].format(kind, self.read(inner, at + place, flow=True)), after
+        return self.fault(f"the web edition does not know the environment {kind!r}", at + begin), after
+
+    def heading(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
+        """HTML of a heading with its number, its first label as its address."""
+        if text[place : place + 1] == "[":
+            place = text.index("]", place) + 1
+        _, (made,), place = self.arguments(1, text, place, at)
+        level, ids = HEADINGS[name], []
+        while label := re.compile(r"\s*\\label\{([^{}]*)\}").match(text, place):
+            ids.append(label[1])
+            place = label.end()
+        number = self.numbers.get(at + begin, "")
+        ids = ids or [f"part-{len(self.heads) + 1}"]
+        inside = "".join(f'<span id="{escape(each)}"></span>' for each in ids[1:])
+        shown = f'<span class="no">{number}</span> {made}' if number else made
+        if level > 1:
+            self.heads.append((level, ids[0], shown))
+        return f'<h{level} id="{escape(ids[0])}">{inside}{shown}</h{level}>', place
+
+    def items(self, kind: str, text: str, at: int) -> str:
+        """HTML of a list; lists inside it stay whole."""
+        starts = [found.start() for found in re.finditer(r"\\item\b", text) if not _inside(text, found.start())]
+        if text[: starts[0] if starts else len(text)].strip():
+            self.fault(f"text before the first \\item of {kind!r}", at)
+        made = []
+        for begin, end in zip(starts, [*starts[1:], len(text)], strict=True):
+            place, term = begin + len("\\item"), ""
+            if named := re.compile(r"\s*\[((?:[^][{}]|\{[^{}]*\})*)\]").match(text, place):
+                term, place = self.read(named[1], at + named.start(1)), named.end()
+            body = self.read(text[place:end], at + place, flow=True)
+            body = body.removeprefix("<p>").removesuffix("</p>") if body.count("<p>") == 1 else body
+            made.append(f"<dt>{term}</dt><dd>{body}</dd>" if kind == "description" else f"<li>{body}</li>")
+        return f"<{LISTS[kind]}>{''.join(made)}</{LISTS[kind]}>"
+
+    def floating(self, kind: str, text: str, at: int) -> str:
+        """A float that a chapter writes itself: its caption with its number, then what it holds."""
+        caption, labels = re.search(r"\\caption(?:\[[^\]]*\])?(?=\{)", text), re.findall(r"\\label\{([^{}]*)\}", text)
+        head = ""
+        if caption:
+            inner, start, end = argument(text, caption.end())
+            number = f"{kind.capitalize()} {self.numbers[at + caption.start()]}"
+            head = f'<span class="no">{number}.</span> {self.read(inner, at + start)}'
+            text = text[: caption.start()] + " " * (end - caption.start()) + text[end:]
+        text = re.sub(r"\\label\{[^{}]*\}", lambda match: " " * len(match[0]), text)
+        table = re.search(r"\\begin\{(tabular\*?)\}", text)
+        if not table or kind != "table":
+            return self.fault(f"the web edition knows no {kind} without a tabular", at)
+        end = _end(text, table[1], table.end())
+        self.read(text[: table.start()] + text[end + len(f"\\end{{{table[1]}}}") :], at)
+        body = self.tabular(text[table.end() : end], at + table.end(), head)
+        return f'<div class="scroll typeset" tabindex="0" role="region" id="{escape("".join(labels[:1]))}">{body}</div>'
+
+    def tabular(self, text: str, at: int, caption: str) -> str:
+        """A table that a chapter writes itself; what stands above its first inner line are its heads."""
+        columns, _, place = argument(text, 0)
+        sides = [{"l": "left", "r": "right"}.get(each, "center") for each in re.findall("[lcr]", columns)]
+        rows: list[tuple[bool, list[str]]] = []
+        parts = re.split(r"(?<!\\)\\\\(?:\[[^\]]*\])?", text[place:])
+        ruled = "\\midrule" in text
+        for part in parts:
+            head = ruled and not any("\\midrule" in each for each in parts[: len(rows) + 1])
+            offsets = [-1, *(found.start() for found in re.finditer(r"(?<!\\)&", part)), len(part)]
+            ends = pairwise(offsets)
+            cells = [self.read(part[begin + 1 : end], at + place + begin + 1).strip() for begin, end in ends]
+            place += len(part) + 2
+            if any(cells):
+                rows.append((head, cells))
+        made = []
+        for head, cells in rows:
+            opened = ['th scope="col"' if head else "td" if place else 'th scope="row"' for place in range(len(cells))]
+            inner = "".join(
+                f'<{tag} class="{side}">{cell}</{tag[:2]}>'
+                for tag, side, cell in zip(opened, sides, cells, strict=False)
+            )
+            made.append((head, f"<tr>{inner}</tr>"))
+        heads = "".join(row for head, row in made if head)
+        body = "".join(row for head, row in made if not head)
+        titled = f"<caption>{caption}</caption>" if caption else ""
+        return f'<table class="exhibit">{titled}<thead>{heads}</thead><tbody>{body}</tbody></table>'
+
+    def formula(self, tex: str, at: int, *, block: bool = False) -> str:
+        """A formula as MathML; a sign alone, or digits raised or lowered, as characters."""
+        if (sign := "+" if tex == "+" else _SPELT.get(f"${tex.strip()}$")) and not block:
+            return sign
+        if script := _SCRIPT.fullmatch(tex):
+            tag = "sup" if script[1] == "^" else "sub"
+            return f"<{tag}>{script[2].replace('-', '−')}</{tag}>"
+        held = [match.groups() for match in _BOUND.finditer(tex)]
+        tex = _BOUND.sub(r"{\3}", tex)
+        try:
+            formula(tex)
+            made = mathml(tex, block=block)
+        except MarkupFault as error:
+            return self.fault(f"a formula {error}", at)
+        except Exception as error:  # latex2mathml has no error of its own
+            return self.fault(f"the formula ${tex}$ cannot be set ({error})", at)
+        links = [self.bound(name, to, latex, made) for name, to, latex in held]
+        if not all(links):
+            return self.fault(f"the formula ${tex}$ prints a value that its template did not bind", at)
+        return links[0] if links else made
+
+
+HEADINGS = {"chapter": 1, "chapter*": 1, "section": 2, "section*": 2, "subsection": 3, "subsection*": 3} | {
+    "paragraph": 4, "paragraph*": 4,
+}  # fmt: skip
+
+
+def _end(text: str, kind: str, place: int) -> int:
+    """Where the environment ends whose text begins at `place`; -1 where it does not."""
+    depth = 1
+    for found in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, place):
+        depth += 1 if found[1] == "begin" else -1
+        if not depth:
+            return found.start()
+    return -1
+
+
+def _inside(text: str, place: int) -> bool:
+    """Whether a place lies in an environment of the text."""
+    return len(re.findall(r"\\begin\{", text[:place])) > len(re.findall(r"\\end\{", text[:place]))

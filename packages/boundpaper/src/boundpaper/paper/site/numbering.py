@@ -1,0 +1,129 @@
+"""Numbers of chapters, sections, formulas and floats, as LaTeX gives them, and references as cleveref writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import groupby
+
+from boundpaper.typeset import addresses
+
+_STEP = re.compile(
+    r"\\%|%[^\n]*|\\(?P<head>chapter|section|subsection)(?P<star>\*?)(?=[\[{])|\\begin\{(?P<formula>equation)\}"
+    r"|\\input\{(?P<kind>table|figure)s/(?P<name>[^{}]*?)(?:\.float)?\}|\\begin\{(?P<float>table|figure)\}"
+    r"|(?P<caption>\\caption)(?=[\[{])|\\label\{(?P<label>[^{}]*)\}"
+)
+AND = " and\u00a0"
+_WORD = {"equation": "Equation", "table": "Table", "figure": "Figure", "chapter": "Chapter", "appendix": "Appendix"}
+_WORD |= {"section": "Section", "subsection": "Section"}
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a label names: its kind, its number, and its address from the site's folder."""
+
+    kind: str
+    number: str
+    address: str
+
+    @property
+    def words(self) -> str:
+        """As a title has it: `Figure 8.1`."""
+        return f"{_WORD[self.kind]} {self.number}".strip()
+
+
+@dataclass
+class Numbers:
+    """Numbers of all chapters.
+
+    Attributes
+    ----------
+    labels : dict of str to Label
+        By the name of the label.
+    places : dict of str to dict of int to str
+        For each chapter, numbers by the place of their command in its text.
+    chapters : dict of str to str
+        The number of each chapter; empty for one that has none, such as the abstract.
+    """
+
+    labels: dict[str, Label] = field(default_factory=dict)
+    places: dict[str, dict[int, str]] = field(default_factory=dict)
+    chapters: dict[str, str] = field(default_factory=dict)
+
+
+def numbered(texts: Iterable[tuple[str, str, str]]) -> Numbers:
+    """Number chapters, given as (name, number, LaTeX) in order; appendices have a letter for a number."""
+    made = Numbers()
+    for name, chapter, text in texts:
+        counts = dict.fromkeys(("section", "subsection", "equation", "table", "figure"), 0)
+        places = made.places.setdefault(name, {})
+        made.chapters[name] = chapter
+        page, last, floating = addresses.chapter(name), Label("chapter", chapter, addresses.chapter(name)), ""
+
+        def step(kind: str, counts: dict[str, int] = counts, chapter: str = chapter) -> str:
+            counts[kind] += 1
+            if kind == "section":
+                counts["subsection"] = 0
+            of_section = [str(counts["section"])] if kind == "subsection" else []
+            return ".".join(filter(None, (chapter, *of_section, str(counts[kind]))))
+
+        for found in _STEP.finditer(text):
+            kind = found["head"] or found["formula"] or found["kind"] or (floating if found["caption"] else "")
+            if found["float"]:
+                floating = found["float"]
+            elif found["label"]:
+                made.labels[found["label"]] = Label(last.kind, last.number, f"{page}#{found['label']}")
+            elif kind and not found["star"]:
+                number = chapter if kind == "chapter" else step(kind)
+                places[found.start()] = number
+                appended = kind in ("chapter", "section", "subsection") and chapter[:1].isalpha()
+                last = Label("appendix" if appended else kind, number, page)
+                if found["name"]:
+                    label = f"{kind[:3]}:{found['name']}"
+                    made.labels[label] = Label(kind, number, f"{page}#{label}")
+    return made
+
+
+def references(labels: Sequence[Label], command: str) -> str:
+    """References to labels as links: `Tables 4.1 and 4.2 and Section 5`, in the order and ranges of cleveref."""
+    if command in ("ref", "eqref"):
+        return ", ".join(_link(each, bare=command == "ref") for each in labels)
+    kinds = list(dict.fromkeys(_WORD[each.kind] for each in labels))
+    groups = []
+    for word in kinds:
+        chosen = sorted((each for each in labels if _WORD[each.kind] == word), key=_order)
+        plural = {"Appendix": "Appendices"}.get(word, f"{word}s") if len(chosen) > 1 else word
+        groups.append(f"{plural}\u00a0{_joined(_ranges(chosen), last=AND)}")
+    return _joined(groups, last=f",{AND}")
+
+
+def _ranges(labels: list[Label]) -> list[str]:
+    """Links in order; three and more whose numbers follow one another as a range."""
+    runs: list[list[Label]] = []
+    for _, run in groupby(enumerate(labels), key=lambda item: _next(item[1], item[0])):
+        each = [label for _, label in run]
+        runs += [each] if len(each) > 2 else [[one] for one in each]
+    return [_link(run[0]) if len(run) == 1 else f"{_link(run[0])} to\u00a0{_link(run[-1])}" for run in runs]
+
+
+def _next(label: Label, place: int) -> tuple[str, int]:
+    """Equal for labels at following places with following numbers."""
+    before, _, last = label.number.rpartition(".")
+    return before, (int(last) if last.isdecimal() else ord(last[:1] or "?")) - place
+
+
+def _order(label: Label) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (1 << 30, part) for part in label.number.split(".")]
+
+
+def _joined(parts: list[str], last: str) -> str:
+    if len(parts) < 3:
+        return AND.join(parts)
+    return ", ".join(parts[:-1]) + last + parts[-1]
+
+
+def _link(label: Label, *, bare: bool = False) -> str:
+    shown = f"({label.number})" if label.kind == "equation" and not bare else label.number
+    return f'<a class="ref" href="../{escape(label.address)}">{shown}</a>'

@@ -1,0 +1,172 @@
+"""The paper to read: its chapters as pages whose numbers lead to their cells and whose marks lead to their claims."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import Any
+
+from markupsafe import Markup
+
+from boundpaper.errors import SpecError
+from boundpaper.paper import looks
+from boundpaper.paper.lookup import equal
+from boundpaper.paper.site.exhibits import within
+from boundpaper.paper.site.grid import cell_id
+from boundpaper.paper.site.latex import Reader, definitions
+from boundpaper.paper.site.numbering import Numbers, numbered
+from boundpaper.paper.site.project import Chapter, Project
+from boundpaper.store.reader import read
+from boundpaper.store.text_file import text_of
+from boundpaper.typeset import addresses
+from boundpaper.typeset.words_of import words
+
+FOUND = 5
+"""Sentences of the first page."""
+_SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\\$])")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A chapter to read: its number, title and text, and its headings as (level, address, HTML)."""
+
+    chapter: Chapter
+    number: str
+    html: Markup
+    heads: tuple[tuple[int, str, Markup], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """`Chapter 3`, `Appendix A`; empty for one without a number."""
+        return f"{'Appendix' if self.number.isalpha() else 'Chapter'} {self.number}" if self.number else ""
+
+
+@dataclass
+class Reading:
+    """All chapters, and the cells that they print.
+
+    Attributes
+    ----------
+    project : Project
+    cells : dict
+        For each artifact, the cells that chapters print, as (row, column), rows counted from 0.
+    """
+
+    project: Project
+    cells: dict[str, set[tuple[int, str]]] = field(default_factory=lambda: defaultdict(set))
+    _frames: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """LaTeX of each chapter."""
+        return {
+            each.name: text_of(self.project.root, f"out/chapters/{each.name}.tex", SpecError)
+            for each in self.project.chapters
+        }
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """Numbers of chapters, sections, formulas, tables and figures."""
+        described = self.project.metadata
+        own = {name: str(place) for place, name in enumerate(described.chapters, 1)}
+        own |= {name: chr(ord("A") + place) for place, name in enumerate(described.appendices)}
+        return numbered((name, own.get(name, ""), text) for name, text in self.texts.items())
+
+    def label(self, kind: str, name: str) -> str:
+        """The printed number of an exhibit, as in `Figure 8.1`; empty where no chapter shows it."""
+        label = self.numbers.labels.get(f"{kind[:3]}:{name}")
+        return label.words if label else ""
+
+    @cached_property
+    def pages(self) -> tuple[Page, ...]:
+        """The chapters in the order of the paper.
+
+        Raises
+        ------
+        SpecError
+            Everything that the web edition cannot set, each with file and line.
+        """
+        macros = definitions(looks.own_preamble(self.project.root))
+        made, faults = [], []
+        for chapter in self.project.chapters:
+            reader = self._reader(chapter.name, macros)
+            html = Markup(reader.html())
+            faults += reader.faults
+            heads = tuple((level, at, Markup(title)) for level, at, title in reader.heads)
+            made.append(Page(chapter, self.numbers.chapters[chapter.name], html, heads))
+        if faults:
+            raise SpecError("\n".join(faults))
+        return tuple(made)
+
+    @cached_property
+    def found(self) -> tuple[Markup, ...]:
+        """Sentences of the abstract that print values of artifacts: what was found, for the first page."""
+        if "abstract" not in self.texts:
+            return ()
+        text = re.sub(r"(?m)^%.*\n", "", self.texts["abstract"])
+        bound = [each for each in _SENTENCE.split(text) if "\\numberof" in each or "\\verdictof" in each]
+        reader = self._reader("abstract", {})
+        return tuple(Markup(reader.read(each, 0).replace('="../', '="')) for each in bound[:FOUND])
+
+    def _reader(self, name: str, macros: Mapping[str, tuple[int, str]]) -> Reader:
+        printed: dict[tuple[str, str], deque[list[dict[str, Any]]]] = defaultdict(deque)
+        for each in json.loads(text_of(self.project.root, f"out/bound/{name}.json", SpecError)):
+            first = each["origins"][0]
+            to = first["where"].get("claim", "") if first["artifact"] == "claims" else ""
+            printed[to or first["artifact"], each["shown"]].append(each["origins"])
+
+        def bound(_: str, to: str, latex: str, html: str) -> str:
+            origins = printed[to, latex]
+            return self._link(origins.popleft()[0], html) if origins else ""
+
+        numbers = self.numbers
+        return Reader(
+            self.texts[name], name, numbers.labels, numbers.places[name], macros, bound, self._cite, self._exhibit
+        )
+
+    def _link(self, origin: Mapping[str, Any], html: str) -> str:
+        """A printed value as a link to its cell, a verdict as a link to its row of the ledger."""
+        artifact, column, where = origin["artifact"], origin["column"], origin["where"]
+        if artifact == "claims" and "claim" in where:
+            row = self.project.rows[where["claim"]]
+            tip = f"{row['verdict']}: {row['statement']} {row['reason']}"
+            kind = "to" if 'class="mark' in html else "n"
+            return _linked(addresses.claim(where["claim"]), html, tip, kind)
+        if artifact not in self._frames:
+            self._frames[artifact] = read(self.project.root, artifact)
+        frame = self._frames[artifact]
+        chosen: Any = [True] * len(frame)
+        for name, wanted in where.items():
+            chosen = chosen & equal(frame[name], wanted).to_numpy()
+        rows = [place for place, fits in enumerate(chosen) if fits]
+        at = ""
+        if len(rows) == 1 and column in frame.columns:
+            self.cells[artifact].add((rows[0], column))
+            at = f"#{cell_id(rows[0], column)}"
+        said = ", ".join(f"{name} = {wanted}" for name, wanted in where.items())
+        return _linked(f"{addresses.artifact(artifact)}{at}", html, f"{artifact}, {column}{said and ': '}{said}", "n")
+
+    def _cite(self, command: str, keys: str, option: str) -> str:
+        held = self.project.works
+        shown = []
+        for key in (each.strip() for each in keys.split(",")):
+            if key not in held:
+                return ""
+            names, _, year = held[key].label.rpartition(", ")
+            name = {"citet": f"{names} ({year})", "cite": f"{names} ({year})", "citeauthor": names, "citeyear": year}
+            label = escape(name.get(command, held[key].label))
+            shown.append(_linked(addresses.work(key), label, words(held[key].html), "cite"))
+        joined = "; ".join(shown) + (f", {option}" if option else "")
+        return f"({joined})" if command == "citep" else joined
+
+    def _exhibit(self, kind: str, name: str, number: str) -> str:
+        return within(self.project, kind, name, f"{kind.capitalize()} {number}")
+
+
+def _linked(address: str, html: str, tip: str, kind: str) -> str:
+    return f'<a class="{kind}" href="../{escape(address)}" data-tip="{escape(tip)}">{html}</a>'

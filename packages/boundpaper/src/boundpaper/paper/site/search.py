@@ -1,0 +1,61 @@
+"""What the search of all pages finds: every section of every chapter, exhibits, claims, artifacts and works."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from boundpaper.paper.site.exhibits import short
+from boundpaper.paper.site.project import EXHIBITS, Project
+from boundpaper.paper.site.reading import Reading
+from boundpaper.typeset import addresses
+from boundpaper.typeset.words_of import words
+
+_HEAD = re.compile(r'(?=<h[23] id="([^"]*)">)')
+
+
+def search_files(project: Project, reading: Reading) -> Iterator[tuple[str, bytes]]:
+    """`search.js`, which pages load when somebody searches: address, title and text of everything.
+
+    It is a script, since a page that is opened from a folder may load no other file.
+    """
+    rows = [*_chapters(reading), *_exhibits(project, reading), *_others(project)]
+    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    yield "search.js", f"found({text});\n".encode()
+
+
+def _chapters(reading: Reading) -> Iterator[tuple[str, str, str]]:
+    for page in reading.pages:
+        path = addresses.chapter(page.chapter.name)
+        first, *parts = _HEAD.split(str(page.html))
+        titles = {address: words(title) for _, address, title in page.heads}
+        for address, html in [("", first), *zip(parts[::2], parts[1::2], strict=True)]:
+            where = " ".join(filter(None, (page.label, page.chapter.title)))
+            title = f"{where}: {titles[address]}" if address in titles else where
+            if text := _text(html):
+                yield f"{path}#{address}" if address else path, title, text
+
+
+def _exhibits(project: Project, reading: Reading) -> Iterator[tuple[str, str, str]]:
+    for node in project.nodes:
+        if node.kind in EXHIBITS:
+            named = reading.label(node.kind, node.name) or node.kind.capitalize()
+            yield project.address(node.key), f"{named}: {node.name}", words(short(project, node.key))
+
+
+def _others(project: Project) -> Iterator[tuple[str, str, str]]:
+    for row in project.claims:
+        where = f"{row['source']}, {row['section']}: {row['verdict']}"
+        yield addresses.claim(row["claim"]), where, f"{row['statement']} ({row['claim']})"
+    for node in project.nodes:
+        if node.makes:
+            yield addresses.artifact(node.name), f"{node.kind.capitalize()} {node.name}", node.doc
+    for key, work in project.works.items():
+        yield addresses.work(key), work.label, words(work.html)
+
+
+def _text(html: str) -> str:
+    """Words of a part of a chapter; exhibits have entries of their own."""
+    html = re.sub(r"<(table|figure|math)\b.*?</\1>", " ", html, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", words(html)).strip()

@@ -1,0 +1,69 @@
+"""What a figure shows, in words, for those who do not see it: panels, axes, and where each series begins and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from boundpaper.figures import Figure, Panel, Series
+from boundpaper.typeset.text import prose
+from boundpaper.typeset.words_of import words
+
+NAMED = 6
+"""Series of a panel that are told one by one; of more, the range of all is."""
+
+
+def spoken(figure: Figure) -> str:
+    """The alternative text of a figure; of one with a drawing of its own, its short caption."""
+    if not figure.panels:
+        return f"A drawing: {_plain(figure.short or figure.caption)}"
+    told = [_panel(panel, place, len(figure.panels)) for place, panel in enumerate(figure.panels)]
+    return (f"{len(told)} panels. " if len(told) > 1 else "") + " ".join(told)
+
+
+def _panel(panel: Panel, place: int, count: int) -> str:
+    title = _plain(panel.title) or (f"panel {place + 1}" if count > 1 else "")
+    kinds = " and ".join(dict.fromkeys(type(each).__name__.lower() for each in panel.series)).replace("heatmap", "map")
+    axes = [_plain(axis.label) or "no label" for axis in (panel.y, panel.x)]
+    scales = [" (logarithmic)" if axis.scale == "log" else "" for axis in (panel.y, panel.x)]
+    head = f"{title}: {kinds}" if title else kinds.capitalize()
+    several = len(panel.series) > NAMED
+    told = [_whole(panel.series)] if several else [each for series in panel.series for each in _series(series)]
+    return f"{head}, {axes[0]}{scales[0]} against {axes[1]}{scales[1]}. {' '.join(f'{each}.' for each in told if each)}"
+
+
+def _series(series: Series) -> Iterator[str]:
+    x, y = getattr(series, "x", None), _values(series)
+    name = _plain(series.label or series.entity) or "values"
+    if not y:
+        yield name
+    elif x is not None and len(x) == len(y) and len(y) > 1 and type(series).__name__ in ("Line", "Fit"):
+        yield f"{name}: from {_said(y[0])} at {_said(x[0])} to {_said(y[-1])} at {_said(x[-1])}"
+    else:
+        yield f"{name}: {_range(y)}"
+
+
+def _whole(series: Any) -> str:
+    return f"{len(series)} series: {_range([value for each in series for value in _values(each)])}"
+
+
+def _values(series: Series) -> list[Any]:
+    """Numbers that a series shows: heights, estimates, or all cells of a map or a bundle."""
+    held = next((found for name in ("y", "estimate", "values", "lines") if (found := getattr(series, name, None))), ())
+    flat = [cell for row in held for cell in (row if isinstance(row, tuple) else (row,))] if held is not True else []
+    return [value for value in flat if isinstance(value, (int, float)) and value == value]
+
+
+def _range(values: list[Any]) -> str:
+    if not values:
+        return "no values"
+    low, high = _said(min(values)), _said(max(values))
+    return f"{len(values)} values from {low} to {high}" if len(values) > 1 else low
+
+
+def _said(value: Any) -> str:
+    return f"{value:.3g}".replace("-", "−") if isinstance(value, (int, float)) else _plain(str(value))
+
+
+def _plain(text: str) -> str:
+    return words(prose(text, "html")).replace("\n", " ").strip()

@@ -1,0 +1,95 @@
+"""Chapters as pages: what LaTeX writes is set, numbers and references are those of print, nothing is left out unsaid."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from boundpaper.paper.site.latex import Reader, definitions
+from boundpaper.paper.site.numbering import numbered
+from boundpaper.typeset.words_of import words
+
+CHAPTER = r"""\chapter{Recall}\label{ch:recall}
+
+Read \numberof{drop}{0.4\%} of \emph{all} words,\verdictof{half}{\verdictmark{half}{holds}} \citep{su2024}.
+See \cref{eq:one,ch:recall} and \cref{tab:one,tab:two,tab:three}.  % a remark
+\begin{equation}\label{eq:one}
+  p = \Phi(x)
+\end{equation}
+where $p$ is small and \own{near}.
+
+\input{tables/one}
+\input{tables/two}
+\input{tables/three}
+
+\section{Far}\label{sec:far}
+\begin{itemize}
+  \item one
+  \item two \& three
+\end{itemize}
+\begin{tabular}{lr}
+\toprule
+Name & Count \\
+\midrule
+near & 3 \\
+\bottomrule
+\end{tabular}
+% source: paper/chapters/recall.tex.j2
+"""
+
+
+def reader(text):
+    numbers = numbered([("first", "1", "\\chapter{One}\n"), ("recall", "2", text)])
+    macros = definitions(r"\newcommand*{\own}[1]{\textbf{#1}}")
+    return Reader(
+        text,
+        "recall",
+        numbers.labels,
+        numbers.places["recall"],
+        macros,
+        lambda kind, to, latex, html: f'<a href="{to}">{html}</a>',
+        lambda command, keys, option: "(Su, 2024)" if keys == "su2024" else "",
+        lambda kind, name, number: f"<div>{kind} {number} {name}</div>",
+    )
+
+
+def test_a_chapter_is_set_with_the_numbers_of_print():
+    made = reader(CHAPTER)
+    html = made.html()
+    assert made.faults == []
+    assert '<h1 id="ch:recall"><span class="no">2</span> Recall</h1>' in html
+    assert '<a href="drop">0.4%</a> of <em>all</em> words' in html
+    assert 'aria-label="holds">✓</span></a> (Su, 2024).' in html
+    assert "Equation (2.1) and Chapter 2" in words(html).replace("\u00a0", " ")
+    assert "Tables 2.1 to 2.3" in words(html).replace("\u00a0", " ")
+    assert '<math display="block">' in html
+    assert '<span class="tag">(2.1)</span>' in html
+    assert "<strong>near</strong>" in html
+    assert "<div>table 2.2 two</div>" in html
+    assert "<ul><li>one</li><li>two &amp; three</li></ul>" in html
+    assert '<thead><tr><th scope="col" class="left">Name</th><th scope="col" class="right">Count</th></tr>' in html
+    assert made.heads == [(2, "sec:far", '<span class="no">2.1</span> Far')]
+    assert "remark" not in html
+    assert "source:" not in html
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (r"\blink{words}", r"does not know \blink"),
+        (r"\begin{verse}words\end{verse}", "does not know the environment 'verse'"),
+        (r"$\blink{x}$", r"with \blink"),
+        (r"\cref{sec:none}", "names 'sec:none', which no chapter labels"),
+        (r"\citep{nobody}", "is not in the bibliography"),
+        (r"\input{elsewhere/file}", "is neither a table nor a figure"),
+        (r"\verdictsign{perhaps}", "of the unknown verdict 'perhaps'"),
+        ("\\begin{itemize}\n\\item one", "has no end"),
+    ],
+)
+def test_what_the_web_edition_does_not_know_is_told_with_its_line(written, said):
+    made = reader(f"\\chapter{{Recall}}\n\nWords.\n{written}\n")
+    made.html()
+    assert len(made.faults) == 1
+    assert re.match(r"out/chapters/recall\.tex:4: ", made.faults[0])
+    assert said in made.faults[0]
