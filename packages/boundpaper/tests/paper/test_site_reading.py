@@ -1,4 +1,4 @@
-"""Chapters as pages: what LaTeX writes is set, numbers and references are those of print, nothing is left out unsaid."""
+"""Chapters as pages: what LaTeX writes is set, numbers are those of print, nothing is left out unsaid."""
 
 from __future__ import annotations
 

@@ -41,10 +41,10 @@ def exhibit_pages(project: Project, label: Label) -> Iterator[tuple[str, bytes]]
     yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
 
 
-def short(project: Project, key: str) -> Markup:
-    """The short caption of an exhibit."""
+def short(project: Project, key: str, root: str = "") -> Markup:
+    """The short caption of an exhibit, for a page from which `root` leads to the site's folder."""
     spec = project.spec(key)
-    return typeset(cited(prose(spec.short or spec.caption, "html"), project.works)[0])
+    return typeset(cited(prose(spec.short or spec.caption, "html"), project.works, root)[0])
 
 
 def within(project: Project, kind: str, name: str, label: str) -> Markup:
@@ -125,7 +125,7 @@ def _page(project: Project, node: Node, label: str, values: Mapping[str, Any]) -
     common = {
         "node": node,
         "label": label,
-        "short": short(project, node.key),
+        "short": short(project, node.key, "../"),
         "project": project,
         "claims": resting(project, node),
         "file": f"{node.name}.csv" if data else "",
