@@ -139,8 +139,7 @@ def test_exhibits_show_their_table_their_data_and_what_rests_on_it(built, trees)
     assert (site / "table/recall_loss.csv").read_text().startswith("name,")
     figure = trees[site / addresses.exhibit("figure", "recall_curves")]
     [image] = made.elements(figure, "img")
-    caption = made.words(made.elements(figure, "figcaption")[0])
-    assert image.get("alt")[:40] == caption[:40]
+    assert image.get("alt").startswith("Line, recall (%) against length (tokens)")
     assert (site / "figure" / image.get("src")).read_text().startswith("<?xml")
     header = [made.words(each) for each in made.elements(figure, "th")]
     assert {"x", "y"} <= set(header)
