@@ -263,7 +263,7 @@ def test_all_faults_of_a_thesis_that_compiles(project: Callable[..., Path]) -> N
         document.build(settle(root, f"{ONE}\n{wide}"))
     message = str(caught.value)
     for part in (
-        "out/tables/x.tex:9 (from tables/x.py): undefined reference: nowhere",
+        "out/tables/x.tex:8 (from tables/x.py): undefined reference: nowhere",
         "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2:6): overfull box: \\hbox",
         "out/chapters/one.tex (from paper/chapters/one.tex.j2): missing character: There is no",
     ):

@@ -29,6 +29,7 @@ _SEPARATOR = re.compile("(?<=\\d)[,\u2009\u202f\u00a0\\s](?=\\d{3}(?!\\d))")
 _UNPRINTED = re.compile(r"<(style|script|annotation|head)\b")
 _RULE = re.compile(r"\\cmidrule\s*\(([^()]*)\)\s*\{([^{}]*)\}")
 _STARRED = re.compile(r"(\\(?:begin|end)\{(?:table|figure))\*\}")
+_BOXED = re.compile(r"\\sbox8\{(.*?\\end\{tabular.?\})\}[^\n]*\n(.*?)\\usebox8", re.DOTALL)
 _DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
 
 
@@ -218,11 +219,11 @@ def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, l
 
 def _pictures(place: Path, texts: list[Path]) -> None:
     """Give each PDF that the texts include a PNG beside it, and include that; floats over both columns become usual
-    ones, since pandoc leaves out the captions of others.
+    ones, since pandoc leaves out the captions of others, and tables leave the boxes that measure them.
     """
     for text in texts:
         file = source.read(text, text.name)
-        new = _STARRED.sub(r"\1}", file.text)
+        new = _BOXED.sub(r"\2\1", _STARRED.sub(r"\1}", file.text))
         for name in set(_INCLUDED.findall(file.code)):
             path = place / name if name.endswith(".pdf") else place / f"{name}.pdf"
             if (

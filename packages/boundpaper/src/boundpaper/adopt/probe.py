@@ -53,7 +53,7 @@ def measured(main: Source, scratch: Path) -> Page | None:
     done = process.run(argv, scratch, TIMEOUT, environment)
     told = dict(_TOLD.findall(done.output))
     try:
-        lengths = (float(told[name]) for name in ("column", "text", "height"))
-        return Page(*lengths, font=told["font"], size=float(told["size"]), cite=told["cite"])
+        column, text, height = (float(told[name]) for name in ("column", "text", "height"))
+        return Page(column, text, height, font=told["font"], size=float(told["size"]), cite=told["cite"])
     except (KeyError, ValueError):
         return None
