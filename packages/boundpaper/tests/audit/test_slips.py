@@ -119,6 +119,7 @@ RIGHT = [
     "## 2. Beans\n\n### 1. Buy\n\n### 2. Sow\n\n### 3. Eat\n",
     "# Changelog\n\n## 1.2 Lamps\n\n## 1.2 Beans\n\n## 1.5 Pots\n",
     "Requires Python 3.11, version 2.0 to 3.0 of numpy, 50-65K tokens, a batch of 8 - 16, ids 3-5.",
+    "Table 5.1. Gains.\n\nTable 5.2. Losses, from Table 6 of the study.\n\nTable 5.3. Sums.",
 ]
 
 
