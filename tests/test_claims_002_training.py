@@ -1,11 +1,13 @@
 """Claims on document 002 about one training run, on frames made by hand: what makes each true and what false."""
 
+import inspect
+
 import pandas as pd
 import pytest
 
 from claims_cases import function, reason, rows, say, says, states, verdict, verdicts
 
-CONTEXTS = function("c002_training_windows").__globals__["CONTEXTS"]
+CONTEXTS = inspect.unwrap(function("c002_training_windows")).__globals__["CONTEXTS"]
 FIRST, ANNEALED = "stage1-step-40000", "stage3-step-4720000"
 ONSET, LAST = "lc-4k-to-32k-step-4000", "lc-32k-to-64k-step-20000"
 

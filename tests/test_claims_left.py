@@ -1,5 +1,7 @@
 """Claims that repeat, count or leave open, of all documents, on frames made by hand: what makes each true or false."""
 
+import inspect
+
 import pytest
 
 from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
@@ -94,7 +96,7 @@ def test_models_without_scores_by_length_are_counted(text, expected):
     assert says("c001_gap_missing", states(open_gaps_missing=text), table) == expected
 
 
-NARRATIVE = function("c001_training_repeated").__globals__
+NARRATIVE = inspect.unwrap(function("c001_training_repeated")).__globals__
 
 
 def narrative(**other):

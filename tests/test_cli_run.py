@@ -324,7 +324,7 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
         (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; did you mean massive_values"),
         (["--model", "m"], 2, "name an experiment, or give --all"),
         (["sinks"], 2, "which model? give --model"),
-        (["sinks", "--model", "m", "--against", "m"], 2, "--against is the same model as --model"),
+        (["sinks", "--model", "m", "--against", "m"], 2, "--against m: this model is named already"),
         (["sinks", "--model", "m", "--items", "-1"], 2, "--items"),
         (["sinks", "--model", "m", "--seeds", "x"], 2, "'x' is not whole numbers with commas between, such as 0,1,2"),
         (["sinks", "--model", "m", "--seeds", ""], 2, "is not whole numbers"),

@@ -55,7 +55,13 @@ MADE: dict[str, Iterable[str]] = {
         "(?i)utf-?8",
     ],
     STANDS_BY_ITSELF: [rf"(?<!\w)(?<!\d\.)(?<!\s-)(?<!\d,){re.escape(piece)}(?!\w)(?![.,]\d)" for piece in NUMBERS],
-    r"packages/boundpaper/src/boundpaper/audit/rows.py: f'(?<![\\d.])(?:{ends})$'": [r"(?<![\d.])(?:7b|1\.5b)$"],
+    r"packages/boundpaper/src/boundpaper/adopt/flatten.py: f'\\b{each}\\b'": [r"\bmulticolumn\b"],
+    r"packages/boundpaper/src/boundpaper/paper/site/latex.py: f'\\\\(begin|end)\\{{{re.escape(kind)}\\}}'": [
+        r"\\(begin|end)\{tabular\*\}"
+    ],
+    r"packages/boundpaper/src/boundpaper/audit/rows.py: f'(?<![\\d.])(?:{ends})$'.replace('.', '\\.')": [
+        r"(?<![\d.])(?:7b|1\.5b)$"
+    ],
     r"packages/boundpaper/src/boundpaper/store/sentences.py: f'\\bFig(?:ure|\\.) {figure[1]}\\b'": [
         r"\bFig(?:ure|\.) 3\b"
     ],

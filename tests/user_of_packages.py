@@ -30,6 +30,7 @@ def papers() -> None:
     assert_type(bp.__version__, str)
 
 
+@bp.claim("beans, Results")
 def claims(heights: pd.DataFrame) -> bp.Verdict:
     cell = bp.quote(heights, lamp="sun")
     assert_type(cell, bp.Quoted)

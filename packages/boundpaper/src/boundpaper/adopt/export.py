@@ -29,7 +29,6 @@ _SEPARATOR = re.compile("(?<=\\d)[,\u2009\u202f\u00a0\\s](?=\\d{3}(?!\\d))")
 _UNPRINTED = re.compile(r"<(style|script|annotation|head)\b")
 _RULE = re.compile(r"\\cmidrule\s*\(([^()]*)\)\s*\{([^{}]*)\}")
 _STARRED = re.compile(r"(\\(?:begin|end)\{(?:table|figure))\*\}")
-_BOXED = re.compile(r"\\sbox8\{(.*?\\end\{tabular.?\})\}[^\n]*\n(.*?)\\usebox8", re.DOTALL)
 _DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
 
 
@@ -223,7 +222,7 @@ def _pictures(place: Path, texts: list[Path]) -> None:
     """
     for text in texts:
         file = source.read(text, text.name)
-        new = _BOXED.sub(r"\2\1", _STARRED.sub(r"\1}", file.text))
+        new = _unboxed(_STARRED.sub(r"\1}", file.text))
         for name in set(_INCLUDED.findall(file.code)):
             path = place / name if name.endswith(".pdf") else place / f"{name}.pdf"
             if (
@@ -238,6 +237,16 @@ def _pictures(place: Path, texts: list[Path]) -> None:
                 new = new.replace(f"{{{name}}}", f"{{{path.with_suffix('.png').relative_to(place).as_posix()}}}")
         if new != file.text:
             text.write_bytes(file.encoded(new))
+
+
+def _unboxed(text: str) -> str:
+    """Put each table where its box is used; pandoc leaves boxes out. In a box a table ends at the second brace."""
+    first, *boxes = text.split("\\sbox8{")
+    for box in boxes:
+        end = box.find("}", box.find("\\end{tabular")) + 1
+        before, _, after = box[end:].partition("\n")[2].partition("\\usebox8")
+        first += before + box[:end] + after
+    return first
 
 
 def lost(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:

@@ -91,7 +91,7 @@ def _figure(project: Project, node: Node, label: str) -> Iterator[tuple[str, byt
 def _drawn(project: Project, node: Node) -> dict[str, Any]:
     """Picture of a figure with its alternative text, its size in pixels, its caption and its notes."""
     spec: Figure = project.spec(node.key)
-    size = re.search(rb'width="([\d.]+)(?:pt)?" height="([\d.]+)', _picture(project, node.name)[:500])
+    size = re.search(r'width="([\d.]+)(?:pt)?" height="([\d.]+)', _picture(project, node.name)[:500].decode("latin-1"))
     return {
         "picture": f"{node.name}.svg",
         "alt": spoken(spec),

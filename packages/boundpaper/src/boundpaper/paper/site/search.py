@@ -57,5 +57,7 @@ def _others(project: Project) -> Iterator[tuple[str, str, str]]:
 
 def _text(html: str) -> str:
     """Words of a part of a chapter; exhibits have entries of their own."""
-    html = re.sub(r"<(table|figure|math)\b.*?</\1>", " ", html, flags=re.DOTALL)
+    for tag in ("table", "figure", "math"):
+        before, *parts = html.split(f"<{tag}")
+        html = " ".join([before, *(part.partition(f"</{tag}>")[2] for part in parts)])
     return re.sub(r"\s+", " ", words(html)).strip()
