@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from adopting import MAIN, begun, committed, pdf_text, program, run
-from boundpaper.adopt.export import words
+from boundpaper.adopt.export import _unboxed, words
 
 CITED = MAIN.replace("The bean", r"As \cite{bean2020} says, the bean").replace(
     r"\end{document}", "\\bibliographystyle{plain}\\bibliography{refs}\n\\end{document}"
@@ -123,3 +123,9 @@ def test_a_page_by_latexml_has_every_number(tmp_path):
     run(root, "lint", "--fix")
     run(root, "html", "-o", "page.html")
     assert (root / "page.html").read_text().count("0.7212") == 2
+
+
+def test_a_box_of_an_author_stays_as_it_is() -> None:
+    own = "\\sbox8{Beans}\n\\usebox8 grow 9 cm.\n"
+    made = "\\sbox8{\\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}}\nTable: \\usebox8\n"
+    assert _unboxed(own + made + own) == (own + "Table: \\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}\n" + own)

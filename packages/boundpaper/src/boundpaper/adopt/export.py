@@ -240,12 +240,12 @@ def _pictures(place: Path, texts: list[Path]) -> None:
 
 
 def _unboxed(text: str) -> str:
-    """Put each table where its box is used; pandoc leaves boxes out. In a box a table ends at the second brace."""
+    """Put each table where its box is used, since pandoc leaves boxes out; a box without a table stays as it is."""
     first, *boxes = text.split("\\sbox8{")
     for box in boxes:
-        end = box.find("}", box.find("\\end{tabular")) + 1
-        before, _, after = box[end:].partition("\n")[2].partition("\\usebox8")
-        first += before + box[:end] + after
+        end = box.find("}", max(box.find("\\end{tabular"), 0)) + 1  # the brace after it closes the box
+        before, used, after = box[end:].partition("\n")[2].partition("\\usebox8")
+        first += before + box[:end] + after if used and "\\end{tabular" in box else "\\sbox8{" + box
     return first
 
 
