@@ -65,9 +65,7 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
 
 
 @click.command()
-@click.option(
-    "--pretrained", is_flag=True, help="Measure SmolLM2 in bins of 64 to 1,024 tokens instead of the small models."
-)
+@click.option("--pretrained", is_flag=True, help="Measure SmolLM2 and Gemma in bins of 64 to 1,024 tokens instead.")
 @click.pass_obj
 def widths(obj: dict[str, Any], /, pretrained: bool) -> None:
     """Measure plasticity in bins of 1 to 64 words: of the models that ship, and of networks with random weights."""

@@ -9,9 +9,9 @@ from analysis.population.recipe import BASES, Recipe
 from analysis.studies.crossmodel._fates import Known
 from analysis.studies.crossmodel._kept import agreement, even_kept, frequencies
 from analysis.studies.population._outcomes import each
+from analysis.studies.pretrained.other_texts import CODE
 from boundpaper.errors import DataError
 
-ON_CODE = "-code"  # ends the name of a model that was measured on source code
 SHIPPED = {name: (float(BASES[0]), Recipe().width // Recipe().heads) for name in ("tiny-rope", "tiny-continued")}
 
 
@@ -80,7 +80,7 @@ def bin_kept(
             size: float
             if row.model in SHIPPED:
                 base, size = SHIPPED[row.model]
-            elif f"rope_theta_{(model := str(row.model).removesuffix(ON_CODE))}" in facts:
+            elif f"rope_theta_{(model := str(row.model).removesuffix(CODE))}" in facts:
                 base, size = (float(facts[f"{name}_{model}"]) for name in ("rope_theta", "head_dim"))
             else:
                 continue  # of the models that are measured so, the one that does not rotate

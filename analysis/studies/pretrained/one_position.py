@@ -32,7 +32,8 @@ def pretrained_one_position(
         rows.append(
             {
                 **{"model": model, "display_name": names[str(model).removesuffix(CODE)]},
-                **{"texts": "code" if on_code else "prose", "first": float(first.mean()), "last": float(last.mean())},
+                **{"texts": "code" if on_code else "prose", "tokens": int(part["high"].max())},
+                **{"first": float(first.mean()), "last": float(last.mean())},
                 **{"fall": float(fall.mean()), "low": low, "high": high},
                 **{"key_heads": len(fall), "heads": len(places)},
                 "note": "" if low is not None else "low, high: one key head, or several that agree exactly",

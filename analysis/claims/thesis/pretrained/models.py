@@ -48,7 +48,8 @@ def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Ite
     """Plasticity of a pretrained model falls along the context when queries are turned to one position."""
     for _, row in pretrained_one_position.iterrows():
         model = str(row["model"])
-        statement = f"At one position, plasticity of {row['display_name']} falls along 4K tokens of {row['texts']}."
+        length = f"{int(row['tokens']) // 1024}K tokens"
+        statement = f"At one position, plasticity of {row['display_name']} falls along {length} of {row['texts']}."
         told = row.rename({"fall": "value", "key_heads": "n"})
         yield _few(told, model, statement) or directed(
             float(row["fall"]),
