@@ -76,19 +76,18 @@ def outcomes(
         rows.append((model, outcome, encoding, multiple, value, n))
 
     few = asked[asked["encoding"] != "own"].groupby("multiple")["item"].max()
-    for (model, encoding, multiple), part in asked.groupby(["model", "encoding", "multiple"]):
-        put(model, "keys_all", encoding, multiple, part["right"].mean(), len(part))
-        far = part[part["far"]]
-        if len(far):
-            put(model, "keys_far", encoding, multiple, far["right"].mean(), len(far))
-        shared = far[far["item"] <= few.get(multiple, -1)]
-        if len(shared):
-            put(model, "keys_far_extended", encoding, multiple, shared["right"].mean(), len(shared))
+    far = asked[asked["far"]]
+    shared = far[far["item"] <= far["multiple"].map(few).fillna(-1)]
+    for outcome, part in (("keys_all", asked), ("keys_far", far), ("keys_far_extended", shared)):
+        shares = part.groupby(["model", "encoding", "multiple"])["right"].agg(["mean", "size"])
+        for (model, encoding, multiple), share, size in shares.itertuples():
+            put(model, outcome, encoding, multiple, share, size)
     own = asked[(asked["encoding"] == "own") & asked["multiple"].isin([1.0, 4.0])].astype({"right": float})
     share = own.pivot_table(index="model", columns="multiple", values="right", aggfunc="mean")
+    counts = own["model"].value_counts().to_dict()
     for model, row in share.iterrows():
         if row[1.0] > 0:
-            put(model, "decline", "own", 4.0, 1 - row[4.0] / row[1.0], int((own["model"] == model).sum()))
+            put(model, "decline", "own", 4.0, 1 - row[4.0] / row[1.0], int(counts[model]))
     bare = tasks[(tasks["multiple"] == 0) & tasks["task"].isin(["fact", "fact_held"])]
     for row in each(bare):
         name = "facts_held" if row.task == "fact_held" else "facts_seen"
@@ -97,13 +96,17 @@ def outcomes(
     for row in each(text):
         put(row.model, "text_loss", "own", 1.0, row.nats, int(row.count))
     sized = heads.assign(**{name: heads[name].abs() for name in SIZES})
-    for model, part in sized.groupby("model"):
-        for name in HEADS:
-            values = part[name].dropna()
-            if len(values):
-                put(model, name, "own", 1.0, values.mean(), len(values))
-        put(model, "sink_backcopy_most", "own", 1.0, part["sink_backcopy"].max(), len(part))
-        put(model, "value_ratio_least", "own", 1.0, part["value_ratio"].min(), len(part))
+    by_model = sized.groupby("model")
+    for name in HEADS:
+        for model, mean, count in by_model[name].agg(["mean", "count"]).itertuples():
+            if count:
+                put(model, name, "own", 1.0, mean, count)
+    extremes = by_model.agg(
+        most=("sink_backcopy", "max"), least=("value_ratio", "min"), heads=("sink_backcopy", "size")
+    )
+    for model, most, least, size in extremes.itertuples():
+        put(model, "sink_backcopy_most", "own", 1.0, most, size)
+        put(model, "value_ratio_least", "own", 1.0, least, size)
     table = pd.DataFrame(rows, columns=list(OUTCOME)).merge(
         models[["model", "arm", "base", "seed", "reached"]], on="model"
     )

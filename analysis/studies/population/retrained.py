@@ -104,7 +104,8 @@ def retrained_tests(
 
     every, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
     plans = population_amendment[population_amendment["role"].isin(TESTED)]
-    rows = [_row(plan, every, criterion, _planned_seeds(population_members, str(plan.base))) for plan in each(plans)]
+    planned = {base: _planned_seeds(population_members, str(base)) for base in plans["base"].unique()}
+    rows = [_row(plan, every, criterion, planned[plan.base]) for plan in each(plans)]
     return _decided(pd.DataFrame(rows))
 
 
@@ -340,6 +341,7 @@ def _note(row: Any) -> str:
 def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
     """Means over seeds by base, arm and cell, with Student's interval and how many of the planned seeds are there."""
     joined = values.merge(models[["model", "arm", "base", "seed"]], on="model")
+    planned = {base: _planned_seeds(members, str(base)) for base in joined["base"].unique()}
     rows = []
     for key, part in joined.groupby(["base", "arm", *cells]):
         seeds = part.sort_values("seed")["value"].to_numpy(dtype=np.float64)
@@ -347,7 +349,7 @@ def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFram
         row = dict(zip(["base", "arm", *cells], key if isinstance(key, tuple) else (key,), strict=True))
         row |= {"value": float(seeds.mean()), "ci_low": low, "ci_high": high}
         row |= {"least": float(seeds.min()), "most": float(seeds.max()), "seeds": len(seeds)}
-        row |= {"planned": _planned_seeds(members, str(row["base"]))}
+        row |= {"planned": planned[row["base"]]}
         rows.append(row | {"note": "" if low is not None else "one seed has no interval"})
     names = ["base", "arm", *cells, "value", "ci_low", "ci_high", "least", "most", "seeds", "planned", "note"]
     return pd.DataFrame(rows, columns=names)

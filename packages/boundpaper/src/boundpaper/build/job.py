@@ -108,9 +108,12 @@ class Job:
             As the function raises it: a KeyError with a note of the columns that there are, any other but the
             project's own with one of the artifacts that the function reads, in one of which the cause may lie.
         """
+        import pandas as pd
+
         function, frames = self.load(), self.frames()
         try:
-            return function(**frames)
+            with pd.option_context("mode.string_storage", "python"):  # of many choices of few rows, faster than Arrow
+                return function(**frames)
         except KeyError as error:
             error.add_note(_columns(error, frames) or _artifacts(frames))
             raise

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from boundpaper.build.job import Job
-from boundpaper.store.canonical import content_hash
+from boundpaper.store.checked import content
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.manifest import manifest
 from boundpaper.store.paths import SUFFIXES
 from boundpaper.store.results import bytes_to_keep, text
-from boundpaper.store.table_file import rows, words
 
 
 def build(job: Job) -> dict[str, bytes]:
@@ -39,15 +38,16 @@ def _entry(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
     commands = {"source": "transcribed", "result": f"python build.py analyze {name}", "measurement": awaited}
     note = manifest(job.root, file)
     versions = note.get("versions", {})
+    rows, hashed = content(job.root, name, file)
     return {
         "artifact": name,
         "kind": kind,
         "file": file.removeprefix("artifacts/"),
-        "rows": sum(1 for _ in rows(job.root / file)),
+        "rows": rows,
         "origin": "; ".join(_words(origin) for origin in origins) or str(described.get("title", "computed")),
         "command": note.get("command", commands.get(kind, "")),
         "versions": "; ".join(f"{library} {version}" for library, version in sorted(versions.items())),
-        "hash": content_hash(words(job.root / file).encode())[:12],
+        "hash": hashed[:12],
     }
 
 

@@ -6,13 +6,15 @@ import pandas as pd
 
 from boundpaper.build.job import Job
 from boundpaper.errors import SpecError
+from boundpaper.store.checked import note_of_result
 from boundpaper.store.results import bytes_to_keep, text
 
 
-def build(job: Job) -> dict[str, bytes]:
-    """Builder of a study's result: `artifacts/results/NAME.csv`."""
+def build(job: Job) -> dict[str, str | bytes]:
+    """Builder of a study's result: `artifacts/results/NAME.csv`, and what is kept of it."""
     frame = job.call()
     if not isinstance(frame, pd.DataFrame):
         raise SpecError(f"{job.file}: {job.function}() returned a {type(frame).__name__}; return a DataFrame")
     path = f"artifacts/results/{job.name}.csv"
-    return {path: bytes_to_keep(job.root / path, text(frame, job.name).encode())}
+    made = bytes_to_keep(job.root / path, text(frame, job.name).encode())
+    return {path: made, **note_of_result(job.name, path, made)}

@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 from boundpaper.statistics.sample import FloatArray, check_confidence
 
 # Past this noncentrality the far tail is below Phi(-7) = 1.3e-12, and the libraries' series for it may give NaN.
 FAR = 7.0
+
+# Up to this noncentrality the faster of two functions has all digits.
+LARGE = 1000.0
 
 # The search for an end of the interval doubles its step this many times before it gives up.
 DOUBLINGS = 40
@@ -24,10 +27,13 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
     normal variate with mean delta, so it is below Phi(-|delta|).
     """
     shift = np.asarray(delta, dtype=np.float64)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        # "series did not converge" concerns digits far below those that an interval's end needs
-        warnings.simplefilter("ignore", RuntimeWarning)
-        inside = np.asarray(stats.nct.sf(t, df, shift), dtype=np.float64)
+    # P(-T < -t) is the same and forty times faster to have, but loses digits for large numbers and gives NaN for some
+    inside = np.asarray(special.nctdtr(df, -shift, -t), dtype=np.float64)
+    if np.isnan(inside).any() or (np.abs(shift) > LARGE).any():
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            # "series did not converge" concerns digits far below those that an interval's end needs
+            warnings.simplefilter("ignore", RuntimeWarning)
+            inside = np.asarray(stats.nct.sf(t, df, shift), dtype=np.float64)
     inside = np.where((t >= 0) & (shift < -FAR), 0.0, inside)
     return np.asarray(np.where((t <= 0) & (shift > FAR), 1.0, inside), dtype=np.float64)
 

@@ -101,29 +101,31 @@ def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
     return all(same_cells(str(name), one[name], two[name], tolerance).all() for name in one.columns)
 
 
-def content_hash(content: bytes) -> str:
-    """Hash of the content of a CSV, 32 hexadecimal digits: its cells, with fractions to `HASHED_DIGITS` digits.
+def content_hash(text: str) -> tuple[int, str]:
+    """Rows of a CSV below its header, and the hash of its content, 32 hexadecimal digits.
 
-    Equal for two processors' versions of one result, for other line ends and for other quoting.
+    The content is its cells, with fractions to `HASHED_DIGITS` digits: equal for two processors' versions of one
+    result, for other line ends and for other quoting.
     """
-    rows = list(csv.reader(io.StringIO(content.decode("utf-8"), newline="")))
+    rows = list(csv.reader(io.StringIO(text, newline="")))
     made = hashlib.blake2b(digest_size=16)
     if rows and all(len(row) == len(rows[0]) for row in rows):
         columns = zip(*rows, strict=True)
         rows = [list(row) for row in zip(*(_hashed(column) for column in columns), strict=True)]
     for row in rows:
         made.update("\x1f".join(row).encode() + b"\x1e")
-    return made.hexdigest()
+    return sum(map(bool, rows[1:])), made.hexdigest()
 
 
 def _hashed(column: tuple[str, ...]) -> list[str]:
     import pandas as pd
 
     name, *cells = column
-    numbers = _numbers(pd.Series(cells, dtype=str))
-    floats = np.array([any(mark in cell for mark in ".eE") for cell in cells], dtype=bool) & np.isfinite(numbers)
-    if not floats.any():
+    marked = ["." in cell or "e" in cell or "E" in cell for cell in cells]
+    if not any(marked):
         return [name, *cells]
+    numbers = _numbers(pd.Series(cells, dtype=object))
+    floats = np.array(marked, dtype=bool) & np.isfinite(numbers)
     kept = rounded(name, numbers, HASHED_DIGITS, 10 * FLOOR)
     return [
         name,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from boundpaper.errors import DataError
@@ -98,10 +99,12 @@ def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
     absent = [name for name in where if name not in frame.columns]
     if absent:
         raise DataError(f"no column {', '.join(absent)}; the artifact has {', '.join(frame.columns)}")
-    rows = frame
+    held = np.ones(len(frame), dtype=bool)
     for name, value in where.items():
-        rows = rows[rows[name] == value]
-    if len(rows) != 1:
+        held &= (frame[name] == value).to_numpy(dtype=bool, na_value=False)
+    places = np.flatnonzero(held)
+    if len(places) != 1:
         words = ", ".join(f"{name}={value!r}" for name, value in where.items())
-        raise DataError(f"{len(rows)} rows have {words}; exactly one is needed")
-    return rows.iloc[0]
+        raise DataError(f"{len(places)} rows have {words}; exactly one is needed")
+    row: pd.Series = frame.iloc[places[0]]
+    return row

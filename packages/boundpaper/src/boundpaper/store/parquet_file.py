@@ -213,19 +213,27 @@ def _kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
 
 def _cells(path: Path, table: pa.Table) -> list[list[str]]:
     """The cells as text, column by column."""
+    import pyarrow as pa
+
+    cells = []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        _kind(path, name, column)
-    return [
-        [_word(value) for value in itertools.chain.from_iterable(part.to_pylist() for part in column.chunks)]
-        for column in table.columns
-    ]
+        kind = _kind(path, name, column)
+        values = list(itertools.chain.from_iterable(part.to_pylist() for part in column.chunks))
+        if pa.types.is_floating(kind):
+            cells.append(["" if value is None else _digits(value) for value in values])
+        elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+            cells.append(["" if value is None else str(value) for value in values])
+        else:
+            cells.append([value or "" for value in values])
+    return cells
 
 
 def _word(value: object) -> str:
-    """A cell as a CSV has it: numbers in the digits that the store writes, in all where those would lose some."""
-    if value is None:
-        return ""
-    if not isinstance(value, float):
-        return str(value)
+    """A cell as a CSV has it."""
+    return "" if value is None else _digits(value) if isinstance(value, float) else str(value)
+
+
+def _digits(value: float) -> str:
+    """A number in the digits that the store writes, in all where those would lose some."""
     short = f"{value:.{DIGITS}g}"
     return short if float(short) == value or value != value else repr(value)

@@ -20,7 +20,7 @@ from boundpaper.store.header import mismatch
 from boundpaper.store.manifest import broken
 from boundpaper.store.missing import markers
 from boundpaper.store.paths import PLACES, SCHEMA
-from boundpaper.store.table_file import header_of, rows, words
+from boundpaper.store.table_file import header_of, records, words
 from boundpaper.store.validation import cells_of, faults, short
 from boundpaper.typeset.printed import Unreadable, parse
 
@@ -160,7 +160,10 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
     explained = {name for name, cells in missing.items() if "" not in cells} | {"reason", "note"}
     explained |= {field["name"] for field in schema["fields"] if field.get("optional")}
     judged = {each.key for each in documents(root)} if path == PLACES else set()
-    for number, row in rows(root / path):
+    header, *cells = records(root / path)
+    if not {"printed", "source"} & {*header} and not any("" in row for row in cells):
+        return
+    for number, row in enumerate((dict(zip(header, row, strict=True)) for row in cells), 2):
         empty = [name for name, cell in row.items() if not cell and name not in explained]
         if empty and not (row.get("reason") or row.get("note")):
             yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")

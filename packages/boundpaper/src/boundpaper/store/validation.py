@@ -227,7 +227,7 @@ def faults(
     DataError
         The schema is none that this module knows.
     """
-    columns = [Column(field, schema) for field in fields]
+    columns, rows = [Column(field, schema) for field in fields], list(records(path))[1:]
     places = {column.name: place for place, column in enumerate(columns)}
     keys = [key for key in (as_list(schema.get("primaryKey")), *schema.get("uniqueKeys", [])) if key]
     unique: list[tuple[tuple[int, ...], str]] = [
@@ -237,9 +237,10 @@ def faults(
     seen: list[set[tuple[Any, ...]]] = [set() for _ in unique]
     references = [([places[name] for name in names], names, *other) for names, other in foreign.items()]
     of_keys = {place for which, *_ in (*unique, *references) for place in which}
-    for number, cells in enumerate(records(path), 1):
-        if number == 1:
-            continue
+    if _sound(columns, rows, of_keys, [which for which, _ in unique], references):
+        return
+    columns = [Column(field, schema) for field in fields]  # which have met no cell
+    for number, cells in enumerate(rows, 2):
         if len(cells) != len(columns):
             few = len(cells) < len(columns)
             mend = "the row was cut, or lacks the comma before an empty cell" if few else QUOTES
@@ -264,6 +265,36 @@ def faults(
             if any(asked) and asked not in there:
                 words = f"{short(', '.join(asked))} is not in the table {other!r}{_end(asked, there)}"
                 yield number, names[0] if len(names) == 1 else "", words
+
+
+def _sound(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    of_keys: Collection[int],
+    unique: Sequence[Sequence[int]],
+    references: Sequence[tuple[Sequence[int], Any, str, Collection[tuple[str, ...]]]],
+) -> bool:
+    """Whether a table has no fault: each text of a column is asked once, and keys are counted."""
+    if any(len(cells) != len(columns) for cells in rows):
+        return False
+    by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
+    values, words = [], []  # of keys alone: what cells mean, and the cells that mean anything
+    for place, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
+        known = {cell: column.read(cell) for cell in dict.fromkeys(cells)}
+        if any(fault or column.spelling(cell, 0, place in of_keys) for cell, (_, fault) in known.items()):
+            return False
+        meant = {cell: "" if value is None else cell for cell, (value, _) in known.items()}
+        values.append([known[cell][0] for cell in cells] if place in of_keys else [])
+        words.append([meant[cell] for cell in cells] if place in of_keys else [])
+    for which in unique:
+        keys = [key for key in zip(*(values[place] for place in which), strict=True) if key.count(None) < len(key)]
+        if len(set(keys)) != len(keys):
+            return False
+    for which, _, _, there in references:
+        asked = set(zip(*(words[place] for place in which), strict=True))
+        if any(any(cells) and cells not in there for cells in asked):
+            return False
+    return True
 
 
 def _end(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
