@@ -47,7 +47,10 @@ SEEN = 1  # the seed of base 400 that was looked at before the amendment
 SEEN_AT = "400"
 TESTED = ("planned", "secondary")
 DISTANCES = ("gap", "spread", "sway", "position_part", "content_part", "nearer_wins")
-Values = dict[str, pd.DataFrame]
+CELLS = ["quantity", "texts", "estimator", "width", "quarter"]
+NONE = pd.DataFrame({"model": [], "value": []})
+EXTENSIONS = ["encoding", "temperature", "multiple"]
+Cells = dict[tuple[Any, ...], pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Run:
     """Tables of the second run, of the models that are asked."""
 
     models: pd.DataFrame
-    by_weights: Values
-    extensions: pd.DataFrame
+    by_weights: dict[str, Cells]
+    extensions: Cells
     related: Callable[[pd.DataFrame, int], pd.DataFrame]
     damaging: Callable[[pd.DataFrame, int], pd.DataFrame]
 
@@ -86,8 +89,8 @@ def retrained_tests(
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
-    by_weights = {kind: quarters(model_values(values, costs, kind)) for kind in (ALL, COST)}
-    keys = far_keys(retrained_extensions, population_prompts, retrained_models)
+    by_weights = {kind: _cells(quarters(model_values(values, costs, kind)), CELLS) for kind in (ALL, COST)}
+    keys = _cells(far_keys(retrained_extensions, population_prompts, retrained_models), EXTENSIONS)
     aligned = retrained_heads[retrained_heads["estimator"] == ALIGNED]
 
     def run(models: pd.DataFrame) -> Run:
@@ -266,16 +269,18 @@ def _by_seed(plan: Any, asked: Side, run: Run, width: int) -> pd.Series:
     base = 0 if asked.arm == "E" else int(plan.base)
     models = run.models[(run.models["arm"] == asked.arm) & (run.models["base"] == base)].set_index("model")["seed"]
     if plan.quantity == KEYS_FAR:
-        table = run.extensions
-        table = table[(table["encoding"] == asked.encoding) & (table["temperature"] == asked.temperature)]
-        table = table[table["multiple"] == _length(plan)]
+        table = run.extensions.get((asked.encoding, asked.temperature, _length(plan)), NONE)
     else:
-        table = run.by_weights[WEIGHTS["" if pd.isna(plan.weights) else str(plan.weights)]]
-        table = table[(table["quantity"] == plan.quantity) & (table["texts"] == "one")]
-        table = table[(table["estimator"] == plan.estimator) & (table["width"] == (asked.width or width))]
-        table = table[table["quarter"] == (asked.quarter or _quarter(plan))]
+        cells = run.by_weights[WEIGHTS["" if pd.isna(plan.weights) else str(plan.weights)]]
+        cell = (plan.quantity, "one", plan.estimator, asked.width or width, asked.quarter or _quarter(plan))
+        table = cells.get(cell, NONE)
     held = table[table["model"].isin(models.index)]
     return pd.Series(held["value"].to_numpy(dtype=float), index=held["model"].map(models).to_numpy(dtype=int))
+
+
+def _cells(values: pd.DataFrame, names: list[str]) -> Cells:
+    """Values of models by the cells that items name."""
+    return {key: part[["model", "value"]] for key, part in values.groupby(names) if isinstance(key, tuple)}
 
 
 def _quarter(plan: Any) -> int:

@@ -126,12 +126,12 @@ def _hashed(column: tuple[str, ...]) -> list[str]:
         return [name, *cells]
     numbers = _numbers(pd.Series(cells, dtype=object))
     floats = np.array(marked, dtype=bool) & np.isfinite(numbers)
-    kept = rounded(name, numbers, HASHED_DIGITS, 10 * FLOOR)
+    noise = 0.0 if is_probability(name) else 10 * FLOOR * scale(numbers)
     return [
         name,
         *(
-            f"{new:.{HASHED_DIGITS}g}" if is_float else cell
-            for cell, new, is_float in zip(cells, kept, floats, strict=True)
+            cell if not is_float else "0" if abs(number) <= noise else f"{number:.{HASHED_DIGITS}g}"
+            for cell, number, is_float in zip(cells, numbers.tolist(), floats.tolist(), strict=True)
         ),
     ]
 

@@ -17,7 +17,8 @@ from boundpaper.store.paths import SCHEMA
 from boundpaper.store.table_file import words
 
 _TEXT = pd.StringDtype("python", na_value=np.nan)  # of many small tables whose rows are chosen, faster than Arrow's
-_TYPES: dict[str, Any] = {"number": "float64", "integer": "Int64", "boolean": "boolean", "string": _TEXT, "year": "Int64"}
+_NUMBERS = {"number": "float64", "integer": "Int64", "boolean": "boolean", "year": "Int64"}
+_TYPES: dict[str, Any] = {**_NUMBERS, "string": _TEXT}
 
 
 def read(root: Path, name: str) -> pd.DataFrame:
