@@ -8,7 +8,7 @@ from typing import Any
 
 from boundpaper.store.kept import keep, kept
 
-_FORMAT = 1
+_FORMAT = 2
 WRITABLE = ("out/", "artifacts/results/")
 
 
@@ -20,9 +20,9 @@ class State:
         self._changed, self._saved = False, 0.0
         try:
             found = kept(path)
-            steps = found["steps"] if found["format"] == _FORMAT else {}
+            steps = _spread(found["steps"], found["files"]) if found["format"] == _FORMAT else {}
             self.steps: dict[str, Any] = steps if _sound(steps) else {}
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             self.steps = {}  # unreadable, or not what was written: build all
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
@@ -38,13 +38,23 @@ class State:
     def save(self) -> None:
         """Write the state atomically, when it changed."""
         if self._changed:
-            keep(self.path, {"format": _FORMAT, "steps": self.steps})
+            places: dict[tuple[str, str], int] = {}
+            steps = {
+                key: {**entry, "inputs": [places.setdefault(file, len(places)) for file in entry["inputs"].items()]}
+                for key, entry in self.steps.items()
+            }
+            keep(self.path, {"format": _FORMAT, "files": list(places), "steps": steps})
             self._changed, self._saved = False, time.monotonic()
 
 
 def writable(path: str) -> bool:
     """Whether a step may write the file `path`: a plain relative path below `out/` or among the results."""
     return path.startswith(WRITABLE) and not {"..", "."} & set(path.split("/")) and "\\" not in path
+
+
+def _spread(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
+    """Steps with the files and hashes of their inputs, which are kept once: hundreds of steps share most of them."""
+    return {key: {**entry, "inputs": dict(files[place] for place in entry["inputs"])} for key, entry in steps.items()}
 
 
 def _sound(steps: object) -> bool:
