@@ -11,17 +11,19 @@ from click.testing import CliRunner
 
 import build
 from boundpaper.build.facts import Reader
-from boundpaper.build.state import State
+from boundpaper.build.state import State, keep_steps
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.paper import lint
 from boundpaper.store import files
 from boundpaper.store.json_lines import values
-from boundpaper.store.kept import packed
+from boundpaper.store.kept import kept, packed
 from boundpaper.store.text_file import json_of, text_of, yaml_of
 from boundpaper.typeset.templates import environment
 from conftest import ROOT
 
-ENTRY = {"inputs": {"a": "1"}, "outputs": {"out/b": "2"}, "seconds": 0.5}
+ENTRY = {"inputs": [0], "outputs": {"out/b": "2"}, "seconds": 0.5}
+
+STORED = {"format": 2, "files": [["a", "1"]]}
 
 
 def state(tmp_path, content):
@@ -31,26 +33,33 @@ def state(tmp_path, content):
 
 
 def test_a_state_comes_back(tmp_path):
-    assert state(tmp_path, {"format": 1, "steps": {"table:a": ENTRY}}) == {"table:a": ENTRY}
+    entry = {**ENTRY, "inputs": {"a": "1"}}
+    keep_steps(tmp_path / "state.json", {"table:a": entry})
+    assert State(tmp_path / "state.json").steps == {"table:a": entry}
+    assert kept(tmp_path / "state.json") == {**STORED, "steps": {"table:a": ENTRY}}
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        {"format": 1, "steps": None},
-        {"format": 1, "steps": []},
-        {"format": 1},
+        {**STORED, "steps": None},
+        {**STORED, "steps": []},
+        STORED,
+        {"format": 2, "steps": {"table:a": ENTRY}},
+        {**STORED, "files": [], "steps": {"table:a": ENTRY}},
+        {**STORED, "files": [["a"]], "steps": {"table:a": ENTRY}},
+        {**STORED, "format": 1, "steps": {"table:a": ENTRY}},
         [],
         "x",
         None,
-        {"format": 1, "steps": {"table:a": {}}},
-        {"format": 1, "steps": {"table:a": None}},
-        {"format": 1, "steps": {"table:a": {**ENTRY, "inputs": []}}},
-        {"format": 1, "steps": {"table:a": {**ENTRY, "outputs": {"out/b": 1}}}},
-        {"format": 1, "steps": {"table:a": {**ENTRY, "seconds": "long"}}},
-        '{"format": 1, "steps": ' + "[" * 100_000,
+        {**STORED, "steps": {"table:a": {}}},
+        {**STORED, "steps": {"table:a": None}},
+        {**STORED, "steps": {"table:a": {**ENTRY, "inputs": {"a": "1"}}}},
+        {**STORED, "steps": {"table:a": {**ENTRY, "outputs": {"out/b": 1}}}},
+        {**STORED, "steps": {"table:a": {**ENTRY, "seconds": "long"}}},
+        '{"format": 2, "files": [], "steps": ' + "[" * 100_000,
         *(
-            {"format": 1, "steps": {"table:a": {**ENTRY, "outputs": {path: "1"}}}}
+            {**STORED, "steps": {"table:a": {**ENTRY, "outputs": {path: "1"}}}}
             for path in ("scratch/victim.txt", "/etc/x", "out/../victim.txt", "../out/x", "build.py", "out/./x")
         ),
     ],

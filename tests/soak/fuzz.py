@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from boundpaper.build.facts import Reader
-from boundpaper.build.state import State
+from boundpaper.build.state import State, keep_steps
 from boundpaper.errors import ThesisError
 from boundpaper.store.descriptor import package
-from boundpaper.store.kept import keep, sealed
+from boundpaper.store.kept import sealed
 from boundpaper.store.manifest import manifest
 from boundpaper.store.reader import read
 from boundpaper.store.schema import check
@@ -206,7 +206,7 @@ def copied(project: Path) -> Path:
         shutil.copytree(project / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__", "models"))
     entry = {"inputs": {"a": "1"}, "outputs": {"out/tables/a.tex": "2", "artifacts/results/a.csv": "3"}, "seconds": 1.0}
     (root / "out/state").mkdir(parents=True)
-    keep(root / "out/state/state.json", {"format": 1, "steps": {"table:a": entry, "table:b": entry}})
+    keep_steps(root / "out/state/state.json", {"table:a": entry, "table:b": entry})
     reader = Reader(root, root / "out/state/facts.json")
     for path in ("packages/boundpaper/src/boundpaper/store/files.py", "tables/benchmarks/ap_drop.py"):
         reader.python(path)

@@ -14,8 +14,8 @@ from pathlib import Path
 from boundpaper.build.closure import ROOMS
 from boundpaper.build.graph import Graph
 from boundpaper.build.session import Session
+from boundpaper.build.state import keep_steps
 from boundpaper.store.files import digest, write
-from boundpaper.store.kept import keep, kept
 
 ASIDE = "out/aside"
 RESULTS = "artifacts/results"
@@ -93,4 +93,4 @@ def _begin(project: Session, aside: Path, keys: Iterable[str]) -> None:
         with suppress(FileNotFoundError):
             shutil.copy2(project.root / path, aside / path)
     if steps:
-        keep(aside / STATE, {**kept(project.root / STATE), "steps": steps})
+        keep_steps(aside / STATE, steps)

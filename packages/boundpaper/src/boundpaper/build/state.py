@@ -38,13 +38,18 @@ class State:
     def save(self) -> None:
         """Write the state atomically, when it changed."""
         if self._changed:
-            places: dict[tuple[str, str], int] = {}
-            steps = {
-                key: {**entry, "inputs": [places.setdefault(file, len(places)) for file in entry["inputs"].items()]}
-                for key, entry in self.steps.items()
-            }
-            keep(self.path, {"format": _FORMAT, "files": list(places), "steps": steps})
+            keep_steps(self.path, self.steps)
             self._changed, self._saved = False, time.monotonic()
+
+
+def keep_steps(path: Path, steps: dict[str, Any]) -> None:
+    """Write entries of steps as a state; files and their hashes once each, since hundreds of steps share them."""
+    places: dict[tuple[str, str], int] = {}
+    numbered = {
+        key: {**entry, "inputs": [places.setdefault(file, len(places)) for file in entry["inputs"].items()]}
+        for key, entry in steps.items()
+    }
+    keep(path, {"format": _FORMAT, "files": list(places), "steps": numbered})
 
 
 def writable(path: str) -> bool:
@@ -53,7 +58,7 @@ def writable(path: str) -> bool:
 
 
 def _spread(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
-    """Steps with the files and hashes of their inputs, which are kept once: hundreds of steps share most of them."""
+    """Entries of steps as `keep_steps` was given them."""
     return {key: {**entry, "inputs": dict(files[place] for place in entry["inputs"])} for key, entry in steps.items()}
 
 
