@@ -27,7 +27,8 @@ from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.files import write
 from boundpaper.store.kept import hashed
 
-MANY = 12  # steps that are due, for which processes are begun: each takes a second until it has imported what it needs
+WORTH = 4.0  # seconds that steps which are due took last, for which processes are begun: each imports for a second
+MANY = 40  # steps of which nothing is known that are worth as much
 MOST_WORKERS = 8  # processes, of some 400 MB each
 
 Report = Callable[[str, str, str], None]
@@ -105,7 +106,8 @@ class Engine:
                             self._finish(step, partial(self._run, step), hashes)
                         sorter.done(key)
                 apart.sort(key=self._seconds, reverse=True)
-                if len(apart) >= MANY and not serial and self.jobs > 1 and not (workers.begun or workers.broken):
+                worth = sum(self._seconds(key) or WORTH / MANY for key in apart)
+                if worth >= WORTH and not serial and self.jobs > 1 and not (workers.begun or workers.broken):
                     workers.begin()
                 while workers.begun and apart and len(running) <= workers.number:
                     step = self.graph.steps[apart[0]]
