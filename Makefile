@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BRIEF := -q -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: paper results site docs test test-alone pretrained test-slurm test-browser lint style clean tex golden benchmark repeatable soak constraints
+.PHONY: paper results site docs test test-alone test-wheels pretrained test-slurm test-browser lint style clean tex golden benchmark repeatable soak constraints
 
 # Python's packages and TeX are installed at the same time; results are computed while TeX is still on its way.
 paper: $(VENV)/bin/python
@@ -60,6 +60,10 @@ test-alone:
 	  && out/alone/bin/python -m pip install -q --disable-pip-version-check -c constraints.txt ./packages/boundpaper "./packages/$$package[test]" \
 	  && out/alone/bin/python -m pytest $(BRIEF) packages/$$package/tests || exit 1; \
 	done
+
+# The two wheels in empty environments, where they do what their quick starts say.
+test-wheels: $(VENV)/test.stamp tex
+	$(PY) -m pytest -q tests/wheels/check_empty.py
 
 lint: style
 	$(PY) -m mypy
