@@ -1,9 +1,12 @@
 """Values in the classes of venues: no error, the same print after binding, every byte back."""
 
+import re
+import shutil
+
 import pypdf
 import pytest
 
-from adopting import folder, needs, pdf_text, run
+from adopting import folder, has, needs, pdf_text, run
 from boundpaper.adopt.exhibits import OWN_FONTS
 from boundpaper.adopt.folder import read as folder_of
 from boundpaper.figures.render import preamble
@@ -50,11 +53,36 @@ CLASSES = {
 }
 
 
+STAND_INS = {
+    "acl.sty": """\\RequirePackage[a4paper,margin=2.5cm]{geometry}
+\\RequirePackage{times,natbib}
+\\setlength\\columnsep{6mm}
+\\twocolumn\\sloppy
+""",
+    "neurips_2026.sty": """\\RequirePackage[letterpaper,textwidth=5.5in,textheight=9in]{geometry}
+\\RequirePackage{times,natbib}
+\\setlength\\parindent{0pt}\\setlength\\parskip{5.5pt}
+""",
+}
+"""For styles that no distribution of TeX has: files of our own with their page, columns, font and citations."""
+IN_CLASSES = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs(*(set(files) - set(STAND_INS)))) for name, (files, _) in CLASSES.items()]
+)
+
+
+def in_class(root, name, body, **files):
+    """A folder with a paper in a class; a style that TeX lacks is stood in for."""
+    absent = [file for file in CLASSES[name][0] if file in STAND_INS and not has(file)]
+    for file in absent:
+        (root / file).write_text(STAND_INS[file])
+    return folder(root, CLASSES[name][1] + body, **files)
+
+
 @pytest.mark.latex
-@pytest.mark.parametrize("name", [pytest.param(name, marks=needs(*files)) for name, (files, _) in CLASSES.items()])
+@IN_CLASSES
 def test_a_paper_in_the_class_of_a_venue_is_bound_and_comes_back(tmp_path, name):
     main = CLASSES[name][1] + BODY
-    root = folder(tmp_path, main)
+    root = in_class(tmp_path, name, BODY)
     before = pdf_text(root)
     run(root, "init")
     run(root, "lint", "--fix")
@@ -91,12 +119,16 @@ def figure(heights):
 '''
 
 
+FACE = "\\setmainfont{texgyretermes-regular.otf}\n"
+WIDTHS = {"asked": ", width=150.0", "unasked": ""}
+
+
 @pytest.mark.latex
-@pytest.mark.parametrize("name", [pytest.param(name, marks=needs(*files)) for name, (files, _) in CLASSES.items()])
+@IN_CLASSES
 def test_tables_and_figures_fit_the_columns_of_the_class(tmp_path, name):
     """A figure is as wide as a column; what is wider than one goes over both; a flattened paper prints the same."""
     exhibits = "\\boundtable{small}\\boundtable{wide}\\boundfigure{one}\\boundfigure{two}\\end{document}"
-    root = folder(tmp_path, CLASSES[name][1] + BODY.replace("\\end{document}", exhibits))
+    root = in_class(tmp_path, name, BODY.replace("\\end{document}", exhibits))
     for kind, text, each, other in (
         ("tables/small", TABLE, "WIDE", "2"),
         ("tables/wide", TABLE, "WIDE", "4"),
@@ -121,7 +153,97 @@ def test_tables_and_figures_fit_the_columns_of_the_class(tmp_path, name):
     assert not over
     run(root, "build", "--check")
     run(root, "flatten", "-o", "plain")
+    for file in STAND_INS.keys() & {path.name for path in root.iterdir()}:
+        (root / "plain" / file).write_text(STAND_INS[file])
     assert pdf_text(root / "plain") == printed
+
+
+LONG = '''"""Heights of many."""
+
+from boundpaper.tables import Column, Table, fixed
+
+
+def table(heights):
+    rows = heights.loc[heights.index.repeat(40)].reset_index(drop=True)
+    columns = [Column("plant", "Plant"), Column("gain", "Gain", fixed(3))]
+    return Table(rows=rows, columns=columns, caption="Heights of many.", note="Forty of each.", long=True)
+'''
+
+
+@pytest.mark.latex
+@pytest.mark.parametrize("name", ["article", "acl"])
+def test_a_long_table_in_two_columns_is_several_floats_as_high_as_a_page(tmp_path, name):
+    """Each has a head and at most as many rows as fit; the caption goes on, and no row is lost."""
+    body = BODY.replace("\\end{document}", "\\boundtable{many}\\end{document}")
+    root = in_class(tmp_path, name, body, tables__many_dot_py=LONG)
+    run(root, "init")
+    printed = pdf_text(root)
+    made = (root / "bound/tables/many.tex").read_text()
+    parts = made.split("\\begin{table}")[1:]
+    assert len(parts) > 1
+    assert "longtable" not in made
+    assert all("Plant & Gain" in part for part in parts)
+    assert ["\\caption{Heights of many.}" in part for part in parts] == [True] + [False] * (len(parts) - 1)
+    assert all("\\emph{Table \\ref{tab:many}, continued}" in part for part in parts[1:])
+    assert len(re.findall(r"^(?:bean|pea \\\\& co) &", made, re.MULTILINE)) == 120
+    assert len(re.findall(r"\b0\.831\b", printed)) >= 40
+    log = (root / "main.log").read_text(errors="replace")
+    assert not re.search(r"Float too large|^Overfull", log, re.MULTILINE)
+    run(root, "build", "--check")
+
+
+@pytest.mark.latex
+@pytest.mark.parametrize(
+    ("preamble", "family", "drawn"),
+    [
+        ("", "cmr", "LMRoman|LMMath"),
+        ("\\usepackage{mathptmx}", "ptm", "NimbusRom"),
+        ("\\usepackage{mathpazo}", "ppl", "TeXGyrePagella|URWPalladio|P052"),
+        ("\\usepackage{charter}", "bch", "CharterBT"),
+        ("\\usepackage{bookman}", "pbk", "URWBookman"),
+        ("\\renewcommand{\\familydefault}{\\sfdefault}", "cmss", "LMSans"),
+        ("\\usepackage{helvet}\\renewcommand{\\familydefault}{\\sfdefault}", "phv", "NimbusSan"),
+    ],
+)
+def test_words_and_numbers_of_a_figure_are_in_the_font_of_the_text(tmp_path, preamble, family, drawn):
+    main = CLASSES["article"][1].replace("\\title", f"{preamble}\n\\title") + "A\\boundfigure{one}\\end{document}"
+    root = folder(tmp_path, main, figures__one_dot_py=FIGURE.replace("WIDTH", ""))
+    run(root, "init")
+    assert folder_of(root).page.font == family
+    page = pypdf.PdfReader(root / "bound/figures/one.pdf").pages[0]
+    fonts = {str(font.get_object()["/BaseFont"]).partition("+")[2] for font in page["/Resources"]["/Font"].values()}
+    assert fonts
+    assert all(re.match(rf"{drawn}|CMSY|CMMI", name) for name in fonts), fonts
+    assert any(re.match(drawn, name) for name in fonts)
+
+
+@pytest.mark.latex
+def test_a_width_that_is_asked_for_is_given_also_where_it_is_the_default_of_others(tmp_path):
+    main = CLASSES["KOMA"][1].replace("{scrartcl}", "[twocolumn]{scrartcl}\n\\usepackage[width=160mm]{geometry}")
+    files = {f"figures__{name}_dot_py": FIGURE.replace("WIDTH", width) for name, width in WIDTHS.items()}
+    root = folder(tmp_path, main + "A\\boundfigure{asked}\\boundfigure{unasked}\\end{document}", **files)
+    run(root, "init")
+    made = {name: pypdf.PdfReader(root / f"bound/figures/{name}.pdf").pages[0].mediabox.width for name in WIDTHS}
+    assert float(made["asked"]) == pytest.approx(150 * 72 / 25.4, abs=1)
+    assert float(made["unasked"]) < 80 * 72 / 25.4
+
+
+@pytest.mark.latex
+@pytest.mark.parametrize("program", ["xelatex", "lualatex"])
+def test_a_paper_of_another_program_is_measured_by_it_or_the_program_is_named(tmp_path, program):
+    """Figures stay in Palatino where the font is none of pdfLaTeX's, and that is said."""
+    main = (
+        f"% !TeX program = {program}\n\\documentclass[twocolumn]{{article}}\\usepackage{{fontspec}}\n"
+        + FACE
+        + BEGIN
+        + BODY
+    )
+    told = run(folder(tmp_path, main), "init", "--dry-run")
+    if shutil.which(program):
+        assert "columns of 229.5 pt, text of 469 pt" in told
+        assert "figures are set in Palatino: pdfLaTeX has no " in told
+    else:
+        assert f"the page was not measured ({program} is not installed); [page] may say it" in told
 
 
 def test_a_table_that_cannot_be_made_is_told_by_its_file_and_line(tmp_path):

@@ -85,9 +85,14 @@ def committed(root):
     git(root, "commit", "-q", "-m", "Begin")
 
 
+def has(file):
+    """Whether TeX has a file."""
+    return bool(subprocess.run(["kpsewhich", file], capture_output=True).stdout)
+
+
 def needs(*files):
     """Skip a test where TeX lacks a file."""
-    absent = [name for name in files if not subprocess.run(["kpsewhich", name], capture_output=True).stdout]
+    absent = [name for name in files if not has(name)]
     return pytest.mark.skipif(bool(absent), reason=f"TeX has no {', '.join(absent)}")
 
 

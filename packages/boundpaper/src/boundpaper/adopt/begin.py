@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from boundpaper.adopt import cells, flatten, generate, source
-from boundpaper.adopt.folder import BY_ROW, GENERATED, Folder, Page
+from boundpaper.adopt.folder import BY_ROW, GENERATED, Folder
 from boundpaper.errors import DataError, SpecError
 from boundpaper.places import ADOPTED, MARK
 from boundpaper.typeset.plural import counted
@@ -91,17 +91,10 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
     words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {counted(len(files), 'file')} of LaTeX")
     words.insert(1, f"{counted(len(cells.files(folder)), 'file')} of data, {counted(count, 'cell')}")
     toml = _toml(folder, keys)
-    page = _measured(first) if probe else None
-    if page is None:
-        words.append("the page was not measured (no pdflatex, or it refuses the preamble); [page] may say it")
-    else:
-        words.append(
-            f"columns of {page.column:g} pt, text of {page.text:g} pt, {page.font} at {page.size:g} pt, {page.cite}"
-        )
-        toml += (
-            f"\n[page]\ncolumn = {page.column:g}\ntext = {page.text:g}\nheight = {page.height:g}\n"
-            f'font = "{page.font}"\nsize = {page.size:g}\ncite = "{page.cite}"\n'
-        )
+    if probe:
+        measured, told = _page(first)
+        toml += measured
+        words += told
     lines = {}
     for name in main:
         each = next(each for each in files if each.path == root / name)
@@ -110,12 +103,24 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
     return Plan(folder, toml, lines, tuple(words))
 
 
-def _measured(main: source.Source) -> Page | None:
+def _page(main: source.Source) -> tuple[str, list[str]]:
+    """The `[page]` of `boundpaper.toml` as LaTeX measures it, and what to say of it."""
     from boundpaper.adopt.probe import measured
     from boundpaper.store import files
 
-    with files.temporary() as scratch:
-        return measured(main, scratch)
+    try:
+        with files.temporary() as scratch:
+            page, other = measured(main, scratch)
+    except DataError as error:
+        return "", [f"the page was not measured ({error}); [page] may say it"]
+    family = page.font or other
+    words = [f"columns of {page.column:g} pt, text of {page.text:g} pt, {family} at {page.size:g} pt, {page.cite}"]
+    if other:
+        words.append(f"figures are set in Palatino: pdfLaTeX has no {other}; `font` of [page] may name another")
+    return (
+        f"\n[page]\ncolumn = {page.column:g}\ntext = {page.text:g}\nheight = {page.height:g}\n"
+        f'font = "{page.font}"\nsize = {page.size:g}\ncite = "{page.cite}"\n'
+    ), words
 
 
 def _main(root: Path) -> tuple[str, ...]:

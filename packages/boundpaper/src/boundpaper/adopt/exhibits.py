@@ -21,7 +21,10 @@ CITED = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
 OVER = 5.0
 """Points by which the estimate of a table's width may be wrong."""
 FONTS = {"ptm": "mathptmx", "qtm": "mathptmx", "ntxtlf": "mathptmx", "cmr": "lmodern", "lmr": "lmodern"}
-"""Packages that set a figure in the family of the text; figures beside text in another family stay in Palatino."""
+"""Packages that set a figure in the family of the text, formulas included."""
+OUTLINES = {"cmss": "lmss", "cmtt": "lmtt"}
+"""Families of which another has the same letters as outlines."""
+PALATINO = ("ppl", "pplx", "qpl", "zpltlf")
 OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 
 
@@ -104,16 +107,14 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> Drawn:
 
     figure: Figure = _made(folder, data, "figure", name)
     column, text = folder.page.column * MM_PER_POINT, folder.page.text * MM_PER_POINT
-    if figure.width == TEXT_WIDTH_MM:
+    if figure.width is TEXT_WIDTH_MM:  # the default itself, and no equal number that the author gave
         figure = replace(figure, width=column)
     if figure.width > text + 0.1:
         raise SpecError(
             f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, the text {text:.0f}: take width={text:.0f}, "
             f"or leave width out for a column's"
         )
-    head = preamble()
-    if package := FONTS.get(folder.page.font):
-        head = head.replace(OWN_FONTS, f"\\usepackage{{{package}}}\n")
+    head = preamble().replace(OWN_FONTS, _fonts(folder.page.font))
     if folder.page.size <= 10:
         head = head.replace("[11pt,", "[10pt,")
     digest = hashlib.blake2b(tex(figure, name, head).encode(), digest_size=16)
@@ -121,6 +122,15 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> Drawn:
         digest.update(file.encode() + content)
     made = float_tex(figure, name, path=path, both=figure.width > column + 0.1)
     return Drawn(f"% Picture {digest.hexdigest()}\n{_citing(made, folder)}", figure, head)
+
+
+def _fonts(family: str) -> str:
+    """What sets a figure and its formulas in a family of pdfLaTeX; Palatino where it is none."""
+    if family in FONTS:
+        return f"\\usepackage{{{FONTS[family]}}}\n"
+    if not family or family in PALATINO:
+        return OWN_FONTS
+    return f"\\renewcommand{{\\rmdefault}}{{{OUTLINES.get(family, family)}}}\n\\usepackage[italic]{{mathastext}}\n"
 
 
 def _citing(text: str, folder: Folder) -> str:

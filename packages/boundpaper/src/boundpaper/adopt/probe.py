@@ -8,10 +8,17 @@ from pathlib import Path
 
 from boundpaper.adopt.folder import Page
 from boundpaper.adopt.source import Source
+from boundpaper.errors import DataError
 
 TIMEOUT = 120.0
 BEGIN = r"\begin{document}"
 _TOLD = re.compile(r"^bound-page:(\w+)=(.+)$", re.MULTILINE)
+_PROGRAM = re.compile(r"^%\s*+!\s*+TeX\s++(?:TS-)?program\s*+=\s*+(\w+)", re.IGNORECASE | re.MULTILINE)
+_OF_ANOTHER = re.compile(
+    r"\\usepackage\s*+(?:\[[^\]]{0,300}\])?\s*+\{[^{}]{0,300}\b(fontspec|unicode-math|polyglossia|luacode)\b"
+)
+ENGINES = {"pdflatex": "-draftmode", "xelatex": "-no-pdf", "lualatex": "--draftmode"}
+"""Programs that set a paper, and the option by which each writes no page."""
 _TITLE = re.compile(r"\\maketitle(?![A-Za-z@])")
 _ASKED = r"""x\par
 \makeatletter
@@ -19,15 +26,25 @@ _ASKED = r"""x\par
 \typeout{bound-page:text=\strip@pt\textwidth}
 \typeout{bound-page:height=\strip@pt\textheight}
 \typeout{bound-page:size=\f@size}
-\typeout{bound-page:font=\f@family}
+\IfFileExists{t1\f@family.fd}{\typeout{bound-page:font=\f@family}}{}
+\typeout{bound-page:family=\f@family}
 \typeout{bound-page:cite=\ifdefined\parencite biblatex\else\ifdefined\citep natbib\else cite\fi\fi}
 \makeatother
 \end{document}
 """
 
 
-def measured(main: Source, scratch: Path) -> Page | None:
-    """Page measures under the preamble of a main file; None if there is no LaTeX or it refuses the preamble.
+def engine(main: Source) -> str:
+    """The program that sets a paper: by its line `% !TeX program = ...`, else by packages that only others load."""
+    told = _PROGRAM.search(main.text)
+    if told and told[1].lower() in ENGINES:
+        return told[1].lower()
+    needed = _OF_ANOTHER.search(main.code)
+    return "pdflatex" if needed is None else "lualatex" if needed[1] == "luacode" else "xelatex"
+
+
+def measured(main: Source, scratch: Path) -> tuple[Page, str]:
+    """Page measures under the preamble of a main file, and the font's name where pdfLaTeX has none of it, else "".
 
     Asked after the title and a first word, since some classes begin their two columns there (acmart, revtex).
 
@@ -36,12 +53,18 @@ def measured(main: Source, scratch: Path) -> Page | None:
     main : Source
     scratch : Path
         An empty folder, in which LaTeX writes.
+
+    Raises
+    ------
+    DataError
+        The program that sets the paper is missing, or it refuses the preamble.
     """
     from boundpaper.build import process
     from boundpaper.paper.tex import latex
 
-    if process.missing("pdflatex"):
-        return None
+    program = engine(main)
+    if process.missing(program):
+        raise DataError(f"{program} is not installed")
     begin = main.code.find(BEGIN) + len(BEGIN)
     title = _TITLE.search(main.code, begin)
     head = main.text[: title.end() if title else begin] + "\n"
@@ -49,11 +72,13 @@ def measured(main: Source, scratch: Path) -> Page | None:
     environment = latex.environment()
     own = os.environ.get("TEXINPUTS", "").strip(":")  # where an author keeps classes
     environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([own] if own else []), ""))
-    argv = ("pdflatex", "-draftmode", "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
+    argv = (program, ENGINES[program], "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
     done = process.run(argv, scratch, TIMEOUT, environment)
     told = dict(_TOLD.findall(done.output))
     try:
         column, text, height = (float(told[name]) for name in ("column", "text", "height"))
-        return Page(column, text, height, font=told["font"], size=float(told["size"]), cite=told["cite"])
+        font = told.get("font", "")
+        page = Page(column, text, height, font=font, size=float(told["size"]), cite=told["cite"])
     except (KeyError, ValueError):
-        return None
+        raise DataError(f"{program} refuses the preamble") from None
+    return page, "" if font else told["family"]
