@@ -9,8 +9,8 @@ from decimal import Decimal
 
 from boundpaper.adopt import source
 from boundpaper.adopt.formats import SPELLED
-from boundpaper.adopt.source import Source, blank
-from boundpaper.paper.lint import CITE, SILENT
+from boundpaper.adopt.source import Source
+from boundpaper.paper.visible import CITE, SILENT, blank, closed, without_commands
 
 # Commands whose braces hold no values, by how many of them; those of chapters and what whole papers have besides.
 _SILENT = SILENT | {
@@ -28,17 +28,9 @@ _SILENT = SILENT | {
     "DeclareMathOperator": 2, "newtheorem": 2, "newcounter": 1, "newlength": 1, "titlespacing": 4, "titleformat": 5,
     "looseness": 0, "hyphenpenalty": 0, "tolerance": 0, "selectfont": 0, "includepdf": 1, "gitCommit": 1,
 } | dict.fromkeys(("part", "chapter", "section", "subsection", "subsubsection", "paragraph"), 0)  # fmt: skip
-_WORDS_IN_BRACKETS = frozenset({"caption", "section", "subsection", "subsubsection", "paragraph", "chapter", "item"})
-_LAID_OUT = frozenset({
-    "tabular", "tabular*", "tabularx", "tabulary", "array", "longtable", "minipage", "multicols", "wrapfigure",
-    "wraptable", "adjustbox", "subfigure", "subtable", "adjustwidth", "thebibliography", "NiceTabular", "tblr",
-})  # fmt: skip
 _DRAWN = re.compile(
     r"\\begin\{(tikzpicture|axis|picture|pgfpicture|thebibliography|CCSXML|pgfonlayer|forest|circuitikz)\}"
 )
-_COMMAND = re.compile(r"\\(?:(?P<name>[A-Za-z@]+)\*?|\\\*?(?=\s*\[))")
-_BRACE = re.compile(r"\\[^A-Za-z]|[{}]")
-_BRACKET = re.compile(r"\s*\[[^\][]*(?:\[[^\][]*\][^\][]*)*\]")
 _LENGTH = re.compile(
     r"[-+]?(?<![\d.])(?:\d++(?:\.\d*+)?|\.\d++)(?:\s*+\\(?:[a-z]*width|[a-z]*height|baselineskip|[a-z]*skip|[a-z]*sep|unitlength|p@)\b"
     r"|(?:pt|em|ex|cm|mm|in|bp|pc|sp|mu|true\w+|fil+)\b)"
@@ -176,7 +168,8 @@ def visible(file: Source, macro: str, names: Iterable[str] = ()) -> str:
         text = pattern.sub(lambda match: blank(match[0]), text)
     text = _body(text)
     text = CITE.sub(lambda match: blank(match[0]), text)
-    text = _without_commands(text, {macro, *(f"bound{each}" for each in ("val", "rows", "claim", "table", "figure"))})
+    bound = (macro, *(f"bound{each}" for each in ("val", "rows", "claim", "table", "figure")))
+    text = without_commands(text, _SILENT | dict.fromkeys(bound, 1))
     for pattern in (_DOI, _DATE, _POWER, _RAISED):
         text = pattern.sub(lambda match: blank(match[0]), text)
     for name in names:
@@ -201,57 +194,6 @@ def without(text: str, opening: re.Pattern[str], closing: str, instead: Callable
     return "".join([*pieces, text[position:]])
 
 
-def _without_commands(text: str, bound: set[str]) -> str:
-    """The text without the names of commands, their options, and braces that hold no values."""
-    closing = _closing(text)
-    pieces, position = [], 0
-    silent = _SILENT | dict.fromkeys(bound, 1)
-    for match in _COMMAND.finditer(text):
-        if match.start() < position:
-            continue
-        name, end = match["name"] or "", match.end()
-        count = silent.get(name, 0)
-        if name == "begin":
-            inner = re.compile(r"\s*\{([^{}]*)\}").match(text, end)
-            count = 4 if inner and inner[1] in _LAID_OUT else 1
-        if name in ("newcommand", "renewcommand", "providecommand"):
-            count = 1
-        if name == "def":
-            signature = re.compile(r"\s*\\[A-Za-z@]+[^{]*").match(text, end)
-            end = signature.end() if signature else end
-        while True:
-            if name not in _WORDS_IN_BRACKETS and (bracket := _BRACKET.match(text, end)):
-                end = bracket.end()
-                continue
-            opened = re.compile(r"\s*").match(text, end)
-            at = opened.end() if opened else end
-            if count > 0 and at in closing:
-                end, count = closing[at], count - 1
-                continue
-            break
-        kept = text[match.start() : end]
-        pieces += [text[position : match.start()], kept if name in _SIGNS else blank(kept)]
-        position = end
-    return "".join([*pieces, text[position:]])
-
-
-_SIGNS = frozenset({
-    "times", "cdot", "pm", "sim", "approx", "le", "leq", "ge", "geq", "quad", "in", "to", "rightarrow", "percent", "S",
-    "textminus", "minus",
-})  # fmt: skip
-
-
-def _closing(text: str) -> dict[int, int]:
-    """For each opening brace the place behind the one that closes it."""
-    found, opened = {}, []
-    for match in _BRACE.finditer(text):
-        if match[0] == "{":
-            opened.append(match.start())
-        elif match[0] == "}" and opened:
-            found[opened.pop()] = match.end()
-    return found
-
-
 def _body(text: str) -> str:
     r"""The text with the preamble blank, but for the title and what the author's own commands print."""
     begin = text.find(r"\begin{document}")
@@ -260,7 +202,7 @@ def _body(text: str) -> str:
     if begin < 0:
         return text[:stop] + blank(text[stop:])
     head = text[:begin]
-    closing = _closing(head)
+    closing = closed(head)
     kept = [span for match in _TITLED.finditer(head) for span in _definition(head, match.end(), closing)]
     pieces, position = [], 0
     for start, close in kept:

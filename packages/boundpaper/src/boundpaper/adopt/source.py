@@ -11,15 +11,10 @@ from pathlib import Path
 
 from boundpaper.adopt.folder import GENERATED, Folder
 from boundpaper.errors import SpecError
+from boundpaper.paper.visible import without_hidden
 
 LINE = rf"\input{{{GENERATED}/{GENERATED}}}"
 """The one line of the main file that reads what is generated."""
-_HIDDEN = re.compile(
-    r"\\verb\*?(?P<sign>[^A-Za-z\s*]).*?(?P=sign)|(?<!\\)(?:\\\\)*(?P<comment>%[^\n]*)"
-    r"|\\begin\{(?P<name>verbatim\*?|Verbatim|lstlisting|minted|alltt|comment|filecontents\*?)\}.*?\\end\{(?P=name)\}"
-    r"|\\(?:lstinline|mintinline\{\w+\})(?:\[[^\]]*\])?(?:\{[^{}]*\}|(?P<other>[^A-Za-z\s{\[]).*?(?P=other))",
-    re.DOTALL,
-)
 READ = re.compile(
     r"\\(?P<command>input|include|subfile|subfileinclude|InputIfFileExists|(?:sub)?import\*?\s*\{(?P<folder>[^{}]*)\})"
     r"\s*(?:\{(?P<name>[^{}]*)\}|(?P<bare>[^\s{}\\]+))"
@@ -40,7 +35,7 @@ class Source:
     @cached_property
     def code(self) -> str:
         """The text with comments and verbatim parts replaced by blanks, so that offsets stay."""
-        return _HIDDEN.sub(lambda match: blank(match[0]), self.text)
+        return without_hidden(self.text)
 
     def line(self, offset: int) -> int:
         """The line number of an offset."""
@@ -73,11 +68,6 @@ class Use:
     def place(self) -> str:
         """The file and the line."""
         return self.source.place(self.start)
-
-
-def blank(text: str) -> str:
-    """Replace characters by as many blanks, but keep line ends."""
-    return re.sub(r"[^\n]", " ", text)
 
 
 def read(path: Path, shown: str) -> Source:

@@ -10,33 +10,17 @@ from pathlib import Path
 from boundpaper.near import or_known
 from boundpaper.paper import calls
 from boundpaper.paper.calls import line_of as line_of
+from boundpaper.paper.visible import CITE, SILENT, blank, without_commands, without_hidden
 
 _YEAR = r"(?:19|20)\d\d"
-# Commands whose braces hold no prose, by how many of their braces; brackets before them go too.
-SILENT = {
-    "label": 1, "ref": 1, "cref": 1, "Cref": 1, "autoref": 1, "nameref": 1, "eqref": 1, "pageref": 1, "crefrange": 2,
-    "input": 1, "include": 1, "includegraphics": 1, "url": 1, "href": 1, "hyperref": 0, "hspace": 1, "vspace": 1,
-    "setlength": 2, "addtolength": 2, "setcounter": 2, "addtocounter": 2, "rule": 2, "parbox": 1, "begin": 1, "end": 1,
-    "part": 1, "chapter": 1, "section": 1, "subsection": 1, "subsubsection": 1, "paragraph": 1, "phantom": 1,
-    "color": 1, "textcolor": 1, "usepackage": 1, "bibliography": 1, "thispagestyle": 1, "pagestyle": 1,
-}  # fmt: skip
-_GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
-_COMMAND = re.compile(
-    rf"\\(?P<name>{'|'.join(sorted(SILENT, key=len, reverse=True))})(?![A-Za-z])\*?(?:\s*\[[^\]]*\])*"
-)
 _MATH = re.compile(
     r"(?<!\\)\$\$.*?(?<!\\)\$\$|(?<!\\)\$(?:\\.|[^$\\])*\$|\\\((?:(?!\\\().)*?\\\)|\\\[(?:(?!\\\[).)*?\\\]"
     r"|\\begin\{(?P<environment>(?:equation|align|gather|multline|eqnarray|math|displaymath|verbatim|tikzpicture)\*?)\}"
     r"(?:(?!\\begin\{(?P=environment)\}).)*?\\end\{(?P=environment)\}",
     re.DOTALL,
 )
-CITE = re.compile(
-    r"\\(?:no)?[cC]ite(?:p|t|alt|alp|author|year|yearpar)?\*?\s*(?P<notes>(?:\[(?:(?!\\(?:no)?[cC]ite)[^\]])*+\]\s*+)*+)\{(?P<keys>[^{}]*)\}"
-)
 _REFERENCE = re.compile(r"\\(?:ref|cref|Cref|autoref|nameref|eqref|pageref|labelcref)\*?\s*\{(?P<keys>[^{}]*)\}")
 _LABEL = re.compile(r"\\label\s*(?:\[[^\]\\]*\])?\{(?P<key>[^{}]*)\}")
-_VERBATIM = re.compile(r"\\verb\*?(?P<delimiter>[^A-Za-z\s*]).*?(?P=delimiter)")
-_COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%[^\n]*")
 _LENGTH = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?\\(?:textwidth|linewidth|columnwidth|baselineskip)")
 _WORD = re.compile(r"\S+")
 _DIGIT = re.compile(r"\d")
@@ -82,7 +66,7 @@ def percents(text: str, file: str) -> list[Finding]:
     r"""Find percent signs that are separated from their number: the house style is `27.0\%`, as formats print it."""
     return [
         Finding(file, line_of(text, match.start()), "a space before \\%: the percent sign follows its number at once")
-        for match in _APART.finditer(_COMMENT.sub(_gone, text))
+        for match in _APART.finditer(without_hidden(text))
     ]
 
 
@@ -124,14 +108,14 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
         if text[offset - 2 : offset] == "<<" and _LITERAL.match(code)
     ]
     listed = {re.sub(r"\s", "", term) for term in terms}
-    for match in _MATH.finditer(_COMMENT.sub(_gone, _without_tags(text))):
+    for match in _MATH.finditer(_code(text)):
         if _states_value(match[0]) and re.sub(r"\s", "", match[0]) not in listed:
             findings.append(Finding(file, line_of(text, match.start()), _typed(match[0])))
     prose = words_of(text)
     allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
     # A name may not be the head or tail of a longer number: 2-D is no excuse for 12-D, nor 2026 for 2026.5.
     known = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
-    prose = known.sub(lambda match: _blank(match[0]), prose)
+    prose = known.sub(lambda match: blank(match[0]), prose)
     for match in _WORD.finditer(prose):
         if not _DIGIT.search(match[0]):
             continue
@@ -250,40 +234,27 @@ def _unknown(key: str, labels: set[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """The template without comments and expressions, every line where it was."""
-    return _COMMENT.sub(_gone, _without_tags(text))
+    """The template without comments, verbatim parts and expressions, every line where it was."""
+    return without_hidden(_without_tags(text))
 
 
 def words_of(text: str) -> str:
     """Text that a reader sees as words, with headings, labels, mathematics and calls blanked so that offsets stay."""
-    text = _VERBATIM.sub(_gone, _without_tags(text))
-    text = _MATH.sub(_gone, _COMMENT.sub(_gone, text))
+    text = _MATH.sub(_gone, _code(text))
     text = CITE.sub(_gone, text)  # notes too: `Table 2` names a part of the work cited
-    position = 0
-    while match := _COMMAND.search(text, position):
-        end = match.end()
-        for _ in range(SILENT[match["name"]]):
-            group = re.compile(r"\s*" + _GROUP).match(text, end)
-            end = group.end() if group else end
-        text = text[: match.start()] + _blank(text[match.start() : end]) + text[end:]
-        position = end
-    return _LENGTH.sub(_gone, text)
+    return without_commands(_LENGTH.sub(_gone, text), SILENT)
 
 
 def _without_tags(text: str) -> str:
     pieces, position = [], 0
     for _, start, end in calls.tags(text):
-        pieces += [text[position : start - 2], _blank(text[start - 2 : end + 2])]
+        pieces += [text[position : start - 2], blank(text[start - 2 : end + 2])]
         position = end + 2
     return "".join([*pieces, text[position:]])
 
 
 def _gone(match: re.Match[str]) -> str:
-    return _blank(match[0])
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)
+    return blank(match[0])
 
 
 def _keys(text: str) -> list[str]:

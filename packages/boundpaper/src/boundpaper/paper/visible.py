@@ -1,0 +1,90 @@
+"""What of LaTeX a reader sees: comments, verbatim parts and the names of commands go, and offsets stay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+SILENT = {
+    "label": 1, "ref": 1, "cref": 1, "Cref": 1, "autoref": 1, "nameref": 1, "eqref": 1, "pageref": 1, "crefrange": 2,
+    "input": 1, "include": 1, "includegraphics": 1, "url": 1, "href": 1, "hyperref": 0, "hspace": 1, "vspace": 1,
+    "setlength": 2, "addtolength": 2, "setcounter": 2, "addtocounter": 2, "rule": 2, "parbox": 1, "begin": 1, "end": 1,
+    "part": 1, "chapter": 1, "section": 1, "subsection": 1, "subsubsection": 1, "paragraph": 1, "phantom": 1,
+    "color": 1, "textcolor": 1, "usepackage": 1, "bibliography": 1, "thispagestyle": 1, "pagestyle": 1,
+}  # fmt: skip
+"""Commands whose braces hold no prose, by how many of their braces; brackets before them go too."""
+CITE = re.compile(
+    r"\\(?:no)?[cC]ite(?:p|t|alt|alp|author|year|yearpar)?\*?\s*(?P<notes>(?:\[(?:(?!\\(?:no)?[cC]ite)[^\]])*+\]\s*+)*+)\{(?P<keys>[^{}]*)\}"
+)
+_HIDDEN = re.compile(
+    r"\\verb\*?(?P<sign>[^A-Za-z\s*]).*?(?P=sign)|(?<!\\)(?:\\\\)*(?P<comment>%[^\n]*)"
+    r"|\\begin\{(?P<name>verbatim\*?|Verbatim|lstlisting|minted|alltt|comment|filecontents\*?)\}.*?\\end\{(?P=name)\}"
+    r"|\\(?:lstinline|mintinline\{\w+\})(?:\[[^\]]*\])?(?:\{[^{}]*\}|(?P<other>[^A-Za-z\s{\[]).*?(?P=other))",
+    re.DOTALL,
+)
+_WORDS_IN_BRACKETS = frozenset({"caption", "section", "subsection", "subsubsection", "paragraph", "chapter", "item"})
+_LAID_OUT = frozenset({
+    "tabular", "tabular*", "tabularx", "tabulary", "array", "longtable", "minipage", "multicols", "wrapfigure",
+    "wraptable", "adjustbox", "subfigure", "subtable", "adjustwidth", "thebibliography", "NiceTabular", "tblr",
+})  # fmt: skip
+_COMMAND = re.compile(r"\\(?:(?P<name>[A-Za-z@]+)\*?|\\\*?(?=\s*\[))")
+_BRACE = re.compile(r"\\[^A-Za-z]|[{}]")
+_BRACKET = re.compile(r"\s*\[[^\][]*(?:\[[^\][]*\][^\][]*)*\]")
+_SIGNS = frozenset({
+    "times", "cdot", "pm", "sim", "approx", "le", "leq", "ge", "geq", "quad", "in", "to", "rightarrow", "percent", "S",
+    "textminus", "minus",
+})  # fmt: skip
+
+
+def blank(text: str) -> str:
+    """Replace characters by as many blanks, but keep line ends."""
+    return re.sub(r"[^\n]", " ", text)
+
+
+def without_hidden(text: str) -> str:
+    """A text without its comments and verbatim parts."""
+    return _HIDDEN.sub(lambda match: blank(match[0]), text)
+
+
+def without_commands(text: str, silent: Mapping[str, int]) -> str:
+    """A text without the names of commands, their options, and the braces that `silent` counts for each."""
+    closing = closed(text)
+    pieces, position = [], 0
+    for match in _COMMAND.finditer(text):
+        if match.start() < position:
+            continue
+        name, end = match["name"] or "", match.end()
+        count = silent.get(name, 0)
+        if name == "begin":
+            inner = re.compile(r"\s*\{([^{}]*)\}").match(text, end)
+            count = 4 if inner and inner[1] in _LAID_OUT else 1
+        if name in ("newcommand", "renewcommand", "providecommand"):
+            count = 1
+        if name == "def":
+            signature = re.compile(r"\s*\\[A-Za-z@]+[^{]*").match(text, end)
+            end = signature.end() if signature else end
+        while True:
+            if (count or name not in _WORDS_IN_BRACKETS) and (bracket := _BRACKET.match(text, end)):
+                end = bracket.end()
+                continue
+            opened = re.compile(r"\s*").match(text, end)
+            at = opened.end() if opened else end
+            if count > 0 and at in closing:
+                end, count = closing[at], count - 1
+                continue
+            break
+        kept = text[match.start() : end]
+        pieces += [text[position : match.start()], kept if name in _SIGNS else blank(kept)]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+def closed(text: str) -> dict[int, int]:
+    """For each opening brace the place behind the one that closes it."""
+    found, opened = {}, []
+    for match in _BRACE.finditer(text):
+        if match[0] == "{":
+            opened.append(match.start())
+        elif match[0] == "}" and opened:
+            found[opened.pop()] = match.end()
+    return found
