@@ -5,6 +5,7 @@ It downloads what they need, torch among it, and so has a command of its own: `m
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -46,7 +47,7 @@ def wheels(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def light(wheels, tmp_path_factory):
-    """The engine alone."""
+    """An environment with the engine alone."""
     made = Environment(tmp_path_factory.mktemp("light") / "environment")
     made.install(wheels[0])
     return made
@@ -63,9 +64,15 @@ def full(wheels, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def paper(light, tmp_path_factory):
+    """A paper begun by the installed engine, with a small one laid over it."""
     place = tmp_path_factory.mktemp("outside")
-    light.run(place, "boundpaper", "new", "paper", "--title", "Beans")
-    return place / "paper"
+    light.run(place, "boundpaper", "new", "paper", "--title", "Recall, Checked")
+    root = place / "paper"
+    shutil.copytree(ROOT / "packages/boundpaper/tests/specimen", root, dirs_exist_ok=True)
+    (root / "paper/chapters/introduction.tex.j2").unlink()
+    with (root / "artifacts/datapackage.yaml").open("a") as stream:
+        stream.write((root / "resources.yaml").read_text())
+    return root
 
 
 def later(wheel, folder):
@@ -83,7 +90,7 @@ def later(wheel, folder):
 
 def test_the_quick_start_of_the_engine_needs_no_torch(light, tmp_path):
     printed = light.run(tmp_path, "python", "-c", quick_start("boundpaper"))
-    assert "\\begin{tabular}" in printed
+    assert "\\caption{Heights of beans.}" in printed
     assert (tmp_path / "growth.pdf").read_bytes().startswith(b"%PDF")
     asked = "from importlib.util import find_spec as f; print(f('torch'), f('keyquery'))"
     assert light.run(tmp_path, "python", "-c", asked).split() == ["None", "None"]
@@ -112,4 +119,5 @@ def test_a_model_is_captured_and_its_heads_are_measured_outside_of_any_paper(ful
     asked = ("--model", "tiny-rope", "--texts", "manual:evaluation", "--documents", "1", "--context", "128")
     full.run(tmp_path, "boundpaper", "capture", *asked, "--device", "cpu", "--out", "captured")
     printed = full.run(tmp_path, "boundpaper", "heads", "captured", "--bins", "2", "--min-queries", "4", "-j", "1")
-    assert "plasticity" in printed
+    assert "artifacts/measurements/head_metrics/tiny-rope.csv\n" in printed
+    assert (tmp_path / "artifacts/measurements/head_metrics/tiny-rope.csv").is_file()
