@@ -2,8 +2,10 @@
 
 import pytest
 
-from boundpaper.paper import language, metadata
+import chapter_language as language
 from conftest import ROOT
+
+MOST = 12  # verdicts that are clauses of sentences
 
 
 @pytest.fixture(scope="module")
@@ -61,5 +63,5 @@ def test_the_thesis_is_in_one_language(chapters):
 
 
 def test_the_thesis_says_findings_and_marks_verdicts(chapters):
-    wrong = language.predicates(chapters, metadata.read(ROOT).predicates)
+    wrong = language.predicates(chapters, MOST)
     assert not wrong, "\n".join(map(str, wrong))

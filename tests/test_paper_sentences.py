@@ -1,25 +1,24 @@
 """Each sentence of a chapter stands on a line of its own, and nothing else of the chapter is moved for it."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-from boundpaper.paper import sentences
+from boundpaper.paper.sentences import split
+from chapter_lines import broken
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "paper/chapters").glob("*.tex.j2"))
 
 
 def faults(text: str) -> list[int]:
-    return [item.line for item in sentences.broken(text, "c")]
+    return [item.line for item in broken(text, "c")]
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name.partition(".")[0])
 def test_each_sentence_of_a_chapter_has_a_line(path: Path) -> None:
     text = path.read_text()
-    assert not [str(item) for item in sentences.broken(text, path.name)]
-    assert sentences.reflowed(text) == text
+    assert not [str(item) for item in broken(text, path.name)]
 
 
 @pytest.mark.parametrize(
@@ -38,8 +37,8 @@ def test_each_sentence_of_a_chapter_has_a_line(path: Path) -> None:
 )
 def test_a_second_sentence_is_seen(line: str, second: str | None) -> None:
     assert faults(f"Before.\n{line}\nAfter.") == [2]
-    assert second is None or sentences.split(line)[1] == second
-    assert "".join(sentences.split(line)).replace(" ", "") == line.replace(" ", "")
+    assert second is None or split(line)[1] == second
+    assert "".join(split(line)).replace(" ", "") == line.replace(" ", "")
 
 
 @pytest.mark.parametrize(
@@ -59,34 +58,3 @@ def test_a_sentence_that_runs_on_is_seen() -> None:
     assert faults("It falls\nand rises.\nIt stays.\n\nA new\nparagraph.") == [1, 5]
     assert faults("It has\n<% if x %>\nthree.\n<% else %>\nfour.\n<% endif %>\nAnd\nmore.") == [7]
     assert faults("With a product\n\\begin{equation}\n a. B\n\\end{equation}\nit is done.") == []
-
-
-def test_only_lines_within_a_paragraph_are_moved() -> None:
-    text = r"""\chapter{One. Two}\label{ch:one}
-<% set x = use('a. B') %>
-It falls
-by half. Then
-it
-<% if x %>
-rises. It stays.
-<% endif %>
-At last it ends.
-
-\paragraph{A. B.} It is
-so.
-\begin{tabular}{l}
-A. B
-c \\
-\end{tabular}
-
-<< table('a') >>
-"""
-    mended = sentences.reflowed(text)
-    moved = ["It falls by half.", "Then it", "<% if x %>", "rises.", "It stays.", "<% endif %>", "At last it ends."]
-    assert mended.splitlines()[2:9] == moved
-    assert [re.sub(r"\s+", " ", part) for part in text.split("\n\n")] == [
-        re.sub(r"\s+", " ", part) for part in mended.split("\n\n")
-    ]
-    assert "A. B\nc \\\\\n" in mended
-    assert faults(mended) == []
-    assert sentences.reflowed(mended) == mended

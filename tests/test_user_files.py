@@ -64,7 +64,6 @@ METADATA = {
     "keywords": ["beans"],
     "chapters": ["introduction"],
     "names": [r"B\d"],
-    "predicates": 3,
 }
 VOCABULARY = {
     "words": {"metric": {"height_cm": "height"}},

@@ -348,7 +348,6 @@ def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
             "paper/metadata.yaml: author[A].orcid: '7' is no ORCID",
         ),
         ("title: T\ndate: D\nchapters: one\n", "paper/metadata.yaml: chapters: 'one' is no list"),
-        ("title: T\ndate: D\npredicates: true\n", "paper/metadata.yaml: predicates: True is no whole number"),
         (
             "title: T\nauthor: A\ndate: D\nchapters: [oen]\n",
             "paper/metadata.yaml: no chapter 'oen' in paper/chapters; did you mean 'one'?",

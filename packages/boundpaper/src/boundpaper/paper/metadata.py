@@ -9,7 +9,7 @@ from typing import Any
 from boundpaper.errors import SpecError
 from boundpaper.near import or_known
 from boundpaper.store.pattern import fault
-from boundpaper.store.rules import Rule, either, listed, mapping, matching, require, text, whole
+from boundpaper.store.rules import Rule, either, listed, mapping, matching, require, text
 from boundpaper.store.text_file import text_of, yaml_of
 
 FILE = "paper/metadata.yaml"
@@ -34,7 +34,6 @@ FIELDS: Rule = mapping(
         "author": either(text, listed(either(text, AUTHOR))),
         "identifier": matching(r"https?://\S+|doi:10\.\S+|10\.\d{4,9}/\S+", "is no DOI and no address"),
         **dict.fromkeys(("keywords", "chapters", "appendices", "supplement", "names", "terms"), listed(text)),
-        "predicates": whole,
         "site": text,
     }
 )
@@ -97,8 +96,6 @@ class Metadata:
         Regular expressions of names that hold digits.
     terms : tuple of str
         Fixed terms that hold digits.
-    predicates : int
-        How many verdicts the book may have as clauses of sentences; all others are marks.
     site : str
         Address of the site that numbers, verdicts and exhibits of the PDF lead to; left out, they lead to their rows
         in the PDF.
@@ -120,7 +117,6 @@ class Metadata:
     supplement: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
-    predicates: int = 12
     site: str = ""
 
 

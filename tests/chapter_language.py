@@ -23,8 +23,8 @@ _SIZE = re.compile(r"(?:(?:re|over|under|down|out|sub)?siz|priz|seiz|capsiz)", r
 _CODE = re.compile(
     r"(?<![\w@/.])(?:[A-Za-z](?=[^\W_]*\\?_\w)(?:\w|\\_(?=\w))*+|--[a-z][\w-]*"
     r"|(?<!-)[\w/-]++\.(?:csv|py|json|jsonl|yaml|tex|ipynb)\b)"
-    r"|\\(?:texttt|verb)\b"
 )
+_SET_AS_CODE = re.compile(r"\\(?:texttt|verb)\b")
 _PREDICATE = re.compile(
     r"\b(?:is|are|was|were)\s+(?:contradicted|not\s+supported|not\s+significant)\b|\bholds?(?=\s*[.,;:)]|\s+after\s+rounding)"
     r"|\bcannot\s+be\s+tested\b"
@@ -52,7 +52,7 @@ def code_names(text: str, file: str) -> list[Finding]:
     prose = words_of(text)
     return [
         Finding(file, line_of(text, match.start()), f"{match[0]!r} is a name of code: say what it is in words")
-        for match in _CODE.finditer(prose)
+        for match in (*_CODE.finditer(prose), *_SET_AS_CODE.finditer(text))
     ]
 
 
