@@ -125,11 +125,17 @@ def test_a_table_file_without_its_function(tmp_path, write):
 
 
 def test_a_chapter_that_cites_what_does_not_exist(tmp_path, write):
-    write("paper/chapters/two.tex.j2", "a\n<< table('mean') >>\n<< claim('x') >>\n<< n('mean_scor') >>")
+    write(
+        "paper/chapters/two.tex.j2",
+        "a\n<< table('mean') >>\n<< claim('x') >>\n<< n('mean_scor') >>\n"
+        "<< supplement('table/mean') >> << supplement('means') >>",
+    )
     fault = graph(tmp_path).steps["chapter:two"].fault
     assert "paper/chapters/two.tex.j2:2: no table called 'mean'; did you mean means" in fault
     assert "paper/chapters/two.tex.j2:3: no claim called 'x'" in fault
     assert "paper/chapters/two.tex.j2:4: chapter:two reads 'mean_scor'" in fault
+    assert "paper/chapters/two.tex.j2:5: no table called 'mean'; did you mean means" in fault
+    assert "paper/chapters/two.tex.j2:5: supplement('means'): write 'table/NAME' or 'figure/NAME'" in fault
 
 
 def test_measurements_of_an_experiment_are_one_artifact(tmp_path, write):

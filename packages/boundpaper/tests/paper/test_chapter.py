@@ -56,6 +56,10 @@ def test_numbers_are_formatted_for_latex() -> None:
     assert render("<< n('lbp', comparison='ap_drop', test='spearman', value='p_value') | pvalue >>") == "0.0504"
 
 
+def test_an_exhibit_that_no_chapter_shows_is_named_as_a_link() -> None:
+    assert render("<< supplement('figure/drop') >>") == "\\supplement{figure/drop}{figure in the supplement}"
+
+
 def test_whole_numbers_need_no_format_and_become_words() -> None:
     count = "n('lbp', comparison='ap_drop', test='pearson', value='n')"
     assert render(f"<< {count} >> <<{count} | words >>") == "7 seven"

@@ -17,7 +17,7 @@ See \cref{eq:one,ch:recall} and \cref{tab:one,tab:two,tab:three}.  % a remark
 \begin{equation}\label{eq:one}
   p = \Phi(x)
 \end{equation}
-where $p$ is small and \own{near}.
+where $p$ is small and \own{near} (\supplement{table/four}{table in the supplement}).
 
 \input{tables/one}
 \input{tables/two}
@@ -58,6 +58,7 @@ def test_a_chapter_is_set_with_the_numbers_of_print():
     made = reader(CHAPTER)
     html = made.html()
     assert made.faults == []
+    assert '(<a href="../table/four.html">table in the supplement</a>)' in html
     assert '<h1 id="ch:recall"><span class="no">2</span> Recall</h1>' in html
     assert '<a href="drop">0.4%</a> of <em>all</em> words' in html
     assert 'aria-label="holds">✓</span></a> (Su, 2024).' in html

@@ -303,9 +303,14 @@ class _Loader:
                 if f"claim:{name.partition('.')[0]}" not in self.steps:
                     hint = nearest(name, [other.name for other in self.steps.values() if other.kind.name == "claim"])
                     faults.append(f"{step.file}:{line}: no claim called {name!r}; {hint}".rstrip("; "))
-            elif f"{function}:{name}" not in self.steps:
-                names = [other.name for other in self.steps.values() if other.kind.name == function]
-                faults.append(f"{step.file}:{line}: no {function} called {name!r}; {nearest(name, names)}".rstrip("; "))
+            else:
+                kind, wanted = (name.split("/", 1) + [""])[:2] if function == "supplement" else (function, name)
+                if kind not in ("table", "figure"):
+                    faults.append(f"{step.file}:{line}: supplement({name!r}): write 'table/NAME' or 'figure/NAME'")
+                elif f"{kind}:{wanted}" not in self.steps:
+                    names = [other.name for other in self.steps.values() if other.kind.name == kind]
+                    fault = f"{step.file}:{line}: no {kind} called {wanted!r}; {nearest(wanted, names)}"
+                    faults.append(fault.rstrip("; "))
         return reads, faults
 
     def _exhibits(self, chapter: Step) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from boundpaper.errors import SpecError
 
-FUNCTIONS = ("n", "r", "use", "table", "figure", "claim", "mark")
+FUNCTIONS = ("n", "r", "use", "table", "figure", "supplement", "claim", "mark")
 
 # A text in quotes that is never closed runs to the end, so that no character is read twice.
 _STRING = r"""'(?:[^'\\]|\\.?)*+(?:'|\Z)|"(?:[^"\\]|\\.?)*+(?:"|\Z)"""

@@ -4,6 +4,7 @@ A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement
 
 - `n('artifact', value='column', key='...')`: the one number that the keys name; fractions need a format: `| fixed(2)`;
 - `table('name')` and `figure('name')`: the exhibit, as `\input`;
+- `supplement('table/name')`: the words "table in the supplement", linked, for an exhibit that no chapter shows;
 - `claim('name')`: the verdict's words; `.phrase` as a verb; `.reason` and so on are columns of the ledger;
 - `mark('name')`: the verdict as a small mark, linked to its row of the ledger, for use after a sentence;
 - `r('artifact', 'word', column='key')`: the row in which the words stand; printed, its estimate with interval and p;
@@ -230,6 +231,7 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         use=use,
         table=lambda name, /: Latex(rf"\input{{tables/{name}}}"),
         figure=lambda name, /: Latex(rf"\input{{figures/{name}.float}}"),
+        supplement=lambda name, /: Latex(rf"\supplement{{{name}}}{{{name.partition('/')[0]} in the supplement}}"),
     )
     environment.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
     environment.filters.update(words=words, span=span)

@@ -249,6 +249,9 @@ class Reader:
             sign, verdict = SIGNS[raw[-1]]
             kind = verdict.replace(" ", "-")
             return f'<span class="mark v-{kind}" role="img" aria-label="{verdict}">{sign}</span>', place
+        if name == "supplement":
+            raw, made, place = self.arguments(2, text, place, at)
+            return f'<a href="../{escape(raw[0])}.html">{made[1]}</a>', place
         if name in WRAPPED:
             _, made, place = self.arguments(1, text, place, at)
             return made[0].join(WRAPPED[name]), place
