@@ -71,7 +71,7 @@ PAPER_WITH = frozenset(
     ("vspace", "vspace*", "hspace", "hspace*", "exhibit", "enlargethispage", "markboth", "thispagestyle")
 )
 """Such commands with an argument; `exhibit` goes before the `input` of its table or figure."""
-LISTS = {"itemize": "ul", "enumerate": "ol", "description": "dl"}
+LISTS = {"itemize": "ul", "enumerate": "ol", "description": "dl", "inbrief": "dl"}
 BLOCKS = {
     **dict.fromkeys(("center", "quote", "quotation", "flushleft"), '<div class="{0}">{1}</div>'),
     "samepage": "{1}",
@@ -364,7 +364,7 @@ class Reader:
                 term, place = self.read(named[1], at + named.start(1)), named.end()
             body = self.read(text[place:end], at + place, flow=True)
             body = body.removeprefix("<p>").removesuffix("</p>") if body.count("<p>") == 1 else body
-            made.append(f"<dt>{term}</dt><dd>{body}</dd>" if kind == "description" else f"<li>{body}</li>")
+            made.append(f"<dt>{term}</dt><dd>{body}</dd>" if LISTS[kind] == "dl" else f"<li>{body}</li>")
         return f"<{LISTS[kind]}>{''.join(made)}</{LISTS[kind]}>"
 
     def floating(self, kind: str, text: str, at: int) -> str:
