@@ -23,7 +23,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ class Cell:
     reason: str = ""
 
 
-def cells(kind: str, names: Sequence[str] = NAMES) -> Iterable[Cell]:
+def cells(kind: str, names: Sequence[str] = NAMES) -> Iterator[Cell]:
     """Run experiments on a small model of a type, one after another.
 
     Parameters
@@ -172,7 +172,7 @@ def _tried(kind: str, name: str, step: Callable[[], None]) -> Cell:
 
 def _plain(kind: str, text: str) -> str:
     """A reason in one line, without the names that its row has already and the folder of this run."""
-    text = re.sub(r"^(\S*/)?" + re.escape(kind) + r": ", "", " ".join(text.split()))
+    text = re.sub(r"^(\S*/)?" + re.escape(kind) + r"[\w-]*: ", "", " ".join(text.split()))
     text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text)
     text = re.sub(r"\S*/tmp\S*/", "", text)
     return re.sub(r"\b\d+\.\d+(e-?\d+)?\b", "...", text)[:400]
@@ -200,7 +200,9 @@ def surveyed(kinds: Sequence[str], kept: Path) -> list[Cell]:
     kept = kept.absolute()
     kept.parent.mkdir(parents=True, exist_ok=True)
     libraries.torch.set_num_threads(1)
-    os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})  # no experiment starts processes of its own
+    os.sched_setaffinity(
+        0, {random.choice(sorted(os.sched_getaffinity(0)))}
+    )  # no experiment starts processes of its own
     os.chdir(tempfile.mkdtemp())  # outside of any project
     list(cells(FIRST))  # what is imported and compiled here, each process has at once
     context = multiprocessing.get_context("fork")
@@ -250,6 +252,76 @@ def table(found: Iterable[Cell]) -> str:
     rows.writerow(("type", "experiment", "outcome", "reason"))
     rows.writerows((each.type, each.experiment, each.outcome, each.reason) for each in found)
     return stream.getvalue()
+
+
+def page(found: Sequence[Cell]) -> str:
+    """The page of the table, as Markdown: a row an architecture, a column an experiment, reasons by their numbers."""
+    by_type: dict[str, dict[str, Cell]] = {}
+    for cell in found:
+        by_type.setdefault(cell.type, {})[cell.experiment] = cell
+    whole = {kind: next(iter(row.values())) for kind, row in by_type.items() if len({*map(_said, row.values())}) == 1}
+    closed = {kind: cell for kind, cell in whole.items() if cell.outcome != RUNS}
+    shown = {kind: row for kind, row in by_type.items() if kind not in closed}
+    reasons = Counter(_said(cell) for row in shown.values() for cell in row.values() if cell.outcome != RUNS)
+    numbers = {reason: place for place, (reason, _) in enumerate(reasons.most_common(), start=1)}
+    counts = Counter(cell.outcome for row in shown.values() for cell in row.values())
+    absent = [kind for kind, cell in closed.items() if cell.outcome == NOT_BUILT]
+    lines = [
+        "# Architectures by experiments",
+        "",
+        f"Written by `{COMMAND}`; do not edit it by hand. `{PAGE.with_suffix('.csv').name}` beside it has every cell with the whole reason.",
+        "",
+        f"{counted(len(by_type), 'causal architecture')} of transformers {libraries.version('transformers')}, built small "
+        "with random weights, saved, loaded and asked as any model is: "
+        f"{len(shown)} are shown in the table, with {counts[RUNS]} cells",
+        f"that run and {counts[REFUSED]} that are refused for {counted(len(numbers), 'reason')}; {len(closed) - len(absent)} are "
+        f"refused by every experiment, and {len(absent)} were not built small here.",
+        "",
+        f"Sizes are cut to what another architecture could change: {OPTIONS.texts} texts of {OPTIONS.tokens} tokens, "
+        f"{counted(OPTIONS.items, 'item')} of a task, {DOCUMENTS} documents of a capture, models that count as trained on {LENGTH} "
+        "tokens and have as many learned positions.",
+        "`geometry` is the capture and the analysis of heads, as `capture` and `heads` do it.",
+        "",
+        "| type | " + " | ".join(name.replace("_", "<br>") for name in NAMES) + " |",
+        "| --- |" + " :-: |" * len(NAMES),
+        *(
+            f"| `{kind}` | "
+            + " | ".join("yes" if row[name].outcome == RUNS else str(numbers[_said(row[name])]) for name in NAMES)
+            + " |"
+            for kind, row in shown.items()
+        ),
+        "",
+        "## Reasons",
+        "",
+        "Classes and layers differ by architecture, and are named in the file beside this page.",
+        "",
+        "| number | cells | why |",
+        "| --: | --: | --- |",
+        *(f"| {numbers[reason]} | {count} | {reason} |" for reason, count in reasons.most_common()),
+        "",
+        "## Refused by every experiment",
+        "",
+        "| type | why |",
+        "| --- | --- |",
+        *(f"| `{kind}` | {_said(cell)} |" for kind, cell in closed.items() if kind not in absent),
+        "",
+        "## Not built small here",
+        "",
+        ", ".join(f"`{kind}`" for kind in absent) + ": [Architectures](architectures.md) says why.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _said(cell: Cell) -> str:
+    """A reason without the names of classes and layers, which differ by architecture; empty where it runs."""
+    text = re.sub(
+        r"\b[A-Z]\w*(Attention|MLA|DecoderLayer|Block|Layer|RotaryEmbedding|ForCausalLM|Model)\w*",
+        "a class",
+        cell.reason,
+    )
+    text = re.sub(r"\b(of|in) layer \d+\b", r"\1 a layer", text)
+    return re.sub(r"\blayers? \d+(, \d+)*\b", "layers", text).replace("|", "/")
 
 
 if __name__ == "__main__":

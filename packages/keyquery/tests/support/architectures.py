@@ -74,7 +74,9 @@ SIZES: dict[str, Any] = {
 # Further settings of a type, where the sizes above do not go together
 OWN: dict[str, dict[str, Any]] = {
     "bamba": {"attn_layer_indices": [1, 3]},
-    **dict.fromkeys(("gemma3", "gemma3_text", "ministral"), {"layer_types": ["sliding_attention", "full_attention"] * 2}),
+    **dict.fromkeys(
+        ("gemma3", "gemma3_text", "ministral"), {"layer_types": ["sliding_attention", "full_attention"] * 2}
+    ),
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
     "granitemoehybrid": {"layer_types": ["mamba", "attention", "mamba", "attention"]},
     "gpt_neo": {"attention_types": [[["global", "local"], 2]]},

@@ -142,7 +142,9 @@ class Comparison:
             f"{name} ({unit})" if unit else name for name, unit in zip(rows["quantity"], rows["values_in"], strict=True)
         ]
         effects = rows["effect_name"] = rows["effect_name"].map(EFFECTS)
-        same = effects.iloc[0] if effects.nunique() == 1 else ""  # what is the same in every row stands in the head
+        same = (
+            effects.iloc[0] if effects.nunique() == 1 else ""
+        )  # what is the same in every row is said in the head or the notes
         several = [Column("model", "Model", repeat=False)] * (len(self.models) > 2)
         return Table(
             rows=rows,
@@ -156,8 +158,7 @@ class Comparison:
                 *[Column("effect_name", "Measure")] * (not same),
                 Column("p_value", "$p$", pvalue()),
                 Column("p_adjusted", "Holm", pvalue()),
-                Column("n", "n"),
-                *[Column("unit", "Unit")] * (rows["unit"].nunique() > 1),
+                *[Column("n", "n"), Column("unit", "Unit")] * (len(rows[["n", "unit"]].drop_duplicates()) > 1),
             ],
             groups="experiment",
             reason="note",

@@ -53,6 +53,17 @@ RESOURCE = """- name: comparison
     {effect_ci_high~: Upper end of its interval, type: number, unit: null},
     {note~: "Method, guards that fired, reasons of empty fields"}]
 """
+DOCUMENT = r"""\documentclass[11pt,a4paper,DIV=11,captions=tableheading,numbers=noenddot]{scrreprt}
+<< preamble >>
+% source: << template >>
+\csname endofdump\endcsname
+\title{<< title >>}
+\begin{document}
+<% for chapter in chapters %>
+\input{chapters/<< chapter >>}
+<% endfor %>
+\end{document}
+"""  # two pages, with neither title page nor bibliography
 CHAPTER = r"""\chapter{What differs}\label{ch:comparison}
 
 \section{What is asked}
@@ -65,9 +76,7 @@ Each was asked the same: texts, items and settings agree by the manifests beside
 
 A difference is model less reference, with its interval; \cref{tab:comparison} has all of them, and \cref{fig:comparison} those whose size has an interval.
 
-\begin{itemize}
 ITEMS
-\end{itemize}
 
 \section{How sure this is}
 
@@ -138,7 +147,17 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
     write(package, (package.read_text(encoding="utf-8") + RESOURCE).encode())
     write(settings, settings.read_text(encoding="utf-8").replace("[introduction]", f"[{NAME}]").encode())
     (root / "paper/chapters/introduction.tex.j2").unlink()
-    items = "\n".join(_item(each, len(found.models) > 2) for each in found.tests)
+    write(root / "paper/thesis.tex.j2", DOCUMENT.encode())
+    parts = [
+        (name, [_item(each, len(found.models) > 2) for each in found.tests if each.row.study == name])
+        for name in found.experiments
+    ]
+    items = "\n".join(
+        rf"\paragraph{{{name.replace('_', ' ').capitalize()}}}\leavevmode"
+        + "\n"
+        + "\n".join(("\\begin{itemize}", *lines, "\\end{itemize}"))
+        for name, lines in parts
+    )
     chapter = CHAPTER.replace("REFERENCE", _cell(found.tests[0], "reference")).replace("ITEMS", items)
     write(root / f"paper/chapters/{NAME}.tex.j2", chapter.encode())
     return _printed(root)
@@ -173,5 +192,7 @@ def _printed(root: Path) -> Path:
     environment = {**os.environ, VARIABLE: str(root)}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, encoding="utf-8")
     if done.returncode:
-        raise ThesisError(f"{root}: the paper is written, its PDF is not: {done.stderr.strip().removeprefix('error: ')}")
+        raise ThesisError(
+            f"{root}: the paper is written, its PDF is not: {done.stderr.strip().removeprefix('error: ')}"
+        )
     return root / done.stdout.strip()

@@ -110,9 +110,21 @@ def check(kind: str, factor: float | None) -> None:
         raise ModelError(f"position encoding {kind} needs a factor above 1, as 4 for four times the context")
 
 
+def of_layer(text: Any, layer: int) -> Any:
+    """A configuration as one of its layers reads it: sizes may differ by layer, and then the whole has none (Gemma 4)."""
+    each = getattr(text, "per_layer_config", None)
+    return text if each is None else each[layer]
+
+
 def _width(text: Any) -> int:
-    """Dimensions of a head."""
-    return int(getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads)
+    """Dimensions of a head; ModelError where they differ by layer."""
+    layers = [of_layer(text, layer) for layer in range(text.num_hidden_layers)]
+    widths = {int(getattr(each, "head_dim", None) or each.hidden_size // each.num_attention_heads) for each in layers}
+    if len(widths) > 1:
+        raise ModelError(
+            f"heads of its layers have {' and '.join(map(str, sorted(widths)))} dimensions, not one number"
+        )
+    return widths.pop()
 
 
 def _changed(

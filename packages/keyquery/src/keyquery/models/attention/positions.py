@@ -61,7 +61,10 @@ def encoding(
             swaps.append((module, _identity))
             continue
         config: Any = module.config
-        fresh: Any = type(module)(config=configured(config, kind, factor=factor, length=length))
+        try:
+            fresh: Any = type(module)(config=configured(config, kind, factor=factor, length=length))
+        except (ValueError, KeyError) as error:  # it knows its own rotation only (RecurrentGemma)
+            raise ModelError(f"{type(module).__name__} cannot be made for {kind}: {error}") from error
         swaps.append((module, _instead(fresh.to(_device(module)))))
     with ExitStack() as stack:
         for module, hook in swaps:
