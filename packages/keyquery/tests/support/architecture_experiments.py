@@ -2,9 +2,10 @@
 
     python packages/keyquery/tests/support/architecture_experiments.py [TYPE...]
 
-Each model is saved to a folder, loaded from it as any user's is, and asked in the language of the small models. Finished
-cells are kept in `out/architectures`, so that a stopped run goes on; the whole writes docs/architecture-experiments.csv
-and .md, named types print their cells. A model has a process of its own, which a crash ends alone.
+Each model is saved to a folder, loaded from it as any user's is, and asked in the language of the small models.
+Finished cells are kept in `out/architectures`, so that a stopped run goes on. The whole writes
+docs/architecture-experiments.csv and .md; of types that are named, the cells are printed. A model has a process of its
+own, which a crash ends alone.
 """
 
 from __future__ import annotations
@@ -46,16 +47,17 @@ OPTIONS = Options(texts=2, tokens=32, items=1)
 DOCUMENTS = 36  # of a capture: as many queries a bin, 30 of which are needed
 # Of each experiment the parts that another architecture could change, each as small as it goes
 SETTINGS: dict[str, dict[str, Any]] = {
+    **{name: {"swept_items": 0} for name in ("bos_value", "layer_ablation", "sinks")},
     "anchoring": {"train": 24, "test": 8},
     "context_length": {"ratios": (1.0, 2.0)},
     "disruption": {"draws": 1, "permutations": 2, "rank_texts": 1, "selects": ("top1",), "ranked": ("top1_zero",)},
     "knowledge": {"draws": 1},
-    "sinks": {"swept_items": 1},
 }
 LAYERS = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 2)
 COMMAND = "python packages/keyquery/tests/support/architecture_experiments.py"
 KEPT = Path("out/architectures/cells.jsonl")
 PAGE = Path("docs/architecture-experiments.md")
+CLASS = re.compile(r"\b[A-Z]\w*(Attention|MLA|DecoderLayer|Block|Layer|RotaryEmbedding|ForCausalLM|Model)\w*")
 RUNS, REFUSED, FAILED, NOT_BUILT = "runs", "refused", "failed", "not built"
 FIRST = "llama"
 LOADING = "loading"  # in place of an experiment, where the model cannot be loaded at all
@@ -269,17 +271,19 @@ def page(found: Sequence[Cell]) -> str:
     lines = [
         "# Architectures by experiments",
         "",
-        f"Written by `{COMMAND}`; do not edit it by hand. `{PAGE.with_suffix('.csv').name}` beside it has every cell with the whole reason.",
+        f"Written by `{COMMAND}`; do not edit it by hand.",
+        f"`{PAGE.with_suffix('.csv').name}` beside it has every cell with its whole reason.",
         "",
-        f"{counted(len(by_type), 'causal architecture')} of transformers {libraries.version('transformers')}, built small "
-        "with random weights, saved, loaded and asked as any model is: "
-        f"{len(shown)} are shown in the table, with {counts[RUNS]} cells",
-        f"that run and {counts[REFUSED]} that are refused for {counted(len(numbers), 'reason')}; {len(closed) - len(absent)} are "
-        f"refused by every experiment, and {len(absent)} were not built small here.",
+        f"{counted(len(by_type), 'causal architecture')} of transformers {libraries.version('transformers')}, built "
+        "small with random weights, saved, loaded and asked as any model is.",
+        f"The table has {len(shown)} of them, with {counts[RUNS]} cells that run and {counts[REFUSED]} that are "
+        f"refused for {counted(len(numbers), 'reason')};",
+        f"{len(closed) - len(absent)} are refused by every experiment, and {len(absent)} were not built small here.",
         "",
         f"Sizes are cut to what another architecture could change: {OPTIONS.texts} texts of {OPTIONS.tokens} tokens, "
-        f"{counted(OPTIONS.items, 'item')} of a task, {DOCUMENTS} documents of a capture, models that count as trained on {LENGTH} "
-        "tokens and have as many learned positions.",
+        f"{counted(OPTIONS.items, 'item')} of a task,",
+        f"{DOCUMENTS} documents of a capture, models that count as trained on {LENGTH} tokens and have as many learned "
+        "positions.",
         "`geometry` is the capture and the analysis of heads, as `capture` and `heads` do it.",
         "",
         "| type | " + " | ".join(name.replace("_", "<br>") for name in NAMES) + " |",
@@ -315,11 +319,7 @@ def page(found: Sequence[Cell]) -> str:
 
 def _said(cell: Cell) -> str:
     """A reason without the names of classes and layers, which differ by architecture; empty where it runs."""
-    text = re.sub(
-        r"\b[A-Z]\w*(Attention|MLA|DecoderLayer|Block|Layer|RotaryEmbedding|ForCausalLM|Model)\w*",
-        "a class",
-        cell.reason,
-    )
+    text = CLASS.sub("a class", cell.reason)
     text = re.sub(r"\b(of|in) layer \d+\b", r"\1 a layer", text)
     return re.sub(r"\blayers? \d+(, \d+)*\b", "layers", text).replace("|", "/")
 

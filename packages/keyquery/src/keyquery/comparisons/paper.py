@@ -1,4 +1,4 @@
-"""A comparison as a paper of its own: the measurements, and files that compute, show and tell what follows from them."""
+"""A comparison as a paper of its own: measurements, and files that compute, show and tell what follows from them."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ STEPS = {
     "tables": ("\nfrom boundpaper.tables import Table", "table", "Table", "Show every test", "table()"),
     "figures": ("\nfrom boundpaper.figures import Figure", "figure", "Figure", "Draw the differences", "figure()"),
 }
-RESOURCE = """- name: comparison
+NUMBER = "type: number, unit: null"
+RESOURCE = f"""- name: comparison
   path: results/comparison.csv
   kind: result
   description: Models held against a reference, one row a test; all tests are one family.
-  fields: [{experiment*: Which experiment}, {quantity*: What is compared}, {values_in~: Unit of its values},
-    {reference!: The model that others are held against}, {model*: The model that is held against it},
-    {reference_mean!: Mean of the reference, type: number, unit: null}, {model_mean!: Mean of the model, type: number, unit: null},
-    {comparison!: The two and the quantity}, {test!: Method}, {unit!: What is counted}, {n!: Number of units, type: integer, unit: "1"},
-    {estimate~: Model less reference, type: number, unit: null}, {ci_low~: Lower end of its interval, type: number, unit: null},
-    {ci_high~: Upper end of its interval, type: number, unit: null}, {statistic~: Test statistic, type: number, unit: null},
-    {df~: Degrees of freedom, type: number, unit: null}, {p_value~: Two-sided p, type: number, unit: null},
-    {p_adjusted~: p after the correction, type: number, unit: null}, {adjustment~: Correction and family},
-    {effect_name~: Which effect size}, {effect~: Effect size, type: number, unit: null},
-    {effect_ci_low~: Lower end of its interval, type: number, unit: null},
-    {effect_ci_high~: Upper end of its interval, type: number, unit: null},
-    {note~: "Method, guards that fired, reasons of empty fields"}]
+  fields: [{{experiment*: Which experiment}}, {{quantity*: What is compared}}, {{values_in~: Unit of its values}},
+    {{reference!: The model that others are held against}}, {{model*: The model that is held against it}},
+    {{reference_mean!: Mean of the reference, {NUMBER}}}, {{model_mean!: Mean of the model, {NUMBER}}},
+    {{comparison!: The two and the quantity}}, {{test!: Method}}, {{unit!: What is counted}},
+    {{n!: Number of units, type: integer, unit: "1"}}, {{estimate~: Model less reference, {NUMBER}}},
+    {{ci_low~: Lower end of its interval, {NUMBER}}}, {{ci_high~: Upper end of its interval, {NUMBER}}},
+    {{statistic~: Test statistic, {NUMBER}}}, {{df~: Degrees of freedom, {NUMBER}}},
+    {{p_value~: Two-sided p, {NUMBER}}}, {{p_adjusted~: p after the correction, {NUMBER}}},
+    {{adjustment~: Correction and family}}, {{effect_name~: Which effect size}}, {{effect~: Effect size, {NUMBER}}},
+    {{effect_ci_low~: Lower end of its interval, {NUMBER}}}, {{effect_ci_high~: Upper end of its interval, {NUMBER}}},
+    {{note~: "Method, guards that fired, reasons of empty fields"}}]
 """
 DOCUMENT = r"""\documentclass[11pt,a4paper,DIV=11,captions=tableheading,numbers=noenddot]{scrreprt}
 << preamble >>
@@ -70,18 +70,22 @@ CHAPTER = r"""\chapter{What differs}\label{ch:comparison}
 
 <% set tests = use('comparison') %>
 Do these models differ in what was measured of them? The reference is \texttt{<< REFERENCE >>}.
-Each was asked the same: texts, items and settings agree by the manifests beside the measurements, and nothing is compared where they do not.
+Each was asked the same: texts, items and settings agree by the manifests beside the measurements, and nothing is
+compared where they do not.
 
 \section{What was found}
 
-A difference is model less reference, with its interval; \cref{tab:comparison} has all of them, and \cref{fig:comparison} those whose size has an interval.
+A difference is model less reference, with its interval; \cref{tab:comparison} has all of them, and
+\cref{fig:comparison} those whose size has an interval.
 
 ITEMS
 
 \section{How sure this is}
 
-All tests are one declared family, and Holm's correction is over the whole of it: an item says \emph{after correction} where its corrected $p$ is below the usual bound, and \emph{may be chance} where it is not.
-The tests speak of further texts, items or heads for these very networks. Of other trainings of the same recipe they say nothing: for these, several seeds have to be measured.
+All tests are one declared family, and Holm's correction is over the whole of it: a line says \emph{after correction}
+where its corrected $p$ is below the usual bound, and \emph{may be chance} where it is not.
+The tests speak of further texts, items or heads for these very networks. Of other trainings of the same recipe they
+say nothing: for these, several seeds have to be measured.
 
 << table('comparison') >>
 
@@ -177,11 +181,12 @@ def _item(each: Tested, several: bool) -> str:
     """A line of the chapter about one test; every number and name in it is a cell of the result."""
     unit = f" (<< {_cell(each, 'values_in')} >>)" if each.quantity.unit else ""
     of = f"of \\texttt{{<< {_cell(each, 'model')} >>}} " if several else ""
-    means = f"<< {_cell(each, 'model_mean')} | significant(3) >> against << {_cell(each, 'reference_mean')} | significant(3) >>"
+    model, reference = (f"<< {_cell(each, name)} | significant(3) >>" for name in ("model_mean", "reference_mean"))
     row = f"tests({_where(each)})"
     verdict = f"; << 'after correction' if {row}.p_adjusted < 0.05 else 'may be chance' >>"
     return (
-        f"\\item << {_cell(each, 'quantity')} >>{unit} {of}is {means} over << {_cell(each, 'n')} >> units: "
+        f"\\item << {_cell(each, 'quantity')} >>{unit} {of}is {model} against {reference} "
+        f"over << {_cell(each, 'n')} >> units: "
         f"<< {row} | significant(3) >>{verdict if each.row.p_adjusted is not None else ''}."
     )
 

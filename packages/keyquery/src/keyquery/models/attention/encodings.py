@@ -111,7 +111,7 @@ def check(kind: str, factor: float | None) -> None:
 
 
 def of_layer(text: Any, layer: int) -> Any:
-    """A configuration as one of its layers reads it: sizes may differ by layer, and then the whole has none (Gemma 4)."""
+    """A configuration as one of its layers reads it: where sizes differ by layer, the whole has none (Gemma 4)."""
     each = getattr(text, "per_layer_config", None)
     return text if each is None else each[layer]
 

@@ -22,7 +22,8 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
     """Number of rows in the model's tables of learned positions; None for a model without a table.
 
     A table of positions is one that is looked up or cut, in a forward of a few tokens, at indices that grow by 1 from
-    token to token: it is found by its use, whatever it is called. Rows before the first token's (OPT, RoBERTa) do not count.
+    token to token: it is found by its use, whatever it is called. Rows before the first token's (OPT, RoBERTa) do not
+    count.
 
     Raises
     ------
