@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -21,7 +20,7 @@ from conftest import ROOT
 
 pytestmark = [pytest.mark.latex, pytest.mark.models]
 TINY = Path(keyquery.__file__).parent / "tiny"
-COMMAND = re.compile(r"^    boundpaper ((?:run|compare) .*MINE.*)$", re.MULTILINE)
+COMMAND = re.compile(r"^    boundpaper (run .*--model mine .*|compare mine .*)$", re.MULTILINE)
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +41,7 @@ def printed(paper: Path) -> tuple[list[str], pd.DataFrame]:
     """The pages of a comparison and its results; every estimate stands in the text as computed, and was looked up."""
     text = pages(paper / "out/chapters/comparison.pdf")
     found = pd.read_csv(paper / "artifacts/results/comparison.csv")
-    bound = {each["cells"][0]["column"] for each in json.loads((paper / "out/bound/comparison.json").read_text())}
+    bound = {each["origins"][0]["column"] for each in json.loads((paper / "out/bound/comparison.json").read_text())}
     assert {"reference_mean", "model_mean", "estimate", "n"} <= bound
     for row in found.itertuples():
         assert significant(3).show(row.estimate, "plain").replace("\N{MINUS SIGN}", "-") in " ".join(text[0].split())
@@ -52,14 +51,12 @@ def printed(paper: Path) -> tuple[list[str], pd.DataFrame]:
 
 
 def test_the_notebook_ends_in_two_pages_with_a_table_and_three_figures(tmp_path):
-    """The folder that the notebook writes is gone with its kernel, so that it is looked at from within."""
     notebook = nbformat.read(ROOT / "docs/notebooks/study.ipynb", as_version=4)
-    keep = f"import shutil; shutil.copytree(paper, {str(tmp_path / 'kept')!r})"
-    notebook.cells.append(nbformat.v4.new_code_cell(keep))
     run = nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output for cell in run.cells for output in cell.get("outputs", ())]
     pictures = [output for output in shown if "image/png" in output.get("data", {})]
-    text, found = printed(tmp_path / "kept")
+    [paper] = tmp_path.glob("study-*")
+    text, found = printed(paper)
     assert len(text) == 2
     assert len(pictures) == 2 + len(text) + 1  # figures of the paper, its pages, and the first figure where it is drawn
     whole = "\n".join(text)
@@ -70,15 +67,15 @@ def test_the_notebook_ends_in_two_pages_with_a_table_and_three_figures(tmp_path)
 def test_three_commands_lead_from_two_model_folders_to_a_comparison_on_paper(tmp_path):
     """The first installs; the others are run as the page has them, in a folder that holds the two models only."""
     folder = tmp_path / "empty"
-    for name, tiny in (("MINE", "tiny-continued"), ("ITS_TWIN", "tiny-drope")):
+    for name, tiny in (("mine", "tiny-continued"), ("twin", "tiny-drope")):
         shutil.copytree(TINY / tiny, folder / name)
+        (folder / name / "lab.json").write_text('{"language": "population", "training_length": 64}')
     commands = COMMAND.findall((ROOT / "docs/measuring.md").read_text(encoding="utf-8"))
     assert [command.split()[0] for command in commands] == ["run", "compare"]
     for command in commands:
         done = subprocess.run(
             [sys.executable, "-m", "boundpaper", *command.split()],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(str(ROOT / "packages" / p / "src") for p in ("boundpaper", "keyquery"))},
             capture_output=True,
             text=True,
         )

@@ -58,6 +58,7 @@ DOCUMENT = r"""\documentclass[11pt,a4paper,DIV=11,captions=tableheading,numbers=
 % source: << template >>
 \csname endofdump\endcsname
 \title{<< title >>}
+\setcounter{totalnumber}{9}\setcounter{topnumber}{9}\renewcommand{\topfraction}{1}\renewcommand{\textfraction}{0}
 \begin{document}
 <% for chapter in chapters %>
 \input{chapters/<< chapter >>}
@@ -159,7 +160,9 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
     items = "\n".join(
         rf"\paragraph{{{name.replace('_', ' ').capitalize()}}}\leavevmode"
         + "\n"
-        + "\n".join(("\\begin{itemize}", *lines, "\\end{itemize}"))
+        + "\n".join(
+            ("\\begin{itemize}\\setlength{\\itemsep}{0pt}\\setlength{\\parskip}{0pt}", *lines, "\\end{itemize}")
+        )
         for name, lines in parts
     )
     chapter = CHAPTER.replace("REFERENCE", _cell(found.tests[0], "reference")).replace("ITEMS", items)

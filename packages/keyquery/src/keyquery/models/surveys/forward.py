@@ -202,6 +202,9 @@ class _Watch:
         return hook
 
     def _residual(self, states: Tensor) -> dict[str, Any]:
+        if states.ndim != 2:
+            shape = tuple(states.shape)
+            raise ModelError(f"its blocks hand on several streams a token, of shape {shape}, where one is measured")
         lengths = states.norm(dim=-1)
         if self._options.entropy:
             entropy, rank = hidden_entropy(states)
