@@ -71,8 +71,11 @@ def configured(config: Any, kind: str, *, factor: float | None = None, length: i
     """A copy of a configuration with another encoding (arguments and errors of `parameters`)."""
     new = copy.deepcopy(config)
     rope = parameters(new, kind, factor=factor, length=length)
+    text = new.get_text_config()
     if rope is not None:
-        new.get_text_config().rope_parameters = rope
+        text.rope_parameters = rope
+        if getattr(of_layer(text, 0), "head_dim", 0) is None:  # Mixtral leaves it open, and scaled rotations read it
+            text.head_dim = _width(text)
     return new
 
 

@@ -63,7 +63,9 @@ def encoding(
         config: Any = module.config
         try:
             fresh: Any = type(module)(config=configured(config, kind, factor=factor, length=length))
-        except (ValueError, KeyError) as error:  # it knows its own rotation only (RecurrentGemma)
+        except ModelError:
+            raise
+        except Exception as error:  # code of any architecture runs here; RecurrentGemma's knows one rotation only
             raise ModelError(f"{type(module).__name__} cannot be made for {kind}: {error}") from error
         swaps.append((module, _instead(fresh.to(_device(module)))))
     with ExitStack() as stack:
