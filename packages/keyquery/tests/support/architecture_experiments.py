@@ -208,21 +208,27 @@ def surveyed(kinds: Sequence[str], kept: Path) -> list[Cell]:
     os.chdir(tempfile.mkdtemp())  # outside of any project
     list(cells(FIRST))  # what is imported and compiled here, each process has at once
     context = multiprocessing.get_context("fork")
+    held = _held(kept)
     for kind in kinds:
-        while missing := [name for name in NAMES if (kind, name) not in _held(kept)]:
+        while missing := [name for name in NAMES if (kind, name) not in held]:
             child = context.Process(target=_append, args=(kind, missing, kept))
             child.start()
             child.join(SECONDS * (len(missing) + 1))
             if child.is_alive():
                 child.kill()
                 child.join()
-            left = [name for name in missing if (kind, name) not in _held(kept)]
+            held = _held(kept)
+            left = [name for name in missing if (kind, name) not in held]
             if left:
-                died = f"the process ended ({signal.Signals(-child.exitcode).name})" if child.exitcode else "no answer"
+                died = (
+                    f"the process ended ({signal.Signals(-child.exitcode).name})"
+                    if (child.exitcode or 0) < 0
+                    else "no answer"
+                )
+                held[kind, left[0]] = Cell(kind, left[0], FAILED, died)
                 with kept.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(asdict(Cell(kind, left[0], FAILED, died))) + "\n")
-        print(kind, dict(Counter(_held(kept)[kind, name].outcome for name in NAMES)), file=sys.stderr, flush=True)
-    held = _held(kept)
+                    stream.write(json.dumps(asdict(held[kind, left[0]])) + "\n")
+            print(kind, dict(Counter(held[kind, name].outcome for name in missing if (kind, name) in held)), flush=True)
     return [held[kind, name] for kind in kinds for name in NAMES]
 
 
