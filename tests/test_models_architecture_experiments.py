@@ -41,10 +41,12 @@ def test_the_cells_of_an_architecture(kind, monkeypatch, tmp_path):
 
 
 @same
-def test_every_architecture_has_a_cell_an_experiment():
-    assert [(cell.type, cell.experiment) for cell in CELLS] == [
-        (kind, name) for kind in architectures.types() for name in table.NAMES
-    ]
+def test_every_architecture_has_a_cell_an_experiment_or_is_named_as_not_yet_run():
+    held = {cell.type for cell in CELLS}
+    ran = [kind for kind in architectures.types() if kind in held]
+    assert [(cell.type, cell.experiment) for cell in CELLS] == [(kind, name) for kind in ran for name in table.NAMES]
+    later = PAGE.read_text(encoding="utf-8").partition("## Not yet run")[2]
+    assert [kind for kind in architectures.types() if kind not in held and f"`{kind}`" not in later] == []
 
 
 def test_a_cell_runs_or_is_refused_with_a_reason():

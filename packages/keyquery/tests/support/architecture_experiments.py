@@ -320,6 +320,13 @@ def page(found: Sequence[Cell]) -> str:
         ", ".join(f"`{kind}`" for kind in absent) + ": [Architectures](architectures.md) says why.",
         "",
     ]
+    if later := [kind for kind in architectures.types() if kind not in by_type]:
+        lines += [
+            "## Not yet run",
+            "",
+            ", ".join(f"`{kind}`" for kind in later) + ": the command goes on with them.",
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -327,7 +334,7 @@ def _said(cell: Cell) -> str:
     """A reason without the names of classes and layers, which differ by architecture; empty where it runs."""
     text = CLASS.sub("a class", cell.reason)
     text = re.sub(r"\b(of|in) layer \d+\b", r"\1 a layer", text)
-    return re.sub(r"\blayers? \d+(, \d+)*\b", "layers", text).replace("|", "/")
+    return re.sub(r"\blayers? \d+(, \d+)*\b", "layers", text).replace("|", "/").replace("<", "&lt;")
 
 
 if __name__ == "__main__":
