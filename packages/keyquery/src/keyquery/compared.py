@@ -78,12 +78,14 @@ def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
         When a frame does not say what made it, was changed, or is of another model than the first.
     """
     from keyquery.comparisons.measured import OF_HEADS, Measured
+    from keyquery.measure.measurements import save
     from keyquery.measure.units import plain, tidy
     from keyquery.saved import KEY, Made
 
     tables: dict[str, pd.DataFrame] = {}
     manifests: dict[str, Mapping[str, Any]] = {}
     names: list[str] = []
+    origins: dict[str, Made] = {}
     for frame in frames:
         known = frame.attrs.get(KEY)
         if not isinstance(known, Made) or not frame.equals(known.tables[known.shown]):
@@ -94,8 +96,14 @@ def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
         shown = {name: table for name, table in known.tables.items() if name in (OF_HEADS, known.shown)}
         tables |= {name: tidy(name, plain(table.to_csv(index=False))) for name, table in shown.items()}
         manifests |= dict.fromkeys(shown, known.manifest)
+        origins |= dict.fromkeys(shown, known)
     if not names:
         raise DataError("a model without rows; give what run() or analyse() returned, or the name of measurements")
     if len(set(names)) > 1:
         raise DataError(f"rows of {names[0]} and {names[1]} given as one model; give a list of rows for each")
-    return Measured(names[0], tables, manifests)
+
+    def copy(paper: Path, chosen: Sequence[str]) -> None:
+        for each in chosen:
+            save(paper, {each: origins[each].tables[each]}, names[0], origins[each].manifest)
+
+    return Measured(names[0], tables, manifests, copy)

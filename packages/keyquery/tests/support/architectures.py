@@ -71,9 +71,11 @@ SIZES: dict[str, Any] = {
     **dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 16),
     **{"mamba_d_ssm": 128, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "laurel_rank": 8},
 }
+BY_WINDOW = ("gemma3", "gemma3_text", "ministral")  # whose first layer that sees everything comes late
 # Further settings of a type, where the sizes above do not go together
 OWN: dict[str, dict[str, Any]] = {
     "bamba": {"attn_layer_indices": [1, 3]},
+    **{name: {"layer_types": ["sliding_attention", "full_attention"] * 2} for name in BY_WINDOW},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
     "granitemoehybrid": {"layer_types": ["mamba", "attention", "mamba", "attention"]},
     "gpt_neo": {"attention_types": [[["global", "local"], 2]]},
@@ -148,8 +150,8 @@ def _sized(default: Any, more: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def built(kind: str) -> PreTrainedModel:
-    """A small model of a type with random weights, the same each time.
+def built(kind: str, **settings: Any) -> PreTrainedModel:
+    """A small model of a type with random weights, the same each time; `settings` go before those of `SIZES`.
 
     Raises
     ------
@@ -160,7 +162,7 @@ def built(kind: str) -> PreTrainedModel:
     first: Exception | None = None
     for more in TRIES:
         try:
-            config = small(kind, **more)
+            config = small(kind, **settings, **more)
             with torch.device("meta"):
                 size = sum(each.numel() for each in transformers.AutoModelForCausalLM.from_config(config).parameters())
             if size > MOST:

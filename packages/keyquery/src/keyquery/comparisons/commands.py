@@ -30,6 +30,11 @@ from keyquery.measure.choices import BY
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write a report to: table, figure and numbers.",
 )
+@click.option(
+    "--paper",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of a new paper on the comparison, and its PDF.",
+)
 @click.option("--json", "machine", is_flag=True, help="Print the tests as JSON.")
 @click.pass_obj
 def compare(
@@ -41,6 +46,7 @@ def compare(
     metrics: tuple[str, ...],
     folder: Path | None,
     report: Path | None,
+    paper: Path | None,
     machine: bool,
 ) -> None:
     """Compare measured models with the first: paired, tested exactly, corrected as one family."""
@@ -54,6 +60,8 @@ def compare(
     click.echo(found.to_json() if machine else str(found))
     for path in found.report(report) if report else ():
         click.echo(str(path), err=machine)
+    if paper:
+        click.echo(str(found.paper(paper)), err=machine)
 
 
 @click.command()

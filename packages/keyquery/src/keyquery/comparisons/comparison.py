@@ -30,6 +30,7 @@ TESTS = {
     "mcnemar_exact": "McNemar's exact test of the same items",
     "welch_t": "Welch's t of two groups of heads, which are not paired",
 }
+EFFECTS = {"d_z": "$d_z$", "d": "$d$", "odds_ratio": "odds ratio"}
 FAMILY = "this comparison"
 TOLD_GUARDS = (guards.DEPENDENT_UNITS, guards.MIXED_PROTOCOL)
 """Guards that are told under the table; the others stand in the notes of their rows."""
@@ -49,6 +50,12 @@ class Comparison:
         One a quantity and model, with Holm's p over all of them.
     told : tuple of str
         What was left out, and why.
+    measured : tuple of Measured
+        The measurements that were compared.
+    by : str or None
+        What was asked to be paired.
+    metrics : tuple of str
+        What was asked to be tested in place of what is by itself.
 
     Examples
     --------
@@ -62,6 +69,14 @@ class Comparison:
     models: tuple[str, ...]
     tests: tuple[Tested, ...]
     told: tuple[str, ...] = ()
+    measured: tuple[Measured, ...] = ()
+    by: str | None = None
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """The experiments that have a test."""
+        return tuple(dict.fromkeys(each.row.study for each in self.tests))
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -126,7 +141,10 @@ class Comparison:
         rows["shown"] = [
             f"{name} ({unit})" if unit else name for name, unit in zip(rows["quantity"], rows["values_in"], strict=True)
         ]
-        rows["effect_name"] = rows["effect_name"].str.replace("odds_ratio", "odds ratio")
+        effects = rows["effect_name"] = rows["effect_name"].map(EFFECTS)
+        same = (
+            effects.iloc[0] if effects.nunique() == 1 else ""
+        )  # what is the same in every row is said in the head or the notes
         several = [Column("model", "Model", repeat=False)] * (len(self.models) > 2)
         return Table(
             rows=rows,
@@ -136,12 +154,11 @@ class Comparison:
                 Column("reference_mean", self.models[0], significant(3)),
                 Column("model_mean", self.models[1] if len(self.models) == 2 else "Its mean", significant(3)),
                 Column("estimate", "Difference", significant(3), ci=("ci_low", "ci_high")),
-                Column("effect", "Effect", significant(3)),
-                Column("effect_name", "Measure"),
+                Column("effect", same or "Effect", significant(3)),
+                *[Column("effect_name", "Measure")] * (not same),
                 Column("p_value", "$p$", pvalue()),
                 Column("p_adjusted", "Holm", pvalue()),
-                Column("n", "n"),
-                Column("unit", "Unit"),
+                *[Column("n", "n"), Column("unit", "Unit")] * (len(rows[["n", "unit"]].drop_duplicates()) > 1),
             ],
             groups="experiment",
             reason="note",
@@ -240,6 +257,30 @@ class Comparison:
         write(home / f"{NAME}.md", page.encode())
         return [home / f"{NAME}.md", *written, *pictures]
 
+    def paper(self, folder: str | Path, title: str = "") -> Path:
+        """Write a new paper of this comparison, its numbers bound to the measurements; return its PDF of two pages.
+
+        The paper holds the measurements, a study, a table, a figure and a chapter, ten lines each, to be changed and
+        built again by `boundpaper chapter comparison` there.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Of the paper; must not exist, or be empty, and lie in no other paper.
+        title : str
+            Of the paper; the models' names when empty.
+
+        Raises
+        ------
+        SpecError
+            When there is something in the folder, or it lies inside another paper.
+        ThesisError
+            When the chapter cannot be made, such as without LaTeX; the paper's files are kept then.
+        """
+        from keyquery.comparisons.paper import write_paper
+
+        return write_paper(self, Path(folder), title or f"{' and '.join(self.models[1:])} against {self.models[0]}")
+
     def _pictures(self, home: Path) -> tuple[list[Path], str]:
         """The files of the figure, and what is said where there is none, or only its LaTeX."""
         try:
@@ -301,7 +342,7 @@ def compared(
     told += [f"left out: {error}" for error in refused]
     order = [*HEADLINES, *chosen]
     made = sorted(corrected(tests, FAMILY), key=lambda each: order.index(each.row.study))
-    return Comparison(names, tuple(made), (*told, *out_of_reach(made)))
+    return Comparison(names, tuple(made), (*told, *out_of_reach(made)), tuple(models), by, tuple(metrics))
 
 
 def _ends(each: Tested) -> tuple[float, float, float] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,14 @@ class Measured:
         Tidy rows by experiment, see `keyquery.measure.units.tidy`.
     manifests : mapping of str to mapping
         What made each.
+    copy : callable
+        Writes the measurements of these experiments into the paper in this folder.
     """
 
     name: str
     tables: Mapping[str, pd.DataFrame]
     manifests: Mapping[str, Mapping[str, Any]]
+    copy: Callable[[Path, Sequence[str]], None]
 
     def __post_init__(self) -> None:
         for experiment in self.tables:
@@ -88,7 +92,15 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
         table = plain(words(path))
         if experiment == OF_HEADS or is_tidy(table):
             tables[experiment] = tidy(experiment, table)
-    return Measured(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables})
+
+    def copy(paper: Path, chosen: Sequence[str]) -> None:
+        for path in (paths[each] for each in chosen):
+            target = paper / path.relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            for file in (path, path.with_suffix(".json")):
+                shutil.copyfile(file, target.with_name(file.name))
+
+    return Measured(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables}, copy)
 
 
 def common(models: Sequence[Measured], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:

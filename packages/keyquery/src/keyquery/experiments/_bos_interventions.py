@@ -49,7 +49,7 @@ class Layers:
     best : int
         The layer whose MLP, ablated at position 0, raises the nats most.
     peaks : tuple of float
-        By layer, the largest ratio after any layer when its MLP is ablated at position 0.
+        By layer with attention, the largest ratio after any layer when its MLP is ablated at position 0.
     no_match : str
         Why no layer matches.
     """
@@ -96,23 +96,29 @@ def ratios(subject: Subject, texts: Sequence[Text], interventions: Sequence[Inte
     return np.asarray(np.mean(by_text, axis=0))
 
 
+def layers_of(subject: Subject) -> list[int]:
+    """The layers with attention, to which those of `ratios` belong."""
+    return [block.layer for block in blocks(subject.model)]
+
+
 def choose(subject: Subject, texts: Sequence[Text]) -> Layers:
     """Find the layers on texts that are not evaluated on."""
+    places = layers_of(subject)
     usual = ratios(subject, texts)
     peak = float(usual.max())
-    sweep = [bos_mlp(layer, "sweep") for layer in range(subject.layers)]
+    sweep = [bos_mlp(layer, "sweep") for layer in places]
     peaks = tuple(float(ratios(subject, texts, each.interventions).max()) for each in sweep)
     nats = [sum(loss.nats for loss in losses(subject, texts, each)) for each in sweep]
-    best = int(np.argmax(nats))
+    best = places[int(np.argmax(nats))]
     if peak <= SPIKE:
         reason = f"no spike: the beginning token's norm is at most {peak:.3g} times the later tokens'"
         return Layers(peak, None, None, best, peaks, reason)
-    spike = int(np.argmax(usual > SPIKE))
-    matching = int(np.argmin(peaks))
-    if peaks[matching] > peak * (1 - LOWERED):
+    spike = places[int(np.argmax(usual > SPIKE))]
+    lowest = int(np.argmin(peaks))
+    if peaks[lowest] > peak * (1 - LOWERED):
         reason = "no layer's MLP writes the spike: no ablation lowers it by a tenth"
         return Layers(peak, spike, None, best, peaks, reason)
-    return Layers(peak, spike, matching, best, peaks)
+    return Layers(peak, spike, places[lowest], best, peaks)
 
 
 def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
@@ -148,7 +154,7 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
             rows += effect_rows(subject, texts, options, condition, layer=layer)
     few = dataclasses.replace(options, items=min(options.items, swept_items))
     rows += effect_rows(subject, texts, few, Condition("sweep_baseline"))
-    for layer, peak in enumerate(layers.peaks):
+    for layer, peak in zip(layers_of(subject), layers.peaks, strict=True):
         subject.tell(f"sinks: MLP at the beginning token, layer {layer} of {subject.layers - 1}")
         rows.append(row("bos_peak", peak, len(chosen), condition="sweep_bos_mlp", layer=layer))
         rows += effect_rows(subject, texts, few, bos_mlp(layer, "sweep_bos_mlp"), layer=layer)
@@ -169,7 +175,7 @@ def value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_I
         return rows + [each for name in names for each in absent_rows(subject, name, never)]
     above = ratios(subject, chosen) > SPIKE
     if above.any():
-        spike = int(np.argmax(above))
+        spike = layers_of(subject)[int(np.argmax(above))]
         condition = bos_value(spike, "bos_value_spike")
         rows += effect_rows(subject, texts, options, condition, layer=spike)
     else:
@@ -181,7 +187,7 @@ def value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_I
     rows += effect_rows(subject, texts, options, bos_value(None, "bos_value_all"))
     few = dataclasses.replace(options, items=min(options.items, swept_items))
     rows += effect_rows(subject, texts, few, Condition("sweep_baseline"))
-    for layer in range(subject.layers):
+    for layer in layers_of(subject):
         subject.tell(f"bos_value: values of the beginning token, layer {layer} of {subject.layers - 1}")
         rows += effect_rows(subject, texts, few, bos_value(layer, "sweep_bos_value"), layer=layer)
     return rows

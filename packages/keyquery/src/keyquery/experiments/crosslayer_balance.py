@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from boundpaper.errors import ModelError
 from keyquery.experiments.layer_content import contributions, why_missing
 from keyquery.measure.over_texts import over_texts, per_text, together
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
 from keyquery.measure.surveys import surveys as surveyed
+from keyquery.models.anatomy import hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
 KINDS = ("all", "content")
@@ -58,5 +60,7 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Balance of attention and MLP over a subject's texts."""
+    """Balance of attention and MLP over a subject's texts; ModelError in the words of `layer_content.measure`."""
+    if lacking := hidden(subject.model, "mlp"):
+        raise ModelError(lacking)
     return rows(surveyed(subject, options))

@@ -9,6 +9,7 @@ from keyquery.measure.evaluation import Condition
 from keyquery.measure.rows import Row
 from keyquery.measure.scores import absent_rows, effect_rows
 from keyquery.measure.subject import Options, Subject
+from keyquery.models.anatomy import blocks
 from keyquery.models.interventions import Intervention
 
 SETTINGS: dict[str, Any] = {
@@ -69,4 +70,6 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
 def _reason(subject: Subject, part: str, layer: int) -> str:
     if layer >= subject.layers:
         return f"the model has {subject.layers} layer{'s' * (subject.layers > 1)}, none of number {layer}"
+    if layer not in (whole := [block.layer for block in blocks(subject.model)]):
+        return f"layer {layer} has no attention of its own; layers {', '.join(map(str, whole))} have"
     return NO_BOS if part == "both_bos" and not subject.has_bos else ""

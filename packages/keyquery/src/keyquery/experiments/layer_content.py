@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundpaper.errors import ModelError
 from keyquery.measure.over_texts import over_texts, per_text, together
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
 from keyquery.measure.surveys import surveys as surveyed
+from keyquery.models.anatomy import hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
 UNEXPLAINED = 0.02  # above what rounding to bfloat16 leaves of a sum
@@ -84,5 +86,7 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Content of layers over a subject's texts."""
+    """Content of layers over a subject's texts; ModelError where a block's MLP is not told from what else it adds."""
+    if lacking := hidden(subject.model, "mlp"):
+        raise ModelError(lacking)
     return rows(surveyed(subject, options))

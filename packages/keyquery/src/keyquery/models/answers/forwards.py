@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
+from keyquery.models.architecture import describe_failures
 from keyquery.models.attention.calls import positions_of
 
 if TYPE_CHECKING:
@@ -43,14 +44,15 @@ def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any
         places = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)
     else:
         places = positions_of(mask)[:, -tokens.shape[1] :]
-    logits: Tensor = model(
-        input_ids=tokens,
-        attention_mask=mask,
-        position_ids=places,
-        past_key_values=cache,
-        use_cache=True,
-        logits_to_keep=keep,
-    ).logits
+    with describe_failures(model, tokens.shape[1]):  # an architecture may take a cache of its own only
+        logits: Tensor = model(
+            input_ids=tokens,
+            attention_mask=mask,
+            position_ids=places,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=keep,
+        ).logits
     return logits[:, -keep:]
 
 

@@ -71,7 +71,8 @@ def _logits(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
     head, states = model.get_output_embeddings(), kept[-1]
     # soft-capping bends small logits by less than rounding does, so it is asked for by name
     capped = getattr(model.config.get_text_config(), "final_logit_softcapping", None) is not None
-    if not capped and torch.allclose(head(states[:, -1]), last, rtol=1e-2, atol=1e-3):
+    fits = states.shape[-1] == model.get_input_embeddings().weight.shape[-1]  # some decoders give logits (Llama 4)
+    if fits and not capped and torch.allclose(head(states[:, -1]), last, rtol=1e-2, atol=1e-3):
         for start in range(0, tokens.shape[1] - 1, LOGIT_ROWS):
             yield head(states[:, start : min(start + LOGIT_ROWS, tokens.shape[1] - 1)])
         return

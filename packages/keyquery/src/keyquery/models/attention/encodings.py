@@ -71,8 +71,11 @@ def configured(config: Any, kind: str, *, factor: float | None = None, length: i
     """A copy of a configuration with another encoding (arguments and errors of `parameters`)."""
     new = copy.deepcopy(config)
     rope = parameters(new, kind, factor=factor, length=length)
+    text = new.get_text_config()
     if rope is not None:
-        new.get_text_config().rope_parameters = rope
+        text.rope_parameters = rope
+        if getattr(of_layer(text, 0), "head_dim", 0) is None:  # Mixtral leaves it open, and scaled rotations read it
+            text.head_dim = _width(text)
     return new
 
 
@@ -110,9 +113,21 @@ def check(kind: str, factor: float | None) -> None:
         raise ModelError(f"position encoding {kind} needs a factor above 1, as 4 for four times the context")
 
 
+def of_layer(text: Any, layer: int) -> Any:
+    """A configuration as one of its layers reads it: where sizes differ by layer, the whole has none (Gemma 4)."""
+    each = getattr(text, "per_layer_config", None)
+    return text if each is None else each[layer]
+
+
 def _width(text: Any) -> int:
-    """Dimensions of a head."""
-    return int(getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads)
+    """Dimensions of a head; ModelError where they differ by layer."""
+    layers = [of_layer(text, layer) for layer in range(text.num_hidden_layers)]
+    widths = {int(getattr(each, "head_dim", None) or each.hidden_size // each.num_attention_heads) for each in layers}
+    if len(widths) > 1:
+        raise ModelError(
+            f"heads of its layers have {' and '.join(map(str, sorted(widths)))} dimensions, not one number"
+        )
+    return widths.pop()
 
 
 def _changed(

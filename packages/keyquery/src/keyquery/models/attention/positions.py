@@ -61,7 +61,12 @@ def encoding(
             swaps.append((module, _identity))
             continue
         config: Any = module.config
-        fresh: Any = type(module)(config=configured(config, kind, factor=factor, length=length))
+        try:
+            fresh: Any = type(module)(config=configured(config, kind, factor=factor, length=length))
+        except ModelError:
+            raise
+        except Exception as error:  # code of any architecture runs here; RecurrentGemma's knows one rotation only
+            raise ModelError(f"{type(module).__name__} cannot be made for {kind}: {error}") from error
         swaps.append((module, _instead(fresh.to(_device(module)))))
     with ExitStack() as stack:
         for module, hook in swaps:

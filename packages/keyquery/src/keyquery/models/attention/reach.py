@@ -21,8 +21,9 @@ _rows: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # models with a table 
 def rows_of_positions(model: PreTrainedModel) -> int | None:
     """Number of rows in the model's tables of learned positions; None for a model without a table.
 
-    A table of positions is one that is looked up, in a forward of a few tokens, at indices that grow by 1 from token to
-    token: it is found by its use, whatever it is called. Rows before the first token's (OPT, RoBERTa) do not count.
+    A table of positions is one that is looked up or cut, in a forward of a few tokens, at indices that grow by 1 from
+    token to token: it is found by its use, whatever it is called. Rows before the first token's (OPT, RoBERTa) do not
+    count.
 
     Raises
     ------
@@ -37,9 +38,16 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
         """Records every table that is looked up."""
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if function is embed:
-                given = dict(zip(("input", "weight"), args, strict=False)) | (kwargs or {})
+            cut = function is torch.Tensor.__getitem__ and isinstance(args[0], torch.nn.Parameter) and args[0].ndim == 2
+            if function is embed or cut:
+                given = dict(zip(("weight", "input") if cut else ("input", "weight"), args, strict=False)) | (
+                    kwargs or {}
+                )
                 places, table = given["input"], given["weight"]
+                if isinstance(places, slice):  # Whisper takes rows out of its table
+                    places = torch.arange(*places.indices(table.shape[0]))
+                elif not isinstance(places, torch.Tensor):
+                    return function(*args, **(kwargs or {}))
                 if places.ndim and places.shape[-1] == PROBE_TOKENS and bool((places.diff(dim=-1) == 1).all()):
                     rows.append(int(table.shape[0]) - int(places.min()))
             return function(*args, **(kwargs or {}))

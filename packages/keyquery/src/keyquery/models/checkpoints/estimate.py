@@ -13,6 +13,7 @@ from typing import Any
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import Layer
+from keyquery.models.attention.encodings import of_layer
 from keyquery.models.checkpoints.loading import DTYPES, ModelSource, chosen_device, configuration, factory
 from keyquery.models.checkpoints.memory import available, largest, least
 from keyquery.models.checkpoints.reasons import explained
@@ -213,16 +214,17 @@ def _quantized(numbers: int, rows: int, quantize: str, double: bool) -> int:
 
 def attention_layers(text: Any) -> tuple[Layer, ...]:
     """Attention layers as a configuration says them."""
-    heads = getattr(text, "num_attention_heads", None)
-    if not heads:
-        return ()  # of a model without attention no cache of keys grows
-    keys = getattr(text, "num_key_value_heads", None) or heads
-    width = getattr(text, "head_dim", None) or text.hidden_size // heads
     types = getattr(text, "layer_types", None)
     crossing = set(getattr(text, "cross_attention_layers", None) or ())
     window = getattr(text, "sliding_window", None)
     layers = []
     for index in range(text.num_hidden_layers):
+        own = of_layer(text, index)
+        heads = getattr(own, "num_attention_heads", None)
+        if not heads:
+            return ()  # of a model without attention no cache of keys grows
+        keys = getattr(own, "num_key_value_heads", None) or heads
+        width = getattr(own, "head_dim", None) or own.hidden_size // heads
         local = window is not None and (types is None or "sliding" in types[index])
         kind: Any = "cross" if index in crossing else "sliding" if local else "full"
         layers.append(Layer(index, kind, heads, keys, width, width**-0.5, window if local else None))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boundpaper.errors import DataError
+from boundpaper.errors import DataError, ModelError
 from keyquery.models.architecture import run
-from keyquery.models.attention.calls import Call, recording
+from keyquery.models.attention.calls import Call, recording, unsupported
 from keyquery.models.attention.projections import projecting
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["
         stack.enter_context(recording(model, see))
         for text in texts:
             run(model, text)
+    if not sums:
+        raise ModelError(unsupported(model))
     gathered: dict[str, dict[str, dict[int, Any]]] = {
         kind: {side: {} for side in SIDES} for kind in ("norms", "spreads")
     }

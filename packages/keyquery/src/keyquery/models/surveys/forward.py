@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.anatomy import Block, blocks
+from keyquery.models.anatomy import Block, blocks, hidden
 from keyquery.models.architecture import run
 from keyquery.models.attention.calls import Call, recording
 from keyquery.models.attention.projections import Projections, projecting
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 PER_HEAD = ("first", "first_later", "local", "self", "entropy", "entropy_share", "top_first", "top_changes")
+UNKNOWN = {
+    name: np.full(3, np.nan) for name in ("attention_norm", "mlp_norm", "share", "cosine_attention", "cosine_mlp")
+}
+UNKNOWN |= {"unexplained": np.asarray(np.nan)}  # of blocks whose MLP is not told from what else they add
 PER_LAYER = ("null", "null_later", "pairs", "pairs_content", "decay", "decay_content")
 AFTER = (  # norms between a part and the residual stream, where an architecture has them
     ("post_attention_layernorm", "post_feedforward_layernorm"),
@@ -81,7 +85,7 @@ def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT
     if tokens.ndim != 2 or tokens.shape[0] != 1 or tokens.shape[1] < 2:
         raise ModelError(f"a survey takes one text of two tokens or more, not token ids of shape {tuple(tokens.shape)}")
     parts = blocks(model)
-    watch = _Watch(parts, options)
+    watch = _Watch(parts, options, whole=not hidden(model, "mlp"))
     with ExitStack() as stack:
         if options.where == "pre":
             watch.projections = stack.enter_context(projecting(model, tokens.shape[1]))
@@ -119,7 +123,8 @@ def _stacked(each: Sequence[Any], name: str) -> NDArray[Any]:
 class _Watch:
     """What hooks and the recorder saw of a forward, reduced as soon as a layer is over."""
 
-    def __init__(self, parts: Sequence[Block], options: SurveyOptions) -> None:
+    def __init__(self, parts: Sequence[Block], options: SurveyOptions, *, whole: bool) -> None:
+        self._whole = whole  # whether each block's MLP can be told from what else it adds
         self.projections: Projections | None = None
         self.start: dict[str, NDArray[Any]] = {}
         self._options = options
@@ -148,12 +153,11 @@ class _Watch:
         row["value_content"] = _array(lengths[:, 1:].mean(dim=1))
 
     def hooks(self, block: Block) -> list[Any]:
-        """Hook one block and the two parts that add to the residual stream."""
-        attention, mlp = _written(block)
+        """Hook one block and, where they are known, the two parts that add to the residual stream."""
+        parts = zip(("attention", "mlp"), _written(block) if self._whole else (), strict=False)
         return [
             block.module.register_forward_pre_hook(self._entering(block.layer), with_kwargs=True),
-            attention.register_forward_hook(self._keeping(block.layer, "attention")),
-            mlp.register_forward_hook(self._keeping(block.layer, "mlp")),
+            *(module.register_forward_hook(self._keeping(block.layer, part)) for part, module in parts),
             block.module.register_forward_hook(self._leaving(block.layer)),
         ]
 
@@ -185,17 +189,22 @@ class _Watch:
     def _leaving(self, layer: int) -> Callable[..., None]:
         def hook(module: Module, inputs: Any, output: Any) -> None:
             after = (output[0] if isinstance(output, tuple) else output)[0].float()
+            names = ("before", "attention", "mlp") if self._whole else ("before",)
             try:
-                before, attention, mlp = (self._held.pop((layer, part)) for part in ("before", "attention", "mlp"))
+                before, *parts = (self._held.pop((layer, part)) for part in names)
             except KeyError as error:
                 raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
             if not bool(after.isfinite().all()):
                 raise NotFinite(f"layer {layer} gives infinite or undefined states")
-            self._layers[layer] |= self._residual(after) | _content(before, attention, mlp, after)
+            content = _content(before, parts[0], parts[1], after) if parts else UNKNOWN
+            self._layers[layer] |= self._residual(after) | content
 
         return hook
 
     def _residual(self, states: Tensor) -> dict[str, Any]:
+        if states.ndim != 2:
+            shape = tuple(states.shape)
+            raise ModelError(f"its blocks hand on several streams a token, of shape {shape}, where one is measured")
         lengths = states.norm(dim=-1)
         if self._options.entropy:
             entropy, rank = hidden_entropy(states)

@@ -26,8 +26,9 @@ ENTROPY_TOKENS = ("all", "content")
 class TextSurvey:
     """Measurements of one text in L layers with H query heads and K key heads of d dimensions.
 
-    NaN marks what is not defined (a zero denominator) and nothing else. Arrays with a last axis of three are means
-    over all tokens, the first one, and the content (positions from 1 on), as `TOKENS` says.
+    NaN marks what is not defined (a zero denominator, or parts of a block that cannot be told apart) and nothing else.
+    Arrays with a last axis of three are means over all tokens, the first one, and the content (positions from 1 on), as
+    `TOKENS` says.
 
     Parameters
     ----------

@@ -1,0 +1,206 @@
+"""A comparison as a paper of its own: measurements, and files that compute, show and tell what follows from them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boundpaper.errors import ThesisError
+from boundpaper.papers import new
+from boundpaper.places import VARIABLE, project
+from boundpaper.store.files import write
+from keyquery.comparisons.measured import read
+
+if TYPE_CHECKING:
+    from keyquery.comparisons.comparison import Comparison
+    from keyquery.comparisons.paired import Tested
+
+NAME = "comparison"
+STEP = '''"""{title}"""
+
+import pandas as pd
+{imports}
+from keyquery.comparisons.paper import again
+
+
+def {function}({parameters}) -> {shape}:
+    """{does}; the parameters say which measurements are read."""
+    return again({asked}).{part}
+'''
+STEPS = {
+    "analysis/studies": ("", "comparison", "pd.DataFrame", "Test the models", "frame"),
+    "tables": ("\nfrom boundpaper.tables import Table", "table", "Table", "Show every test", "table()"),
+    "figures": ("\nfrom boundpaper.figures import Figure", "figure", "Figure", "Draw the differences", "figure()"),
+}
+NUMBER = "type: number, unit: null"
+RESOURCE = f"""- name: comparison
+  path: results/comparison.csv
+  kind: result
+  description: Models held against a reference, one row a test; all tests are one family.
+  fields: [{{experiment*: Which experiment}}, {{quantity*: What is compared}}, {{values_in~: Unit of its values}},
+    {{reference!: The model that others are held against}}, {{model*: The model that is held against it}},
+    {{reference_mean!: Mean of the reference, {NUMBER}}}, {{model_mean!: Mean of the model, {NUMBER}}},
+    {{comparison!: The two and the quantity}}, {{test!: Method}}, {{unit!: What is counted}},
+    {{n!: Number of units, type: integer, unit: "1"}}, {{estimate~: Model less reference, {NUMBER}}},
+    {{ci_low~: Lower end of its interval, {NUMBER}}}, {{ci_high~: Upper end of its interval, {NUMBER}}},
+    {{statistic~: Test statistic, {NUMBER}}}, {{df~: Degrees of freedom, {NUMBER}}},
+    {{p_value~: Two-sided p, {NUMBER}}}, {{p_adjusted~: p after the correction, {NUMBER}}},
+    {{adjustment~: Correction and family}}, {{effect_name~: Which effect size}}, {{effect~: Effect size, {NUMBER}}},
+    {{effect_ci_low~: Lower end of its interval, {NUMBER}}}, {{effect_ci_high~: Upper end of its interval, {NUMBER}}},
+    {{note~: "Method, guards that fired, reasons of empty fields"}}]
+"""
+DOCUMENT = r"""\documentclass[11pt,a4paper,DIV=11,captions=tableheading,numbers=noenddot]{scrreprt}
+<< preamble >>
+% source: << template >>
+\csname endofdump\endcsname
+\title{<< title >>}
+\setcounter{totalnumber}{9}\setcounter{topnumber}{9}\renewcommand{\topfraction}{1}\renewcommand{\textfraction}{0}
+\begin{document}
+<% for chapter in chapters %>
+\input{chapters/<< chapter >>}
+<% endfor %>
+\end{document}
+"""  # two pages, with neither title page nor bibliography
+CHAPTER = r"""\chapter{What differs}\label{ch:comparison}
+
+\section{What is asked}
+
+<% set tests = use('comparison') %>
+Do these models differ in what was measured of them? The reference is \texttt{<< REFERENCE >>}.
+Each was asked the same: texts, items and settings agree by the manifests beside the measurements, and nothing is
+compared where they do not.
+
+\section{What was found}
+
+A difference is model less reference, with its interval; \cref{tab:comparison} has all of them, and
+\cref{fig:comparison} those whose size has an interval.
+
+ITEMS
+
+\section{How sure this is}
+
+All tests are one declared family, and Holm's correction is over the whole of it: a line says \emph{after correction}
+where its corrected $p$ is below the usual bound, and \emph{may be chance} where it is not.
+The tests speak of further texts, items or heads for these very networks. Of other trainings of the same recipe they
+say nothing: for these, several seeds have to be measured.
+
+<< table('comparison') >>
+
+<< figure('comparison') >>
+"""
+
+
+def again(models: Sequence[str], experiments: Sequence[str], by: str | None, metrics: Sequence[str]) -> Comparison:
+    """The comparison of models that the open paper has measurements of.
+
+    Parameters
+    ----------
+    models, experiments, by, metrics
+        As of `keyquery.compare`, the reference first.
+
+    Raises
+    ------
+    DataError
+        In the words of `keyquery.compare`.
+    """
+    from keyquery.comparisons.comparison import compared
+
+    return compared([read(project(), each, experiments) for each in models], experiments, by=by, metrics=metrics)
+
+
+def write_paper(found: Comparison, folder: Path, title: str) -> Path:
+    """Write a comparison as a new paper and return its chapter as a PDF, `out/chapters/comparison.pdf` there.
+
+    Parameters
+    ----------
+    found : Comparison
+        What `keyquery.compare` returned.
+    folder : Path
+        Of the new paper; must not exist, or be empty.
+    title : str
+        Of the paper.
+
+    Raises
+    ------
+    SpecError
+        When there is something in the folder, or it lies inside another paper.
+    ThesisError
+        When the chapter cannot be made, such as without LaTeX; the paper's files are kept then.
+    """
+    root = new(folder, title).root
+    for model in found.measured:
+        model.copy(root, found.experiments)
+    parameters = ", ".join(f"{name}: pd.DataFrame" for name in found.experiments)
+    asked = f"{found.models!r}, {found.experiments!r}, {found.by!r}, {tuple(found.metrics)!r}"
+    for room, (imports, function, shape, does, part) in STEPS.items():
+        text = STEP.format(
+            title=f"{title.replace(chr(34), '')}.",
+            imports=imports,
+            function=function,
+            parameters=parameters,
+            shape=shape,
+            does=does,
+            asked=asked,
+            part=part,
+        )
+        write(root / room / f"{NAME}.py", text.encode())
+    package, settings = root / "artifacts/datapackage.yaml", root / "paper/metadata.yaml"
+    write(package, (package.read_text(encoding="utf-8") + RESOURCE).encode())
+    write(settings, settings.read_text(encoding="utf-8").replace("[introduction]", f"[{NAME}]").encode())
+    (root / "paper/chapters/introduction.tex.j2").unlink()
+    write(root / "paper/thesis.tex.j2", DOCUMENT.encode())
+    parts = [
+        (name, [_item(each, len(found.models) > 2) for each in found.tests if each.row.study == name])
+        for name in found.experiments
+    ]
+    items = "\n".join(
+        rf"\paragraph{{{name.replace('_', ' ').capitalize()}}}\leavevmode"
+        + "\n"
+        + "\n".join(
+            ("\\begin{itemize}\\setlength{\\itemsep}{0pt}\\setlength{\\parskip}{0pt}", *lines, "\\end{itemize}")
+        )
+        for name, lines in parts
+    )
+    chapter = CHAPTER.replace("REFERENCE", _cell(found.tests[0], "reference")).replace("ITEMS", items)
+    write(root / f"paper/chapters/{NAME}.tex.j2", chapter.encode())
+    return _printed(root)
+
+
+def _where(each: Tested) -> str:
+    """The arguments of a chapter that name a test's row."""
+    cells = {"experiment": each.row.study, "quantity": each.quantity.label, "model": each.models[1]}
+    return ", ".join(f"{name}={cell!r}" for name, cell in cells.items())
+
+
+def _cell(each: Tested, column: str) -> str:
+    return f"n('{NAME}', {_where(each)}, value='{column}')"
+
+
+def _item(each: Tested, several: bool) -> str:
+    """A line of the chapter about one test; every number and name in it is a cell of the result."""
+    unit = f" (<< {_cell(each, 'values_in')} >>)" if each.quantity.unit else ""
+    of = f"of \\texttt{{<< {_cell(each, 'model')} >>}} " if several else ""
+    model, reference = (f"<< {_cell(each, name)} | significant(3) >>" for name in ("model_mean", "reference_mean"))
+    row = f"tests({_where(each)})"
+    verdict = f"; << 'after correction' if {row}.p_adjusted < 0.05 else 'may be chance' >>"
+    return (
+        f"\\item << {_cell(each, 'quantity')} >>{unit} {of}is {model} against {reference} "
+        f"over << {_cell(each, 'n')} >> units: "
+        f"<< {row} | significant(3) >>{verdict if each.row.p_adjusted is not None else ''}."
+    )
+
+
+def _printed(root: Path) -> Path:
+    """The chapter as a PDF, by the paper's own command line."""
+    command = [sys.executable, "-m", "boundpaper", "chapter", NAME]
+    environment = {**os.environ, VARIABLE: str(root)}
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, encoding="utf-8")
+    if done.returncode:
+        raise ThesisError(
+            f"{root}: the paper is written, its PDF is not: {done.stderr.strip().removeprefix('error: ')}"
+        )
+    return root / done.stdout.strip()

@@ -1,0 +1,341 @@
+"""Every experiment on a small random model of every causal architecture of transformers: what runs, what is refused.
+
+    python packages/keyquery/tests/support/architecture_experiments.py [TYPE...]
+
+Each model is saved to a folder, loaded from it as any user's is, and asked in the language of the small models.
+Finished cells are kept in `out/architectures`, so that a stopped run goes on. The whole writes
+docs/architecture-experiments.csv and .md; of types that are named, the cells are printed. A model has a process of its
+own, which a crash ends alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import multiprocessing
+import os
+import random
+import re
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import architectures
+from boundpaper.errors import DataError, ModelError, ThesisError
+from boundpaper.typeset.plural import counted
+from keyquery.experiments import geometry, head_ablation
+from keyquery.measure.choices import BY_NAME, EXPERIMENTS
+from keyquery.measure.heads import captured
+from keyquery.measure.run import experiment
+from keyquery.measure.subject import CARD, Options
+from keyquery.models import libraries
+from keyquery.opened import Model, load
+
+SECONDS = 400  # of one cell, on a machine with other work
+NAMES = (*EXPERIMENTS, *BY_NAME)
+LENGTH = 64  # tokens that the models count as trained on, and positions that they have
+OPTIONS = Options(texts=2, tokens=32, items=1)
+DOCUMENTS = 36  # of a capture: as many queries a bin, 30 of which are needed
+# Of each experiment the parts that another architecture could change, each as small as it goes
+SETTINGS: dict[str, dict[str, Any]] = {
+    **{name: {"swept_items": 0} for name in ("bos_value", "layer_ablation", "sinks")},
+    "anchoring": {"train": 24, "test": 8},
+    "context_length": {"ratios": (1.0, 2.0)},
+    "disruption": {"draws": 1, "permutations": 2, "rank_texts": 1, "selects": ("top1",), "ranked": ("top1_zero",)},
+    "knowledge": {"draws": 1},
+}
+LAYERS = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 2)
+COMMAND = "python packages/keyquery/tests/support/architecture_experiments.py"
+KEPT = Path("out/architectures/cells.jsonl")
+PAGE = Path("docs/architecture-experiments.md")
+CLASS = re.compile(r"\b[A-Z]\w*(Attention|MLA|DecoderLayer|Block|Layer|RotaryEmbedding|ForCausalLM|Model)\w*")
+RUNS, REFUSED, FAILED, NOT_BUILT = "runs", "refused", "failed", "not built"
+FIRST = "llama"
+LOADING = "loading"  # in place of an experiment, where the model cannot be loaded at all
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What became of one experiment on one architecture.
+
+    Parameters
+    ----------
+    type : str
+        The model type.
+    experiment : str
+        Its name.
+    outcome : str
+        `runs`, with numbers; `refused`, by an error of this project; `failed`, with any other: a fault to be mended;
+        or `not built`, where no small model of the type is had here.
+    reason : str
+        Why it does not run.
+    """
+
+    type: str
+    experiment: str
+    outcome: str
+    reason: str = ""
+
+
+def cells(kind: str, names: Sequence[str] = NAMES) -> Iterator[Cell]:
+    """Run experiments on a small model of a type, one after another.
+
+    Parameters
+    ----------
+    kind : str
+        A model type of transformers.
+    names : sequence of str
+        Experiments.
+    """
+    captured.DOCUMENTS = DOCUMENTS
+    head_ablation.DRAWS = 1
+    try:
+        made = _smallest(kind)
+    except ModelError as error:
+        yield from (Cell(kind, name, NOT_BUILT, _plain(kind, str(error))) for name in names)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        opened: list[Model] = []
+        loading = _tried(kind, LOADING, lambda: opened.append(_reopened(made, Path(folder) / kind)))
+        for name in names:
+            if not opened:
+                yield Cell(kind, name, loading.outcome, loading.reason)
+                continue
+            yield _tried(kind, name, lambda name=name: _run(name, opened[0], Path(folder)))  # type: ignore[misc]
+
+
+def _smallest(kind: str) -> Any:
+    """The model with two layers, or with as many as the page of architectures has where two lack a kind of layer."""
+    from keyquery.language.words import WORDS
+
+    named = ("vocab_size", "vocab_size_per_layer_input", "src_vocab_size", "tgt_vocab_size")
+    words = dict.fromkeys(named, len(WORDS))
+    try:
+        few = architectures.small(kind, **words, **LAYERS)
+        if _kinds(few) == _kinds(architectures.small(kind)):
+            return architectures.built(kind, **words, **LAYERS)
+    except Exception:  # lists of layers that do not fit two, in code of any architecture
+        pass
+    return architectures.built(kind, **words)
+
+
+def _kinds(config: Any) -> set[str]:
+    text = config.get_text_config()
+    return {str(each) for name in ("layer_types", "layers_block_type") for each in getattr(text, name, None) or ()}
+
+
+def _reopened(model: Any, folder: Path) -> Model:
+    """The model saved with the tokenizer of the small language, and loaded again."""
+    from keyquery.language.tokenizer import build
+
+    model.save_pretrained(folder)
+    build().save_pretrained(folder)
+    (folder / CARD).write_text(json.dumps({"language": "population", "training_length": LENGTH}), encoding="utf-8")
+    return load(str(folder))
+
+
+def _run(name: str, model: Model, root: Path) -> None:
+    """One experiment; DataError with the reason of its rows when none of them has a value."""
+    if name == geometry.__name__.rpartition(".")[2]:
+        geometry.write(root, model.subject, OPTIONS, replace=True)
+        return
+    rows = experiment(name).measure(model.subject, OPTIONS, **SETTINGS.get(name, {}))
+    if all(each["value"] is None for each in rows):
+        raise DataError("; ".join(sorted({str(each["reason"]) for each in rows})) or "the experiment gave no row")
+
+
+def _tried(kind: str, name: str, step: Callable[[], None]) -> Cell:
+    """What became of a step that takes SECONDS at most."""
+    try:
+        with architectures._limited(SECONDS):
+            step()
+    except architectures._TooLong as error:
+        return Cell(kind, name, FAILED, str(error))
+    except ThesisError as error:
+        return Cell(kind, name, REFUSED, _plain(kind, str(error)))
+    except Exception as error:  # code of any architecture runs here
+        traceback.print_exc()
+        place = next(
+            (f for f in reversed(traceback.extract_tb(error.__traceback__)) if "keyquery/src" in f.filename), None
+        )
+        at = f" ({Path(place.filename).name}:{place.lineno})" if place else ""
+        return Cell(kind, name, FAILED, _plain(kind, f"{type(error).__name__}: {error}{at}"))
+    return Cell(kind, name, RUNS)
+
+
+def _plain(kind: str, text: str) -> str:
+    """A reason in one line, without the names that its row has already and the folder of this run."""
+    text = re.sub(r"^(\S*/)?" + re.escape(kind) + r"[\w-]*: ", "", " ".join(text.split()))
+    text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text)
+    text = re.sub(r"\S*/tmp\S*/", "", text)
+    return re.sub(r"\b\d+\.\d+(e-?\d+)?\b", "...", text)[:400]
+
+
+def _append(kind: str, names: Sequence[str], kept: Path) -> None:
+    """Run experiments on a type and append each cell to a file."""
+    before = time.process_time()
+    for cell in cells(kind, names):
+        with kept.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({**asdict(cell), "seconds": round(time.process_time() - before, 2)}) + "\n")
+        before = time.process_time()
+
+
+def surveyed(kinds: Sequence[str], kept: Path) -> list[Cell]:
+    """The cells of types, those that a file has and, made now, those that it lacks.
+
+    Parameters
+    ----------
+    kinds : sequence of str
+        Model types.
+    kept : Path
+        The file, a cell a line; of another version of transformers none is taken.
+    """
+    kept = kept.absolute()
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    libraries.torch.set_num_threads(1)
+    os.sched_setaffinity(
+        0, {random.choice(sorted(os.sched_getaffinity(0)))}
+    )  # no experiment starts processes of its own
+    os.chdir(tempfile.mkdtemp())  # outside of any project
+    list(cells(FIRST))  # what is imported and compiled here, each process has at once
+    context = multiprocessing.get_context("fork")
+    held = _held(kept)
+    for kind in kinds:
+        while missing := [name for name in NAMES if (kind, name) not in held]:
+            child = context.Process(target=_append, args=(kind, missing, kept))
+            child.start()
+            child.join(SECONDS * (len(missing) + 1))
+            if child.is_alive():
+                child.kill()
+                child.join()
+            held = _held(kept)
+            left = [name for name in missing if (kind, name) not in held]
+            if left:
+                died = (
+                    f"the process ended ({signal.Signals(-child.exitcode).name})"
+                    if (child.exitcode or 0) < 0
+                    else "no answer"
+                )
+                held[kind, left[0]] = Cell(kind, left[0], FAILED, died)
+                with kept.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(asdict(held[kind, left[0]])) + "\n")
+            print(kind, dict(Counter(held[kind, name].outcome for name in missing if (kind, name) in held)), flush=True)
+    return [held[kind, name] for kind in kinds for name in NAMES]
+
+
+def _held(kept: Path) -> dict[tuple[str, str], Cell]:
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
+    found = (json.loads(line) for line in lines)
+    made = (Cell(**{name: value for name, value in each.items() if name != "seconds"}) for each in found)
+    return {(cell.type, cell.experiment): cell for cell in made}
+
+
+def main() -> None:
+    """Fill the table and write it, or print the cells of the types that are named."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    libraries.transformers.utils.logging.set_verbosity_error()
+    warnings.filterwarnings("ignore")
+    root = Path.cwd()
+    found = surveyed(sys.argv[1:] or architectures.types(), KEPT)
+    if sys.argv[1:]:
+        print(table(found), end="")
+        return
+    (root / PAGE).write_text(page(found), encoding="utf-8")
+    (root / PAGE.with_suffix(".csv")).write_text(table(found), encoding="utf-8")
+
+
+def table(found: Iterable[Cell]) -> str:
+    """The cells as CSV."""
+    stream = io.StringIO()
+    rows = csv.writer(stream, lineterminator="\n")
+    rows.writerow(("type", "experiment", "outcome", "reason"))
+    rows.writerows((each.type, each.experiment, each.outcome, each.reason) for each in found)
+    return stream.getvalue()
+
+
+def page(found: Sequence[Cell]) -> str:
+    """The page of the table, as Markdown: a row an architecture, a column an experiment, reasons by their numbers."""
+    by_type: dict[str, dict[str, Cell]] = {}
+    for cell in found:
+        by_type.setdefault(cell.type, {})[cell.experiment] = cell
+    whole = {kind: next(iter(row.values())) for kind, row in by_type.items() if len({*map(_said, row.values())}) == 1}
+    closed = {kind: cell for kind, cell in whole.items() if cell.outcome != RUNS}
+    shown = {kind: row for kind, row in by_type.items() if kind not in closed}
+    reasons = Counter(_said(cell) for row in shown.values() for cell in row.values() if cell.outcome != RUNS)
+    numbers = {reason: place for place, (reason, _) in enumerate(reasons.most_common(), start=1)}
+    counts = Counter(cell.outcome for row in shown.values() for cell in row.values())
+    absent = [kind for kind, cell in closed.items() if cell.outcome == NOT_BUILT]
+    lines = [
+        "# Architectures by experiments",
+        "",
+        f"Written by `{COMMAND}`; do not edit it by hand.",
+        f"`{PAGE.with_suffix('.csv').name}` beside it has every cell with its whole reason.",
+        "",
+        f"{counted(len(by_type), 'causal architecture')} of transformers {libraries.version('transformers')}, built "
+        "small with random weights, saved, loaded and asked as any model is.",
+        f"The table has {len(shown)} of them, with {counts[RUNS]} cells that run and {counts[REFUSED]} that are "
+        f"refused for {counted(len(numbers), 'reason')};",
+        f"{len(closed) - len(absent)} are refused by every experiment, and {len(absent)} were not built small here.",
+        "",
+        f"Sizes are cut to what another architecture could change: {OPTIONS.texts} texts of {OPTIONS.tokens} tokens, "
+        f"{counted(OPTIONS.items, 'item')} of a task,",
+        f"{DOCUMENTS} documents of a capture, models that count as trained on {LENGTH} tokens and have as many learned "
+        "positions.",
+        "`geometry` is the capture and the analysis of heads, as `capture` and `heads` do it.",
+        "",
+        "| type | " + " | ".join(name.replace("_", "<br>") for name in NAMES) + " |",
+        "| --- |" + " :-: |" * len(NAMES),
+        *(
+            f"| `{kind}` | "
+            + " | ".join("yes" if row[name].outcome == RUNS else str(numbers[_said(row[name])]) for name in NAMES)
+            + " |"
+            for kind, row in shown.items()
+        ),
+        "",
+        "## Reasons",
+        "",
+        "Classes and layers differ by architecture, and are named in the file beside this page.",
+        "",
+        "| number | cells | why |",
+        "| --: | --: | --- |",
+        *(f"| {numbers[reason]} | {count} | {reason} |" for reason, count in reasons.most_common()),
+        "",
+        "## Refused by every experiment",
+        "",
+        "| type | why |",
+        "| --- | --- |",
+        *(f"| `{kind}` | {_said(cell)} |" for kind, cell in closed.items() if kind not in absent),
+        "",
+        "## Not built small here",
+        "",
+        ", ".join(f"`{kind}`" for kind in absent) + ": [Architectures](architectures.md) says why.",
+        "",
+    ]
+    if later := [kind for kind in architectures.types() if kind not in by_type]:
+        lines += [
+            "## Not yet run",
+            "",
+            ", ".join(f"`{kind}`" for kind in later) + ": the command goes on with them.",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _said(cell: Cell) -> str:
+    """A reason without the names of classes and layers, which differ by architecture; empty where it runs."""
+    text = CLASS.sub("a class", cell.reason)
+    text = re.sub(r"\b(of|in) layer \d+\b", r"\1 a layer", text)
+    return re.sub(r"\blayers? \d+(, \d+)*\b", "layers", text).replace("|", "/").replace("<", "&lt;")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The table of architectures by experiments says what is so: a sample of it, made anew."""
+
+from __future__ import annotations
+
+import csv
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import architecture_experiments as table
+import architectures
+from keyquery.experiments import head_ablation
+from keyquery.measure.heads import captured
+from keyquery.models.libraries import version
+
+DOCS = Path(__file__).parents[1] / "docs"
+TABLE, PAGE = (DOCS / table.PAGE.with_suffix(suffix).name for suffix in (".csv", ".md"))
+CELLS = [table.Cell(**row) for row in csv.DictReader(TABLE.open(encoding="utf-8", newline=""))]
+BUILT = sorted({cell.type for cell in CELLS if cell.outcome != table.NOT_BUILT})
+SAMPLE = ["jamba", *random.Random(35).sample(BUILT, 2)]  # a hybrid and a draw
+same = pytest.mark.skipif(
+    f"transformers {version('transformers')}" not in PAGE.read_text(encoding="utf-8"),
+    reason="the table is of another version",
+)
+pytestmark = pytest.mark.models
+
+
+@same
+@pytest.mark.parametrize("kind", SAMPLE)
+def test_the_cells_of_an_architecture(kind, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
+    monkeypatch.setattr(captured, "DOCUMENTS", captured.DOCUMENTS)  # what the survey sets is taken back
+    monkeypatch.setattr(head_ablation, "DRAWS", head_ablation.DRAWS)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda of: {0})  # heads are analysed in this process
+    assert list(table.cells(kind)) == [cell for cell in CELLS if cell.type == kind]
+
+
+@same
+def test_every_architecture_has_a_cell_an_experiment_or_is_named_as_not_yet_run():
+    held = {cell.type for cell in CELLS}
+    ran = [kind for kind in architectures.types() if kind in held]
+    assert [(cell.type, cell.experiment) for cell in CELLS] == [(kind, name) for kind in ran for name in table.NAMES]
+    later = PAGE.read_text(encoding="utf-8").partition("## Not yet run")[2]
+    assert [kind for kind in architectures.types() if kind not in held and f"`{kind}`" not in later] == []
+
+
+def test_a_cell_runs_or_is_refused_with_a_reason():
+    assert [cell for cell in CELLS if cell.outcome not in (table.RUNS, table.REFUSED, table.NOT_BUILT)] == []
+    assert [cell for cell in CELLS if bool(cell.reason) == (cell.outcome == table.RUNS)] == []
+
+
+@same
+def test_the_page_follows_from_the_cells():
+    assert PAGE.read_text(encoding="utf-8") == table.page(CELLS)
