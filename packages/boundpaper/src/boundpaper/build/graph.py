@@ -304,7 +304,9 @@ class _Loader:
                     hint = nearest(name, [other.name for other in self.steps.values() if other.kind.name == "claim"])
                     faults.append(f"{step.file}:{line}: no claim called {name!r}; {hint}".rstrip("; "))
             else:
-                kind, wanted = (name.split("/", 1) + [""])[:2] if function == "supplement" else (function, name)
+                kind, wanted = function, name
+                if function == "supplement":
+                    kind, _, wanted = name.partition("/")
                 if kind not in ("table", "figure"):
                     faults.append(f"{step.file}:{line}: supplement({name!r}): write 'table/NAME' or 'figure/NAME'")
                 elif f"{kind}:{wanted}" not in self.steps:
