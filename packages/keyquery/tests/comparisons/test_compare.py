@@ -207,7 +207,9 @@ def test_heads_of_which_half_the_tables_are_of_another_capture_are_refused(tmp_p
         save(tmp_path, {"model_metrics": table}, "a", {"options": {}, "capture": capture})
         if context == 128:  # hashes of vectors are those of a processor
             assert list(read(tmp_path, "a").tables) == ["head_metrics"]
-    with pytest.raises(DataError, match="a: head_metrics and model_metrics are of two captures.*heads CAPTURE --name a"):
+    with pytest.raises(
+        DataError, match=r"a: head_metrics and model_metrics are of two captures.*heads CAPTURE --name a"
+    ):
         read(tmp_path, "a")
 
 
