@@ -55,7 +55,8 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
     from boundpaper.tables.spec import Column, Table
     from boundpaper.typeset.numbers import significant
 
-    rows = pd.DataFrame([asdict(each) for each in _said(frame, experiment, models)])
+    said = _said(frame, experiment, models)
+    rows = pd.DataFrame([asdict(each) for each in said])
     order = {name: place for place, name in enumerate(dict.fromkeys(rows["model"]))}
     rows["group"] = [_titled(name, unit) for name, unit in zip(rows["quantity"], rows["unit_of_values"], strict=True)]
     first = {name: place for place, name in enumerate(dict.fromkeys(rows["group"]))}
@@ -73,6 +74,7 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
         units="group",
         reason="note",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(order)} measured models, with 95 % intervals.",
+        note=_lacking(said),
     )
 
 
@@ -113,7 +115,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
         columns=min(2, len(panels)),
         legend="none",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{more}",
-        note="Lines are 95 % intervals; a model without one is not drawn.",
+        note=" ".join(("Lines are 95 % intervals; a model without one is not drawn.", *_lacking(said))),
     )
 
 
@@ -139,6 +141,17 @@ def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
                 write(path, content.encode())
             files.append(path)
     return files
+
+
+def _lacking(said: Sequence[Said]) -> list[str]:
+    """A sentence for each model that was not measured by a quantity of the others: its run ended early, for example."""
+    quantities = dict.fromkeys(each.quantity for each in said)
+    held = {(each.model, each.quantity) for each in said}
+    lacks = {
+        model: [name for name in quantities if (model, name) not in held]
+        for model in dict.fromkeys(each.model for each in said)
+    }
+    return [f"{model} was not measured by: {', '.join(names)}." for model, names in lacks.items() if names]
 
 
 def _titled(quantity: str, unit: str) -> str:

@@ -199,6 +199,20 @@ def test_a_model_measured_half_is_told_and_a_cut_table_is_refused(tmp_path: Path
         read(tmp_path, "a")
 
 
+def test_heads_of_which_half_the_tables_are_of_another_capture_are_refused(tmp_path: Path) -> None:
+    heads(tmp_path, "a", {(0, 0): [0.5], (0, 1): [0.25]})
+    table = pd.DataFrame({"metric": ["ap_overall"], "value": [0.5]})
+    for context in (128, 64):
+        capture = {"context": context, "documents": 4, "text_hash": "x", "dtype": "float32", "vectors": str(context)}
+        save(tmp_path, {"model_metrics": table}, "a", {"options": {}, "capture": capture})
+        if context == 128:  # hashes of vectors are those of a processor
+            assert list(read(tmp_path, "a").tables) == ["head_metrics"]
+    with pytest.raises(
+        DataError, match=r"a: head_metrics and model_metrics are of two captures.*heads CAPTURE --name a"
+    ):
+        read(tmp_path, "a")
+
+
 @pytest.fixture
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that is no project, with two models measured."""

@@ -38,6 +38,15 @@ def test_a_table_has_a_row_a_model_and_quantity_and_a_parameter_selects() -> Non
         measured_table(measured(one=0.1), "massive_values")
 
 
+def test_a_quantity_that_one_model_lacks_is_told_under_table_and_figure() -> None:
+    whole = measured(one=0.1, two=0.2)
+    half = whole[(whole["model"] == "one") | (whole["metric"] == "sink_score")]
+    told = "two was not measured by: heads that are sinks at 0.3."
+    assert told in measured_table(half, "sinks").note
+    assert told in measured_figure(half, "sinks").note
+    assert not measured_table(whole, "sinks").note
+
+
 def test_a_figure_draws_what_has_an_interval() -> None:
     figure = measured_figure(measured(one=0.1, two=0.2), "sinks")
     assert [panel.x.label for panel in figure.panels] == ["attention to the first token (%)"]

@@ -17,10 +17,16 @@ from boundpaper.store.measurement import FOLDER
 from boundpaper.store.paths import SUFFIXES
 from boundpaper.store.table_file import words
 from keyquery.measure.headlines import HEADLINES
-from keyquery.measure.measurements import manifest_beside
+from keyquery.measure.measurements import OF_THE_PROCESSOR, manifest_beside
 from keyquery.measure.units import is_tidy, plain, tidy
 
 OF_HEADS = "head_metrics"
+TABLES_OF_HEADS = (
+    "model_metrics",
+    OF_HEADS,
+    *("head_profile", "head_pairs", "head_competition", "head_components"),
+)
+"""What one call of `heads` writes, table by table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +95,8 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
             continue
         if fault := broken(root, path.relative_to(root).as_posix()):
             raise DataError(f"{path.relative_to(root)}: {fault}")
+        if experiment == OF_HEADS:
+            _one_capture(name, paths)
         table = plain(words(path))
         if experiment == OF_HEADS or is_tidy(table):
             tables[experiment] = tidy(experiment, table)
@@ -101,6 +109,21 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
                 shutil.copyfile(file, target.with_name(file.name))
 
     return Measured(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables}, copy)
+
+
+def _one_capture(name: str, paths: Mapping[str, Path]) -> None:
+    """Refuse tables of heads of which some are of another capture: an analysis that replaced them ended early."""
+    manifests = {each: manifest_beside(paths[each]) or {} for each in TABLES_OF_HEADS if each in paths}
+    captures = {
+        table: {key: value for key, value in each.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
+        for table, each in manifests.items()
+    }
+    others = [each for each, capture in captures.items() if capture != captures[OF_HEADS]]
+    if others:
+        raise DataError(
+            f"{name}: {OF_HEADS} and {', '.join(others)} are of two captures, as when `heads` ends early; run "
+            f"`heads CAPTURE --name {name} --replace` again"
+        )
 
 
 def common(models: Sequence[Measured], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,15 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundpaper.errors import ModelError
 from keyquery.experiments import _masks as masks
 from keyquery.experiments.layer_ablation import NO_BOS
-from keyquery.measure.evaluation import BASELINE, Condition, losses
+from keyquery.measure.evaluation import BASELINE, Condition, ask_once
 from keyquery.measure.rows import Row, row
 from keyquery.measure.scores import absent_rows, effect_rows
 from keyquery.measure.subject import Options, Subject, Text
 from keyquery.models.anatomy import blocks, hidden
-from keyquery.models.architecture import run
+from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import Intervention, applied
+from keyquery.models.undefined import undefined
 
 SETTINGS: dict[str, Any] = {
     "positions": "absolute position 0, so the prefill only",
@@ -73,12 +76,28 @@ def bos_value(layer: int | None, name: str) -> Condition:
     return Condition(name, (Intervention("v", "zero", layers=layers, positions=(0,)),))
 
 
-def ratios(subject: Subject, texts: Sequence[Text], interventions: Sequence[Intervention] = ()) -> NDArray[np.float64]:
+def ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
     """Norm at position 0 over the mean norm of later tokens after each layer, mean over texts, shape (L,).
 
-    Texts after which the later tokens have no norm count as a ratio of 0.
+    Texts after which the later tokens have no norm count as a ratio of 0. Asked once for all experiments of a run.
+    """
+    asked = {"texts": [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]}
+    found = ask_once(subject, "ratios", asked, lambda: ratios_and_nats(subject, texts)[0].tolist())
+    return np.asarray(found)
+
+
+def ratios_and_nats(
+    subject: Subject, texts: Sequence[Text], interventions: Sequence[Intervention] = ()
+) -> tuple[NDArray[np.float64], float]:
+    """Ratios as of `ratios` under interventions, and the nats of all texts, from one forward of each text.
+
+    Raises
+    ------
+    ModelError
+        When the logits overflow.
     """
     by_text: list[list[float]] = []
+    nats, places = 0.0, layers_of(subject)
 
     def after(module: Any, inputs: Any, output: Any) -> None:
         states = output[0] if isinstance(output, tuple) else output
@@ -92,8 +111,12 @@ def ratios(subject: Subject, texts: Sequence[Text], interventions: Sequence[Inte
             stack.callback(block.module.register_forward_hook(after).remove)
         for text in texts:
             by_text.append([])
-            run(subject.model, text.tokens)
-    return np.asarray(np.mean(by_text, axis=0))
+            each = token_nats(subject.model, text.tokens)
+            if not bool(each.isfinite().all()):
+                raise ModelError(f"{text.id}: the logits are not finite; {undefined(subject.model)}")
+            nats += float(each.double().sum())
+            del by_text[-1][len(places) :]  # a model that caps its logits is run a second time for all of them
+    return np.asarray(np.mean(by_text, axis=0)), nats
 
 
 def layers_of(subject: Subject) -> list[int]:
@@ -107,9 +130,9 @@ def choose(subject: Subject, texts: Sequence[Text]) -> Layers:
     usual = ratios(subject, texts)
     peak = float(usual.max())
     sweep = [bos_mlp(layer, "sweep") for layer in places]
-    peaks = tuple(float(ratios(subject, texts, each.interventions).max()) for each in sweep)
-    nats = [sum(loss.nats for loss in losses(subject, texts, each)) for each in sweep]
-    best = places[int(np.argmax(nats))]
+    found = [ratios_and_nats(subject, texts, each.interventions) for each in sweep]
+    peaks = tuple(float(ratio.max()) for ratio, _ in found)
+    best = places[int(np.argmax([nats for _, nats in found]))]
     if peak <= SPIKE:
         reason = f"no spike: the beginning token's norm is at most {peak:.3g} times the later tokens'"
         return Layers(peak, None, None, best, peaks, reason)

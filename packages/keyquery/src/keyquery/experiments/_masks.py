@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import DataError
+from keyquery.measure.cache import cache_name, cached
 from keyquery.measure.subject import Options, Subject, Text
 from keyquery.models.interventions import Intervention
 from keyquery.models.surveys.dimensions import SIDES, Dimensions, dimensions
@@ -76,8 +77,12 @@ def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Te
 
 
 def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
-    """Sizes of dimensions over texts."""
-    return dimensions(subject.model, [text.tokens for text in texts], where)
+    """Sizes of dimensions over texts, measured once for all experiments of a run."""
+    tokens = [text.tokens for text in texts]
+    if subject.identity is None:
+        return dimensions(subject.model, tokens, where)
+    asked = {"texts": [each.tolist() for each in tokens], "where": where, "identity": subject.identity}
+    return cached(cache_name(measure_norms, asked), lambda: dimensions(subject.model, tokens, where), None)[0]
 
 
 def above(found: Dimensions, factor: float) -> Mask:

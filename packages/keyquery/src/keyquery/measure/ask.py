@@ -9,10 +9,12 @@ from typing import Any
 
 from boundpaper.errors import SpecError
 from boundpaper.near import nearest
-from keyquery.measure.choices import every_experiment, for_all
+from keyquery.measure.choices import POSITIONS, every_experiment, for_all
 
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
+AS_IS = POSITIONS[0]
+OF_ONE = ("revision", "load_as", "scaling", "bos")  # options that say how one model is loaded, as `position` does
 OWN_TEXTS = ("text_kinds",)  # experiments that compare texts written here, and read no others
 
 
@@ -49,6 +51,14 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     if not model:
         raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
     models = (model, *against)
+    named = [_revision(each) for each in models]
+    if against and (given := [name for name in OF_ONE if asked[name]] + ["position"] * (asked["position"] != AS_IS)):
+        raise SpecError(
+            f"--{given[0].replace('_', '-')} says how one model is loaded, and several are named: "
+            + ("write MODEL@REVISION" if given[0] == "revision" else "give each its own in a --recipe")
+        )
+    if asked["revision"] and named[0][1]:
+        raise SpecError(f"--model {model} names a revision itself; leave out --revision {asked['revision']}")
     if again := next((each for place, each in enumerate(models) if each in models[:place]), None):
         raise SpecError(f"--against {again}: this model is named already; give another, or leave it out")
     from keyquery.measure.recipes import longest_prompt, weigh
@@ -59,17 +69,17 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     sources = [
         ModelSource(
             each,
-            asked["revision"] if each == model else None,
+            revision or asked["revision"],
             asked["dtype"],
             asked["quantize"],
             device=asked["device"],
             trust_remote_code=asked["trust_remote_code"],
-            position=asked["position"] if each == model else ModelSource.position,
-            load_as=asked["load_as"] if each == model else None,
-            scaling=asked["scaling"] if each == model else None,
-            bos=asked["bos"] and each == model,
+            position=asked["position"],
+            load_as=asked["load_as"],
+            scaling=asked["scaling"],
+            bos=asked["bos"],
         )
-        for each in models
+        for each, revision in named
     ]
     if asked["executor"] == "local":  # elsewhere, this machine's memory says nothing
         for source in sources:
@@ -94,6 +104,22 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         executor=asked["executor"],
         resources=asked["resources"],
     )
+
+
+def _revision(model: str) -> tuple[str, str | None]:
+    """A model and its revision, of MODEL@REVISION; a path that exists is whole, whatever it holds.
+
+    Raises
+    ------
+    SpecError
+        When either side of the @ is empty.
+    """
+    name, at, revision = model.rpartition("@")
+    if not at or Path(model).exists():
+        return model, None
+    if not name or not revision:
+        raise SpecError(f"{model!r}: write MODEL@REVISION, or leave the @ out")
+    return name, revision
 
 
 def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:

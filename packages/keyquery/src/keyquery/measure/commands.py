@@ -18,7 +18,7 @@ from keyquery.measure.choices import (
     SEPARATIONS,
     STATEMENTS,
 )
-from keyquery.measure.loading_options import jobs, loading
+from keyquery.measure.loading_options import jobs, jobs_without_gpus, loading
 
 
 class Whole(click.ParamType[tuple[int, ...]]):
@@ -168,7 +168,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
     type=click.IntRange(1),
     help="Number of processes [number of cores], or of Slurm jobs [one for every eight heads].",
 )
-@jobs
+@jobs_without_gpus
 @in_json
 @click.pass_obj
 def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> None:
@@ -188,7 +188,9 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="Run every experiment except those that must be named.")
-@click.option("--model", metavar="NAME_OR_ID", help="Known name such as tiny-rope, folder, GGUF file or Hub id.")
+@click.option(
+    "--model", metavar="NAME_OR_ID", help="Known name such as tiny-rope, folder, GGUF file or Hub id (ID@REVISION)."
+)
 @click.option(
     "--against", multiple=True, metavar="NAME_OR_ID", help="Further model, asked the same items; may be repeated."
 )

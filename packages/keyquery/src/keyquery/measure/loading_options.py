@@ -44,16 +44,21 @@ _JOBS = (
 _ASKED = ("partition", "account", "qos", "constraint", "minutes", "cpus", "gpus", "memory", "setup", "at_once")
 
 
-def jobs(command: Callable[..., Any]) -> Callable[..., Any]:
+def jobs(command: Callable[..., Any], without: str = "") -> Callable[..., Any]:
     """Add the executor and what its jobs ask for, which the command takes together as `resources`."""
+    fields = [name for name in _ASKED if name != without]
 
     @functools.wraps(command)
     def packed(*args: Any, **asked: Any) -> Any:
         from keyquery.jobs.resources import Resources
 
-        return command(*args, resources=Resources(**{name: asked.pop(name) for name in _ASKED}), **asked)
+        return command(*args, resources=Resources(**{name: asked.pop(name) for name in fields}), **asked)
 
     options: Callable[..., Any] = packed
-    for option in reversed(_JOBS):
-        options = option(options)
+    for name, option in reversed(tuple(zip(("executor", *_ASKED), _JOBS, strict=True))):
+        options = option(options) if name != without else options
     return options
+
+
+jobs_without_gpus = functools.partial(jobs, without="gpus")
+"""`jobs` of a command that computes on processors only."""

@@ -1,0 +1,109 @@
+"""What `run --all` costs a model, in plain forwards over the same texts.
+
+    python benchmarks/run.py [--model tiny-rope] [--documents 4] [--items 4] [--permutations 20]
+
+Counts the tokens that pass each layer, mean over layers, of every experiment: by itself, and after the others in one
+process, where they share what was asked before. A plain forward is one over all the texts. Prints a Markdown table,
+and fails where an experiment gives other rows by itself than beside the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import keyquery as kq
+from boundpaper.errors import ThesisError
+from keyquery.measure.choices import for_all
+from keyquery.measure.subject import Options
+from keyquery.models.anatomy import blocks
+
+
+@contextmanager
+def counting(model: kq.Model) -> Iterator[dict[str, int]]:
+    """Count layers that run, and tokens that they read."""
+    seen = {"layers": 0, "tokens": 0}
+
+    def before(module: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+        states = inputs[0] if inputs else options["hidden_states"]
+        seen["layers"] += 1
+        seen["tokens"] += states.shape[0] * states.shape[1]
+
+    hooks = [block.module.register_forward_pre_hook(before, with_kwargs=True) for block in blocks(model.network)]
+    try:
+        yield seen
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def measured(
+    names: list[str], model: str, asked: dict[str, Any], permutations: int
+) -> dict[str, tuple[float, float, pd.DataFrame | str]]:
+    """Forwards, tokens a layer and rows of experiments in one process that remembers nothing at its start."""
+    found: dict[str, tuple[float, float, pd.DataFrame | str]] = {}
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # outside of a project answers and captures are kept with the process
+        opened = kq.load(model)
+        for name in names:
+            more = {"permutations": permutations} if name == "disruption" else {}
+            with counting(opened) as seen:
+                try:
+                    rows: pd.DataFrame | str = kq.run(name, opened, **asked, **more)
+                except ThesisError as error:
+                    rows = str(error)
+            layers = opened.subject.layers
+            found[name] = (seen["layers"] / layers, seen["tokens"] / layers, rows)
+        os.chdir(here)
+    return found
+
+
+def apart(*given: Any) -> dict[str, tuple[float, float, pd.DataFrame | str]]:
+    """What `measured` finds, in a process of its own."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(measured, *given).result()
+
+
+def main() -> None:
+    """Print the table; exit with 1 when rows differ."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="tiny-rope")
+    for name, default in (("documents", 4), ("items", 4), ("permutations", 20)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    given = parser.parse_args()
+    if Path(given.model).is_dir():
+        given.model = str(Path(given.model).resolve())
+    asked = {"texts": given.documents, "items": given.items}
+    texts = kq.load(given.model).subject.texts(Options(**asked))
+    plain = sum(text.tokens.shape[1] for text in texts)
+    together = apart(list(for_all()), given.model, asked, given.permutations)
+    other, sums = [], [0.0, 0.0]
+    print("| experiment | forwards | tokens | in plain forwards | by itself |")
+    print("|:--|--:|--:|--:|--:|")
+    for name, (forwards, tokens, rows) in together.items():
+        _, own, alone = apart([name], given.model, asked, given.permutations)[name]
+        if isinstance(rows, str):
+            print(f"| {name} | | | | {rows} |")
+            continue
+        if not isinstance(alone, pd.DataFrame) or rows.to_csv() != alone.to_csv():
+            other.append(name)
+        sums = [sums[0] + tokens, sums[1] + own]
+        print(f"| {name} | {forwards:,.0f} | {tokens:,.0f} | {tokens / plain:.1f} | {own / plain:.1f} |", flush=True)
+    print(f"| all | | {sums[0]:,.0f} | {sums[0] / plain:.1f} | {sums[1] / plain:.1f} |")
+    if other:
+        sys.exit(f"other rows by itself than beside the others: {', '.join(other)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Forwards that experiments of a run share: fewer of them, and the same rows to the last digit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import keyquery as kq
+from keyquery.experiments import _bos_interventions as bos
+from keyquery.experiments import _masks as masks
+from keyquery.measure import cache
+from keyquery.measure.evaluation import losses
+from keyquery.measure.subject import Options
+from keyquery.models.anatomy import blocks
+
+ASKED: dict[str, Any] = {"texts": 2, "items": 0}
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> kq.Model:
+    monkeypatch.setattr(cache, "_memory", {})
+    return opened(tmp_path)
+
+
+def opened(folder: Path) -> kq.Model:
+    """The model, which keeps its answers in a folder of its own."""
+    loaded = kq.load("tiny-rope")
+    return replace(loaded, subject=replace(loaded.subject, folder=folder))
+
+
+def counted(model: kq.Model) -> list[int]:
+    """A list that grows by one with every forward of the model."""
+    seen: list[int] = []
+    blocks(model.network)[-1].module.register_forward_hook(lambda *given: seen.append(1))
+    return seen
+
+
+def test_experiments_that_run_beside_each_other_give_the_rows_that_each_gives_alone(
+    model: kq.Model, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    seen = counted(model)
+    together, alone = {}, {}
+    few: dict[str, dict[str, Any]] = {"sinks": {}, "bos_value": {}, "disruption": {"permutations": 2, "draws": 1}}
+    for name, more in few.items():
+        together[name] = kq.run(name, model, **ASKED, **more).to_csv()
+    shared, apart = len(seen), 0
+    for name, more in few.items():
+        monkeypatch.setattr(cache, "_memory", {})
+        fresh = opened(tmp_path_factory.mktemp(name))
+        seen_alone = counted(fresh)
+        alone[name] = kq.run(name, fresh, **ASKED, **more).to_csv()
+        apart += len(seen_alone)
+    assert together == alone
+    assert shared < apart
+
+
+def test_layers_are_chosen_by_one_forward_of_a_text_for_each_layer(model: kq.Model) -> None:
+    subject = model.subject
+    chosen, _ = masks.split_texts(subject, Options(**ASKED))
+    seen = counted(model)
+    layers = bos.choose(subject, chosen)
+    assert len(seen) == len(chosen) * (subject.layers + 1)
+    each = [losses(subject, chosen, bos.bos_mlp(layer, "x")) for layer in range(subject.layers)]
+    nats = [sum(text.nats for text in some) for some in each]
+    assert layers.best == max(range(subject.layers), key=nats.__getitem__)
+    assert bos.ratios_and_nats(subject, chosen, bos.bos_mlp(0, "x").interventions)[1] == pytest.approx(nats[0])
