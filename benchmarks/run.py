@@ -57,7 +57,7 @@ def measured(
         os.chdir(folder)  # outside of a project answers and captures are kept with the process
         opened = kq.load(model)
         for name in names:
-            more = {"permutations": permutations} if name == "disruption" else {}
+            more: dict[str, Any] = {"permutations": permutations} if name == "disruption" else {}
             with counting(opened) as seen:
                 try:
                     rows: pd.DataFrame | str = kq.run(name, opened, **asked, **more)
