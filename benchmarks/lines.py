@@ -19,7 +19,7 @@ BUDGET = {
     "analysis": 29_900,
     "tables": 7_200,
     "figures": 3_500,
-    "tests": 62_080,
+    "tests": 62_160,
     "benchmarks": 2_120,
     "docs": 180,
     "the top": 40,

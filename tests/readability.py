@@ -1,0 +1,81 @@
+"""How long the sentences of the thesis are, and how many of them carry more than two numbers.
+
+    python tests/readability.py [REVISION]
+
+Sentences are those of the chapters' prose, one a line. An expression that prints a value is one word, and one number;
+marks, citations and labels are neither. With a revision of git, its chapters are counted beside those of today.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from boundpaper.paper.visible import CITE, SILENT, without_commands
+from chapter_lines import passages
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = "paper/chapters"
+VALUE, SILENT_TAG = (
+    re.compile(r"<<(?:(?!<<).)*?>>"),
+    re.compile(r"<<\s*(?:mark|table|figure|supplement)\(.*?>>|<%.*?%>"),
+)
+NUMBER, WORD = re.compile(r"\ue000|\$[^$]*\d[^$]*\$|\d[\d.,]*"), re.compile(r"[\w\ue000$][\w\ue000$'./-]*")
+
+
+def counted(text: str) -> list[tuple[int, int]]:
+    """Words and numbers of each sentence of a chapter's template."""
+    found = []
+    for passage in passages(text):
+        for line in passage.lines:
+            plain = CITE.sub(" ", VALUE.sub("\ue000", SILENT_TAG.sub("", line)))
+            plain = without_commands(plain, SILENT)
+            if words := len(WORD.findall(plain)):
+                found.append((words, len(NUMBER.findall(plain))))
+    return found
+
+
+def chapters(revision: str) -> dict[str, list[tuple[int, int]]]:
+    """Sentences by chapter, of the working tree or of a revision."""
+    if not revision:
+        texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / FOLDER).glob("*.tex.j2")}
+    else:
+        git = ("git", "-C", str(ROOT))
+        listed = subprocess.run(
+            (*git, "ls-tree", "--name-only", revision, f"{FOLDER}/"), capture_output=True, text=True
+        )
+        if listed.returncode:
+            sys.exit(f"{revision}: git knows no such revision; give a commit, a tag or a branch")
+        paths = [path for path in listed.stdout.split() if path.endswith(".tex.j2")]
+        shown = {
+            path: subprocess.run((*git, "show", f"{revision}:{path}"), capture_output=True, text=True) for path in paths
+        }
+        texts = {Path(path).name: done.stdout for path, done in shown.items()}
+    made = {name.removesuffix(".tex.j2"): counted(text) for name, text in sorted(texts.items())}
+    return {**made, "all": [each for sentences in made.values() for each in sentences]}
+
+
+def told(sentences: list[tuple[int, int]] | None) -> str:
+    """Cells of a chapter: sentences, words a sentence, share of sentences with more than two numbers."""
+    if not sentences:
+        return "| | | |"
+    words, many = sum(words for words, _ in sentences), sum(numbers > 2 for _, numbers in sentences)
+    return f"| {len(sentences)} | {words / len(sentences):.1f} | {100 * many / len(sentences):.0f} % |"
+
+
+def main() -> None:
+    """Print a Markdown table."""
+    revisions = [*sys.argv[1:2], ""]
+    found = [chapters(revision) for revision in revisions]
+    head = " | ".join(
+        f"sentences{at} | words each | over two numbers" for at in [f" at {each}" for each in revisions[:-1]] + [""]
+    )
+    print(f"| chapter | {head} |\n|:--|" + "--:|--:|--:|" * len(found))
+    for name in found[-1]:
+        print(f"| {name} " + "".join(told(each.get(name)).removesuffix("|") for each in found) + "|")
+
+
+if __name__ == "__main__":
+    main()
