@@ -42,7 +42,8 @@ def _made(job) -> dict[str, str | bytes]:
 
     (builder,) = (kind.builder for kind in KINDS if kind.name == job.kind)
     made = resolve(builder)(job)
-    return {path: _kept(path, text) for path, text in made.items() if not path.endswith(".png")}
+    beside = (".png", f"out/checked/{job.name}.json")  # the second holds hashes of what is compared
+    return {path: _kept(path, text) for path, text in made.items() if not path.endswith(beside)}
 
 
 def _kept(path: str, text: str | bytes) -> str | bytes:

@@ -89,7 +89,7 @@ def test_a_parquet_says_what_its_csv_says_cell_by_cell(root):
     plain = root / "plain.csv"
     plain.write_bytes(text.encode())
     assert identity(path) == identity(plain)
-    assert content_hash(words(path).encode()) == content_hash(plain.read_bytes())
+    assert content_hash(words(path)) == content_hash(plain.read_text())
 
 
 def test_the_store_reads_the_same_frame_from_both(root):

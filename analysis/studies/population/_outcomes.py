@@ -76,7 +76,7 @@ def outcomes(
         rows.append((model, outcome, encoding, multiple, value, n))
 
     few = asked[asked["encoding"] != "own"].groupby("multiple")["item"].max()
-    far = asked[asked["far"]]
+    far = asked[asked["far"].astype(bool)]
     shared = far[far["item"] <= far["multiple"].map(few).fillna(-1)]
     for outcome, part in (("keys_all", asked), ("keys_far", far), ("keys_far_extended", shared)):
         shares = part.groupby(["model", "encoding", "multiple"])["right"].agg(["mean", "size"])

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 _NUMBER = re.compile(r"(?<![\w.])(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<unit>\s?[%×]|[KMx]\b)?")
 _SIGN = re.compile(r"(?<![\w.%)\]}/:–-])[-+−±~≈]$")  # not the dash of a range, nor the hyphen of a name
-_BEHIND_NAME = re.compile(r"[A-Za-z_][\w.]{0,200}[-/_.]$")  # `Bean-`, `v0.`: what follows is part of a name
+_BEHIND_NAME = re.compile(r"[A-Za-z_][\w.]{0,60}[-/_.]$")  # `Bean-`, `v0.`: what follows is part of a name
 _BEFORE_NAME = re.compile(r"[-_]?[A-Za-z]")  # `8b-hf`, `2nd`, `14B`, `4p`: a name or a formula goes on
 _LABELS = (
     r"Tables?|Figures?|Figs?\.|Sections?|Findings?|Experiments?|Equations?|Eqs?\.|Appendix|Chapters?"

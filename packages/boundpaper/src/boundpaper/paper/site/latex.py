@@ -390,7 +390,7 @@ class Reader:
         columns, _, place = argument(text, 0)
         sides = [{"l": "left", "r": "right"}.get(each, "center") for each in re.findall("[lcr]", columns)]
         rows: list[tuple[bool, list[str]]] = []
-        parts = re.split(r"(?<!\\)\\\\(?:\[[^\]]*\])?", text[place:])
+        parts = re.split(r"(?<!\\)\\\\(?:\[[^\]]{0,40}\])?", text[place:])
         ruled = "\\midrule" in text
         for part in parts:
             head = ruled and not any("\\midrule" in each for each in parts[: len(rows) + 1])
