@@ -28,7 +28,7 @@ from boundpaper.typeset.wording import readable
 Made = TypeVar("Made")
 EXHIBITS = ("table", "figure")
 SHOWN = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
-SHOWN |= dict.fromkeys(("n", "r", "use"), "number")
+SHOWN |= dict.fromkeys(("n", "r", "use"), "number") | {"supplement": "supplement"}
 """What a chapter shows by each function of `boundpaper.paper.calls`."""
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
