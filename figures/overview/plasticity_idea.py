@@ -1,0 +1,72 @@
+"""What plasticity measures, on a measured pair of means: how often the query's content makes the other key win."""
+
+from statistics import NormalDist
+
+import pandas as pd
+
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Shade
+
+MODEL = "smollm2-135m"
+REACH = 100  # scores are drawn from minus this to this
+STEP = 2
+HIGHEST = 2.5  # ratio of mean and spread at which the curve ends
+NO_DIFFERENCE = 0.0
+PLACES = {"first": "early in the text", "last": "late in the text"}
+
+
+def figure(pretrained_competition: pd.DataFrame) -> Figure:
+    """Return the figure, of the model's pairs of keys at all distances."""
+    rows = pretrained_competition
+    row = rows[(rows["model"] == MODEL) & (rows["distance"] == 0)].iloc[0]
+    panels, ratios = [], []
+    scores = [float(score) for score in range(-REACH, REACH + 1, STEP)]
+    for place, title in PLACES.items():
+        law = NormalDist(row[f"gap_{place}"], row[f"spread_{place}"])
+        ratios.append(law.mean / law.stdev)
+        panels.append(
+            Panel(
+                title=title,
+                series=[Line(x=scores, y=[10 * law.pdf(score) for score in scores], marks=False, entity="neutral")],
+                x=Axis(label="lead of key 1 in score", ticks=[-80, 0, 80]),
+                y=Axis(label="share of queries per 10", ticks=[0, 0.1, 0.2], low=0, high=0.25),
+                shades=[Shade(low=None, high=NO_DIFFERENCE)],
+                annotations=[
+                    Annotation(x=-REACH, y=0.22, text=f"key 2 wins: {100 * law.cdf(0):.0f} %", anchor="right")
+                ],
+                rules=[Rule(at=law.mean, axis="x")],
+            )
+        )
+    curve = [HIGHEST * step / 50 for step in range(51)]
+    panels.append(
+        Panel(
+            title="plasticity of the pair",
+            series=[
+                Line(x=curve, y=[plasticity(ratio) for ratio in curve], marks=False, entity="neutral"),
+                Points(x=ratios, y=[plasticity(ratio) for ratio in ratios], labels=["early", "late"], entity="neutral"),
+            ],
+            x=Axis(label="mean over spread", ticks=[0, 1, 2]),
+            y=Axis(label="plasticity", low=0, high=1, ticks=[0, 0.5, 1]),
+        )
+    )
+    return Figure(
+        panels=panels,
+        columns=3,
+        letters=True,
+        height=38,
+        caption=(
+            f"What plasticity measures. Two keys compete for the queries at one place of a text; a query's content "
+            f"decides how far key 1 is ahead. The mean (dashed) and the spread are those of {row['display_name']}, "
+            "averaged over heads and pairs of keys: (a) in its first bin of queries, (b) in its last. Shaded: queries "
+            "by which key 2 wins after all. The mean has grown more than the spread, so fewer queries turn the winner. "
+            "(c) Plasticity of such a pair is four times the product of both keys' shares: one if each wins half of "
+            "the queries, zero if the content decides nothing. It is not the model's plasticity, which is a mean over "
+            "pairs. Curves: normal distributions."
+        ),
+        short="What plasticity measures: mean, spread and the share of queries that turn the winner",
+    )
+
+
+def plasticity(ratio: float) -> float:
+    """Plasticity of a pair whose mean score difference is `ratio` times its spread over queries."""
+    share = NormalDist().cdf(ratio)
+    return 4 * share * (1 - share)
