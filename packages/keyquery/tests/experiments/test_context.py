@@ -273,8 +273,14 @@ def test_lengths_that_cannot_be_measured_say_why() -> None:
     rows = measure(subject(planted()), Options(items=2), longest=8)
     assert [row["condition"] for row in rows] == [f"own/{ratio:g}x" for ratio in RATIOS]
     assert all(not row["n"] and row["reason"].endswith("more than the 8 that are measured") for row in rows)
-    with pytest.raises(DataError, match="nothing to measure"):
-        Options(items=-1)
+    for given in ({"items": -1}, {"texts": 0}, {"tokens": 0}, {"tokens": -8}):
+        with pytest.raises(DataError, match=r"^--(items|documents|tokens) -?\d: there is nothing to measure; give \d"):
+            Options(**given)
+    for ratios in ([], [0.0], [1.0, -1.0]):
+        with pytest.raises(DataError, match="^context_length: ratios = .*: give one or more, each above 0"):
+            measure(subject(planted()), Options(items=2), ratios=ratios)
+    with pytest.raises(DataError, match="^--items 0: context_length measures answers to items alone; give --items 1"):
+        measure(subject(planted()), Options(items=0))
 
 
 def test_a_baseline_that_a_model_cannot_take_says_why() -> None:

@@ -13,7 +13,7 @@ from keyquery.measure.subject import Options
 from keyquery.models import resumed as resuming
 from keyquery.models.anatomy import blocks
 from keyquery.models.interventions import Intervention, applied
-from keyquery.models.resumed import known, resumed, untouched
+from keyquery.models.resumed import Known, known, resumed, untouched
 from models_planted import model as planted_model
 from models_planted import subject
 from models_tiny import SIZES, built
@@ -47,11 +47,12 @@ def test_logits_are_those_of_a_whole_forward_to_the_last_bit(name: str, inputs: 
     for block in parts:
         block.attention.register_forward_hook(lambda *given: ran.append(1))
     usual = logits(model, [], **inputs)
-    with resumed(model, states := {}, untouched(model, [])):
+    states: Known = {}
+    with resumed(model, states, untouched(model, [])):
         assert torch.equal(logits(model, [], **inputs), usual)
     for place, block in enumerate(parts):
         for site in ("attention", "mlp", "heads"):
-            acting = [Intervention(site, "zero", layers=(block.layer,))]  # type: ignore[arg-type]
+            acting = [Intervention(site, "zero", layers=(block.layer,))]
             whole = logits(model, acting, **inputs)
             ran.clear()
             with resumed(model, states, untouched(model, acting)):
@@ -64,10 +65,10 @@ def test_logits_are_those_of_a_whole_forward_to_the_last_bit(name: str, inputs: 
 def test_a_model_whose_blocks_say_more_than_their_output_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """A later block reads what an earlier one left beside the residual stream; and a layer that is no block."""
     model = planted_model()
-    first, last = (blocks(model)[place].module for place in (0, -1))
+    first, last = (blocks(model)[place].mlp for place in (0, -1))
     left: list[Any] = []
-    first.mlp.register_forward_hook(lambda module, inputs, output: left.append(output))
-    last.mlp.register_forward_hook(lambda module, inputs, output: output + left[-1])
+    first.register_forward_hook(lambda module, inputs, output: left.append(output))
+    last.register_forward_hook(lambda module, inputs, output: output + left[-1])
     assert untouched(model, []) == 0
     assert untouched(planted_model(), []) == 3
     assert untouched(planted_model(), [Intervention("k", "zero", layers=(2,), where="post")]) == 0
@@ -76,7 +77,8 @@ def test_a_model_whose_blocks_say_more_than_their_output_runs_whole(monkeypatch:
     assert untouched(mixed, []) == 0
     assert untouched(transformers.MambaForCausalLM(transformers.MambaConfig(**HYBRID)).eval(), []) == 0
     monkeypatch.setattr(resuming, "MOST", 0)
-    with resumed(model := planted_model(), states := {}, 3):
+    model, states = planted_model(), Known()
+    with resumed(model, states, 3):
         logits(model, [])
     assert not states, "no more is kept than there is room for"
 
