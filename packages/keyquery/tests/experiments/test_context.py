@@ -277,9 +277,9 @@ def test_lengths_that_cannot_be_measured_say_why() -> None:
         with pytest.raises(DataError, match=r"^--(items|documents|tokens) -?\d: there is nothing to measure; give \d"):
             Options(**given)
     for ratios in ([], [0.0], [1.0, -1.0]):
-        with pytest.raises(DataError, match="^context_length: ratios = .*: give one or more, each above 0"):
+        with pytest.raises(DataError, match=r"^context_length: ratios = .*: give one or more, each above 0"):
             measure(subject(planted()), Options(items=2), ratios=ratios)
-    with pytest.raises(DataError, match="^--items 0: context_length measures answers to items alone; give --items 1"):
+    with pytest.raises(DataError, match=r"^--items 0: context_length measures answers to items alone; give --items 1"):
         measure(subject(planted()), Options(items=0))
 
 

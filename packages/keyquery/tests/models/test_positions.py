@@ -277,7 +277,7 @@ def test_positions_in_a_table_of_sines_are_known_for_what_they_are(name: str, ki
             model(input_ids=TOKENS, attention_mask=mask, position_ids=places + shift).logits for shift in (0, 7)
         )
     assert ((here - there).abs().max() / here.std() < 1e-3) == (kind == "rope")
-    with pytest.raises(ModelError, match="the code of its attention|added to the emb"), encoding(model, "drope"):
+    with pytest.raises(ModelError, match=r"the code of its attention|added to the emb"), encoding(model, "drope"):
         pass
     refuse_longer(model)
     with pytest.raises(ModelError, match=f"a text of {rows + 1} tokens, and its table of positions has {rows} rows"):

@@ -20,10 +20,7 @@ from models_tiny import SIZES, built
 
 pytestmark = pytest.mark.models
 TOKENS = torch.tensor([[0, 0, 5, 9, 7, 4], [8, 6, 9, 5, 4, 11]])
-PADDED = {
-    "attention_mask": (TOKENS > 0).long(),
-    "position_ids": torch.tensor([[0, 0, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5]]),
-}
+PADDED = {"attention_mask": (TOKENS > 0).long(), "position_ids": torch.tensor([[0, 0, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5]])}
 
 
 def made(name: str) -> Any:
