@@ -16,7 +16,7 @@ from keyquery.models.interventions import Intervention, applied
 from keyquery.models.resumed import Known, known, resumed, untouched
 from models_planted import model as planted_model
 from models_planted import subject
-from models_tiny import SIZES, built
+from models_tiny import built
 
 pytestmark = pytest.mark.models
 TOKENS = torch.tensor([[0, 0, 5, 9, 7, 4], [8, 6, 9, 5, 4, 11]])
@@ -69,18 +69,20 @@ def test_a_model_whose_blocks_say_more_than_their_output_runs_whole(monkeypatch:
     assert untouched(model, []) == 0
     assert untouched(planted_model(), []) == 3
     assert untouched(planted_model(), [Intervention("k", "zero", layers=(2,), where="post")]) == 0
-    mixed = planted_model()
-    mixed.config.num_hidden_layers = 4
-    assert untouched(mixed, []) == 0
-    assert untouched(transformers.MambaForCausalLM(transformers.MambaConfig(**HYBRID)).eval(), []) == 0
+    model = planted_model()
+    model.config.num_hidden_layers = 4
+    assert untouched(model, []) == 0
+    assert (
+        untouched(
+            transformers.MambaForCausalLM(transformers.MambaConfig(hidden_size=16, num_hidden_layers=2)).eval(), []
+        )
+        == 0
+    )
     monkeypatch.setattr(resuming, "MOST", 0)
     model, states = planted_model(), Known()
     with resumed(model, states, 3):
         logits(model, [])
     assert not states, "no more is kept than there is room for"
-
-
-HYBRID = {"vocab_size": SIZES["vocab_size"], "hidden_size": 16, "num_hidden_layers": 2}
 
 
 def test_losses_go_on_from_what_is_known_of_a_model_with_an_identity() -> None:

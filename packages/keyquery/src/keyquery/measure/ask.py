@@ -71,19 +71,9 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     from keyquery.measure.subject import LONGEST, Options
     from keyquery.models.checkpoints.loading import ModelSource
 
+    alike = ("dtype", "quantize", "device", "trust_remote_code", "position", "load_as", "scaling", "bos")
     sources = [
-        ModelSource(
-            each,
-            revision or asked["revision"],
-            asked["dtype"],
-            asked["quantize"],
-            device=asked["device"],
-            trust_remote_code=asked["trust_remote_code"],
-            position=asked["position"],
-            load_as=asked["load_as"],
-            scaling=asked["scaling"],
-            bos=asked["bos"],
-        )
+        ModelSource(each, revision or asked["revision"], **{name: asked[name] for name in alike})
         for each, revision in named
     ]
     if asked["executor"] == "local":  # elsewhere, this machine's memory says nothing
@@ -95,13 +85,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         root,
         chosen,
         sources,
-        options=Options(
-            texts=asked["texts"],
-            tokens=asked["tokens"],
-            items=asked["items"],
-            seeds=asked["seeds"],
-            place=asked["place"],
-        ),
+        options=Options(**{name: asked[name] for name in ("texts", "tokens", "items", "seeds", "place")}),
         settings={ANCHORING: {"data": asked["data"], "data_file": asked["data_file"]}} if ANCHORING in chosen else {},
         name=asked["name"],
         again=asked["again"],
