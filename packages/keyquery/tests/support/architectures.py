@@ -90,15 +90,10 @@ OWN: dict[str, dict[str, Any]] = {
 }
 # What is tried in turn until a model is built and runs
 TRIES: tuple[dict[str, Any], ...] = (
-    {},
-    {"num_key_value_heads": 4},
-    {"head_dim": 16},
-    {"head_dim": 16, "num_key_value_heads": 4},
-    {"head_dim": 8, "num_key_value_heads": 4},
-    {"num_experts_per_tok": 1},
-    {"num_key_value_heads": 4, "num_experts_per_tok": 1},
-    {"is_decoder": True},
-)
+    {}, {"num_key_value_heads": 4}, {"head_dim": 16}, {"head_dim": 16, "num_key_value_heads": 4},
+    {"head_dim": 8, "num_key_value_heads": 4}, {"num_experts_per_tok": 1},
+    {"num_key_value_heads": 4, "num_experts_per_tok": 1}, {"is_decoder": True},
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
