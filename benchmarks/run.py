@@ -39,7 +39,7 @@ def counting(model: kq.Model) -> Iterator[dict[str, int]]:
         seen["layers"] += 1
         seen["tokens"] += states.shape[0] * states.shape[1]
 
-    hooks = [block.module.register_forward_pre_hook(before, with_kwargs=True) for block in blocks(model.network)]
+    hooks = [block.attention.register_forward_pre_hook(before, with_kwargs=True) for block in blocks(model.network)]
     try:
         yield seen
     finally:

@@ -105,7 +105,7 @@ def test_decisive_words() -> None:
         return [question[start:end] for start, end in decisive(question)]
 
     assert words('In which year was "The Old Man" by E. Hemingway published?') == [
-        *("year", "The Old Man", "E", "Hemingway", "published"),
+        *("year", "The Old Man", "E", "Hemingway", "published")
     ]
     assert words("Who is Tom's wife?") == ["Tom's", "wife"]
     assert words("what is it") == []
@@ -116,7 +116,7 @@ def test_subject_and_property() -> None:
         return [question[start:end] for start, end in subject_spans(question, subject, relation)]
 
     assert words("In what city was Ada Lovelace born?", "Ada Lovelace", "place of birth") == [
-        *("city", "Ada Lovelace", "born"),
+        *("city", "Ada Lovelace", "born")
     ]
     assert words("Who is the author of The Author?", "The Author", "author") == ["author", "The Author"]
     assert words("Who is the director of Her?", "Her", "director") == ["director", "Her"]

@@ -8,6 +8,7 @@ than 240, and negative between.
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Iterator
@@ -21,14 +22,19 @@ pytest.importorskip("transformers")
 
 import torch
 import transformers
+from click.testing import CliRunner
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
-from boundpaper.errors import DataError
+import keyquery as kq
+from boundpaper.errors import DataError, SpecError
 from keyquery.experiments import _key_choices as key_choices
+from keyquery.experiments import disruption
 from keyquery.experiments.context_length import RATIOS, distance_rows, measure
+from keyquery.measure import commands
+from keyquery.measure.recipes import load_recipe
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import Options, Subject, open_subject
 from keyquery.models.answers.scoring import Scores
@@ -273,8 +279,14 @@ def test_lengths_that_cannot_be_measured_say_why() -> None:
     rows = measure(subject(planted()), Options(items=2), longest=8)
     assert [row["condition"] for row in rows] == [f"own/{ratio:g}x" for ratio in RATIOS]
     assert all(not row["n"] and row["reason"].endswith("more than the 8 that are measured") for row in rows)
-    with pytest.raises(DataError, match="nothing to measure"):
-        Options(items=-1)
+    for given in ({"items": -1}, {"texts": 0}, {"tokens": 0}, {"tokens": -8}):
+        with pytest.raises(DataError, match=r"^--(items|documents|tokens) -?\d: there is nothing to measure; give \d"):
+            Options(**given)
+    for ratios in ([], [0.0], [1.0, -1.0]):
+        with pytest.raises(DataError, match=r"^context_length: ratios = .*: give one or more, each above 0"):
+            measure(subject(planted()), Options(items=2), ratios=ratios)
+    with pytest.raises(DataError, match=r"^--items 0: context_length measures answers to items alone; give --items 1"):
+        measure(subject(planted()), Options(items=0))
 
 
 def test_a_baseline_that_a_model_cannot_take_says_why() -> None:
@@ -325,3 +337,23 @@ def test_the_models_that_ship_read_keys_within_its_length() -> None:
         rows = measure(open_subject(root, ModelSource(name)), Options(items=12), ratios=(1.0, 4.0), baselines=("yarn",))
         assert value(rows, "passkey_exact", "own/1x") >= 0.9
         assert value(rows, "passkey_exact", "own/4x") < value(rows, "passkey_exact", "own/1x")
+
+
+def test_zero_items_are_refused_before_a_model_is_looked_for(tmp_path: Path) -> None:
+    def told(*words: str) -> tuple[int, str]:
+        done = CliRunner().invoke(commands.run, [*words, "--items", "0"], obj={"root": tmp_path})
+        return done.exit_code, done.output
+
+    for name in ("context_length", "knowledge"):
+        code, said = told(name, "sinks", "--model", "no-such-model")
+        assert (code, said.count("Error")) == (2, 1)
+        assert f"--items 0: {name} measures answers to items alone; give --items 1 or more" in said
+    assert "without context_length, knowledge, which measure answers to items alone" in told("--all")[1]
+    recipe = {"title": "t", "items": 0, "experiments": ["knowledge"], "models": [{"name": "m", "id": "m"}]}
+    (tmp_path / "mine.yaml").write_text(json.dumps(recipe))
+    with pytest.raises(DataError, match=r"mine\.yaml: --items 0: knowledge measures answers to items alone"):
+        load_recipe(tmp_path / "mine.yaml")
+    with pytest.raises(DataError, match=r"^disruption: rank_texts = 0: the controls and the rank need one at least"):
+        disruption.measure(subject(planted()), Options(texts=1), rank_texts=0)
+    with pytest.raises(SpecError, match=r"massive_values: lambdas.*0.0 is not above 0"):
+        kq.run("massive_values", "no-such-model", lambdas=[3.0, 0.0])

@@ -92,6 +92,12 @@ def test_only_the_head_that_writes_matters(ablated: Any) -> None:
     assert {r["seed"] for r in rows if r["metric"] == "passkey_accuracy"} == {0}
 
 
+def test_without_items_ablated_heads_are_judged_by_the_loss_alone(ablated: Any) -> None:
+    subject, rows, order = ablated
+    alone = head_ablation._ablation_rows(subject, dataclasses.replace(OPTIONS, items=0), order)
+    assert alone == [each for each in rows if each["metric"] != "passkey_accuracy"]
+
+
 def test_random_heads_change_something_exactly_where_the_writing_head_is_among_them(ablated: Any) -> None:
     _, rows, order = ablated
     draws = [r for r in rows if r["metric"] == "delta_nats" and r["condition"] == "random:1"]

@@ -443,10 +443,7 @@ def test_one_layer_only() -> None:
     for name, rows in EXPERIMENTS.items():
         assert len(frame(rows(cut), "rope", "fp32")) > 10, name
     missing = one(
-        crosslayer_balance.rows(cut),
-        "contribution_ratio_of_means_sd_over_layers",
-        unit_id="text-0",
-        condition="all",
+        crosslayer_balance.rows(cut), "contribution_ratio_of_means_sd_over_layers", unit_id="text-0", condition="all"
     )
     assert (missing["n"], missing["reason"]) == (0, "one layer has no spread")
 

@@ -10,15 +10,7 @@ from scipy import stats
 
 from heads_reference import head_with
 from keyquery.heads import kernel
-from keyquery.heads.competition import (
-    NEGLIGIBLE,
-    all_pairs,
-    counted_pairs,
-    joined,
-    listed_pairs,
-    sampled_pairs,
-    slack,
-)
+from keyquery.heads.competition import NEGLIGIBLE, all_pairs, counted_pairs, joined, listed_pairs, sampled_pairs, slack
 from keyquery.heads.laws import binned, bucket_law, pooled_law
 from keyquery.heads.pairs import competing, drawn_pairs
 

@@ -35,16 +35,11 @@ def made(rotary: Rotary, width: int, *, position: float, content: float, drift: 
     queries[..., 5], keys[..., 5] = 1.0, drift * key_places
     queries[..., 6:], keys[..., 6:] = rng.normal(size=(DOCUMENTS, BINS, 4)), rng.normal(size=(DOCUMENTS, KEYS, 4))
     return Head(
-        queries=rotary.turned(queries.reshape(-1, D), places.ravel()),
-        query_positions=places.ravel(),
+        queries=rotary.turned(queries.reshape(-1, D), places.ravel()), query_positions=places.ravel(),
         query_documents=np.repeat(np.arange(DOCUMENTS), BINS),
-        keys=rotary.turned(keys.reshape(-1, D), key_places.ravel()),
-        key_positions=key_places.ravel(),
-        key_documents=np.repeat(np.arange(DOCUMENTS), KEYS),
-        context=CONTEXT,
-        buckets=BINS,
-        rotary=rotary,
-    )
+        keys=rotary.turned(keys.reshape(-1, D), key_places.ravel()), key_positions=key_places.ravel(),
+        key_documents=np.repeat(np.arange(DOCUMENTS), KEYS), context=CONTEXT, buckets=BINS, rotary=rotary,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("width", [1, 4, 32])

@@ -91,14 +91,9 @@ def planted(share_q: float, share_k: float, seed: int = 0) -> Head:
 
     zeros = np.zeros(4000, dtype=np.int64)
     return Head(
-        queries=side(share_q),
-        query_positions=times,
-        query_documents=zeros,
-        keys=side(share_k),
-        key_positions=times,
-        key_documents=zeros,
-        context=1000,
-    )
+        queries=side(share_q), query_positions=times, query_documents=zeros, keys=side(share_k),
+        key_positions=times, key_documents=zeros, context=1000,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -222,15 +217,10 @@ def test_heads_without_drift_or_separation_are_refused() -> None:
         pca(head_moments(head), 7)
     line = np.outer(np.arange(10.0), [1.0, 0.0])
     along = Head(
-        queries=line + np.array([5.0, 0.0]),
-        query_positions=np.arange(10),
-        query_documents=np.zeros(10, dtype=np.int64),
-        keys=line,
-        key_positions=np.arange(10),
-        key_documents=np.zeros(10, dtype=np.int64),
-        context=10,
-        buckets=2,
-    )
+        queries=line + np.array([5.0, 0.0]), query_positions=np.arange(10),
+        query_documents=np.zeros(10, dtype=np.int64), keys=line, key_positions=np.arange(10),
+        key_documents=np.zeros(10, dtype=np.int64), context=10, buckets=2,
+    )  # fmt: skip
     with pytest.raises(ValueError, match="differ only along a"):
         rotation(head_moments(along), 10, "centroid")
     plane: Rotation = rotation(head_moments(along), 10)

@@ -245,16 +245,10 @@ def gaussian(
 ) -> Head:
     noise = np.random.default_rng(0).normal(size=(len(positions), drift.size)) * scales
     return Head(
-        queries=noise + np.outer(positions, drift),
-        query_positions=positions,
-        query_documents=np.zeros(len(positions), dtype=np.int64),
-        keys=keys,
-        key_positions=np.array(key_positions),
-        key_documents=np.zeros(len(keys), dtype=np.int64),
-        context=1000,
-        buckets=10,
-        rotary=NO_ROTATION,
-    )
+        queries=noise + np.outer(positions, drift), query_positions=positions,
+        query_documents=np.zeros(len(positions), dtype=np.int64), keys=keys, key_positions=np.array(key_positions),
+        key_documents=np.zeros(len(keys), dtype=np.int64), context=1000, buckets=10, rotary=NO_ROTATION,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -454,16 +448,11 @@ def test_memory_does_not_grow_with_the_pairs_of_a_long_document() -> None:
     """Of a document of 131,072 keys 7,960 compete for the first bin: 250 MB for each array of their pairs."""
     n, rng = 131_072, np.random.default_rng(0)
     head = Head(
-        queries=rng.normal(size=(200, 4)).astype(np.float32),
-        query_positions=np.arange(200) * 80,
-        query_documents=np.zeros(200, dtype=np.int64),
-        keys=rng.normal(size=(n, 4)).astype(np.float32),
-        key_positions=np.arange(n),
-        key_documents=np.zeros(n, dtype=np.int64),
-        context=n,
-        buckets=8,
+        queries=rng.normal(size=(200, 4)).astype(np.float32), query_positions=np.arange(200) * 80,
+        query_documents=np.zeros(200, dtype=np.int64), keys=rng.normal(size=(n, 4)).astype(np.float32),
+        key_positions=np.arange(n), key_documents=np.zeros(n, dtype=np.int64), context=n, buckets=8,
         rotary=NO_ROTATION,
-    )
+    )  # fmt: skip
     small = replace(head, keys=head.keys[:500], key_positions=np.arange(500), key_documents=np.zeros(500, dtype=int))
     plasticity(small, PlasticityOptions(bins=8))  # what is compiled is no memory of the pairs
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -496,15 +485,10 @@ def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
     whole[rng.random(700) < 0.1] = 0
     head = Head(
         queries=np.ldexp(whole.astype(np.float32), exponent),
-        query_positions=np.full(700, 900) + np.arange(700) // 10,
-        query_documents=np.zeros(700, dtype=np.int64),
-        keys=keys.astype(np.float32),
-        key_positions=np.arange(60) * 10,
-        key_documents=np.zeros(60, dtype=np.int64),
-        context=1000,
-        buckets=1,
-        rotary=NO_ROTATION,
-    )
+        query_positions=np.full(700, 900) + np.arange(700) // 10, query_documents=np.zeros(700, dtype=np.int64),
+        keys=keys.astype(np.float32), key_positions=np.arange(60) * 10, key_documents=np.zeros(60, dtype=np.int64),
+        context=1000, buckets=1, rotary=NO_ROTATION,
+    )  # fmt: skip
     shared = setting(head, PlasticityOptions())
     later, earlier = np.tril_indices(60, -1)
     counted, without = counted_pairs(shared.keys, later, earlier, shared.queries, 0)

@@ -53,16 +53,11 @@ def made(rotary: Rotary, width: int, shift: int = 0, kind: type = np.float64, se
         return flat.astype(kind)
 
     return Head(
-        queries=rotated(content, drawn),
-        query_positions=drawn.ravel() + shift,
-        query_documents=np.repeat(np.arange(DOCUMENTS), BINS),
-        keys=rotated(keys, key_places),
-        key_positions=key_places.ravel() + shift,
-        key_documents=np.repeat(np.arange(DOCUMENTS), 12),
-        context=CONTEXT + shift,
-        buckets=BINS if not shift else (CONTEXT + shift) * BINS // CONTEXT,
-        rotary=rotary,
-    )
+        queries=rotated(content, drawn), query_positions=drawn.ravel() + shift,
+        query_documents=np.repeat(np.arange(DOCUMENTS), BINS), keys=rotated(keys, key_places),
+        key_positions=key_places.ravel() + shift, key_documents=np.repeat(np.arange(DOCUMENTS), 12),
+        context=CONTEXT + shift, buckets=BINS if not shift else (CONTEXT + shift) * BINS // CONTEXT, rotary=rotary,
+    )  # fmt: skip
 
 
 def profile(head: Head, **options) -> np.ndarray:

@@ -101,13 +101,9 @@ def test_a_captured_window_is_heeded(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text("\n".join(json.dumps({"text": text(70, seed)}) for seed in range(12)))
     asked = CaptureOptions(
         model=ModelSource(str(saved("ministral", tmp_path / "model")), device="cpu"),
-        texts=Source(str(tmp_path / "t.jsonl")),
-        context=64,
-        buckets=4,
-        rate=16.0,
-        sliding=True,
+        texts=Source(str(tmp_path / "t.jsonl")), context=64, buckets=4, rate=16.0, sliding=True,
         out=tmp_path / "out",
-    )
+    )  # fmt: skip
     held = open_capture(capturing.capture(asked))
     assert [held.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
     chosen = PlasticityOptions(bins=4, min_queries=10)

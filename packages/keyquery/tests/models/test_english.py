@@ -60,8 +60,7 @@ def of_pieces() -> Any:
     inner.pre_tokenizer, inner.decoder = ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     texts = BOOK.texts("prose", 40, 300, 9, of_bytes())
     inner.train_from_iterator(
-        texts,
-        BpeTrainer(vocab_size=1200, special_tokens=["<s>"], initial_alphabet=LETTERS, show_progress=False),
+        texts, BpeTrainer(vocab_size=1200, special_tokens=["<s>"], initial_alphabet=LETTERS, show_progress=False)
     )
     return wrapped(inner)
 

@@ -11,9 +11,11 @@ import pytest
 import torch
 import transformers
 
+import architectures
 from boundpaper.errors import ModelError
 from keyquery.models.attention.encodings import NEVER, configured, encoding_name
 from keyquery.models.attention.positions import TOLERANCE, check_position_blind, encoding, positional, shift_error
+from keyquery.models.attention.reach import refuse_longer
 from models_tiny import BUILDERS, UNSUPPORTED, built
 
 pytestmark = pytest.mark.models
@@ -263,7 +265,31 @@ def test_learned_positions_are_no_rotation() -> None:
         pass
 
 
-@pytest.mark.parametrize("name", ["bloom", "mpt", "gptj", "falcon"])
+@pytest.mark.parametrize(("name", "kind"), [("codegen", "rope"), ("gptj", "rope"), ("ctrl", "none")])
+def test_positions_in_a_table_of_sines_are_known_for_what_they_are(name: str, kind: str) -> None:
+    """Only differences of positions count where attention rotates, and positions themselves where sines are added."""
+    model = architectures.built(name)
+    assert positional(model) == kind
+    rows = min(len(table) for name, table in model.named_buffers() if name.endswith(("embed_positions", "encoding")))
+    mask, places = torch.ones_like(TOKENS), torch.arange(24)[None]
+    with torch.inference_mode():
+        here, there = (
+            model(input_ids=TOKENS, attention_mask=mask, position_ids=places + shift).logits for shift in (0, 7)
+        )
+    assert ((here - there).abs().max() / here.std() < 1e-3) == (kind == "rope")
+    with pytest.raises(ModelError, match=r"the code of its attention|added to the emb"), encoding(model, "drope"):
+        pass
+    refuse_longer(model)
+    with pytest.raises(ModelError, match=f"a text of {rows + 1} tokens, and its table of positions has {rows} rows"):
+        logits(model, torch.zeros(1, rows + 1, dtype=torch.long))
+    for name, table in model.named_buffers():
+        table[:] = table[:1].clone() if name.endswith("embed_positions") else table
+    if kind == "rope":
+        with pytest.raises(ModelError, match="has a table of rotations, but does not see positions"):
+            positional(model)
+
+
+@pytest.mark.parametrize("name", ["bloom", "mpt", "falcon"])
 def test_models_without_rotary_modules(name: str) -> None:
     model = built(name)
     with pytest.raises(ModelError, match=r"no rotary module|position bias"), encoding(model, "drope"):

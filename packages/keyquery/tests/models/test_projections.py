@@ -121,15 +121,9 @@ def test_as_many_tokens_as_heads_are_told_apart() -> None:
 def llama4(**more: Any) -> Any:
     torch.manual_seed(0)
     config = transformers.Llama4TextConfig(
-        **HEADS_OF_8,
-        intermediate_size_mlp=48,
-        num_local_experts=2,
-        num_experts_per_tok=1,
-        rope_parameters=ROPE,
-        no_rope_layers=[1, 1, 0],
-        attention_chunk_size=16,
-        **more,
-    )
+        **HEADS_OF_8, intermediate_size_mlp=48, num_local_experts=2, num_experts_per_tok=1, rope_parameters=ROPE,
+        no_rope_layers=[1, 1, 0], attention_chunk_size=16, **more,
+    )  # fmt: skip
     return transformers.Llama4ForCausalLM(config).eval()
 
 
@@ -156,18 +150,10 @@ def test_a_rotation_by_complex_numbers_and_a_norm_after_it(norm: bool) -> None:
 
 
 LATENT = {
-    "num_key_value_heads": 4,
-    "kv_lora_rank": 16,
-    "qk_nope_head_dim": 8,
-    "qk_rope_head_dim": 4,
-    "v_head_dim": 8,
-    "n_routed_experts": 2,
-    "num_experts_per_tok": 1,
-    "n_group": 1,
-    "topk_group": 1,
-    "moe_intermediate_size": 16,
+    "num_key_value_heads": 4, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8,
+    "n_routed_experts": 2, "num_experts_per_tok": 1, "n_group": 1, "topk_group": 1, "moe_intermediate_size": 16,
     "first_k_dense_replace": 3,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["DeepseekV2", "DeepseekV3"])

@@ -101,8 +101,7 @@ KINDS = [
         still=(3,),
     ),
     Kind(
-        "Ministral3",
-        WIDE | rope("yarn", factor=4.0, llama_4_scaling_beta=0.1, mscale=1.0, mscale_all_dim=1.0, **SHORT),
+        "Ministral3", WIDE | rope("yarn", factor=4.0, llama_4_scaling_beta=0.1, mscale=1.0, mscale_all_dim=1.0, **SHORT)
     ),
     Kind("GPT2", {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 256}, still=(0, 1)),
     Kind("OPT", {"ffn_dim": 64, "word_embed_proj_dim": 64}, still=(0, 1)),

@@ -54,22 +54,17 @@ def dense(weights: Any, window: int | None) -> dict[str, Any]:
         decay_content = np.stack([weights[:, inside].sum(axis=1) / inside.sum() for inside in content], axis=1)
     top = weights.argmax(axis=-1)
     return {
-        "first": weights[:, :, 0].mean(axis=1),
-        "first_later": weights[:, 1:, 0].mean(axis=1),
+        "first": weights[:, :, 0].mean(axis=1), "first_later": weights[:, 1:, 0].mean(axis=1),
         "null": np.mean(visible[:, 0] / visible.sum(axis=1)),
         "null_later": np.mean((visible[:, 0] / visible.sum(axis=1))[1:]),
         "local": (weights * ((gap >= 1) & (gap <= 5))).sum(axis=-1)[:, 1:].mean(axis=1),
-        "self": np.diagonal(weights, axis1=1, axis2=2).mean(axis=1),
-        "entropy": entropy.mean(axis=1),
+        "self": np.diagonal(weights, axis1=1, axis2=2).mean(axis=1), "entropy": entropy.mean(axis=1),
         "entropy_share": (entropy[:, 1:] / np.log(visible.sum(axis=1)[1:])).mean(axis=1),
-        "pairs": [inside.sum() for inside in bins],
-        "decay": decay,
-        "pairs_content": [inside.sum() for inside in content],
-        "decay_content": decay_content,
-        "top_first": (top[:, 1:] == 0).mean(axis=1),
-        "top_changes": (top[:, 1:] != top[:, :-1]).mean(axis=1),
+        "pairs": [inside.sum() for inside in bins], "decay": decay,
+        "pairs_content": [inside.sum() for inside in content], "decay_content": decay_content,
+        "top_first": (top[:, 1:] == 0).mean(axis=1), "top_changes": (top[:, 1:] != top[:, :-1]).mean(axis=1),
         "top": top,
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name not in ("llama-wide", "ministral")])

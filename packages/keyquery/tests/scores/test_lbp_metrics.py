@@ -229,13 +229,7 @@ def test_no_answer_scores_zero(task, text):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_malformed_answers_stay_within_bounds(task):
-    for text in (
-        "[Answer]\n\n\n|||\n" * 3,
-        "\x00[Answer]\x00",
-        "{'a': [1]}",
-        "a" * 5000,
-        "[Answer] 。\n，",
-    ):
+    for text in ("[Answer]\n\n\n|||\n" * 3, "\x00[Answer]\x00", "{'a': [1]}", "a" * 5000, "[Answer] 。\n，"):
         for language in LANGUAGES:
             assert 0 <= score(task, GOLD, text, language) < 1
 

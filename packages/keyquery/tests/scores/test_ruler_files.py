@@ -153,10 +153,7 @@ def test_limited_runs_say_how_many_samples_each_length_has(tmp_path):
         ([results(FULL), results(FULL, model="some/Other")], "model_name"),
         ([results(FULL), results(FULL, chat_template_sha="abc")], "chat_template_sha"),
         ([results(FULL, model="some/Other")], "of some/Other, not of some/Planted-1B"),
-        (
-            [results({"vt": FULL["vt"]}), results({"fwe": FULL["fwe"]}, original=600)],
-            "different numbers of samples",
-        ),
+        ([results({"vt": FULL["vt"]}), results({"fwe": FULL["fwe"]}, original=600)], "different numbers of samples"),
     ],
 )
 def test_bad_results_end_in_one_line(lab, tmp_path, contents, words):

@@ -72,17 +72,10 @@ def subject() -> Subject:
     the object that is shown, since silu(a) b - silu(-a) b = a b, and writes it into `TRUTH`; block 2 does nothing.
     """
     config = transformers.LlamaConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=WIDTH,
-        intermediate_size=2,
-        num_hidden_layers=3,
-        num_attention_heads=1,
-        num_key_value_heads=1,
-        max_position_embeddings=64,
-        pad_token_id=0,
-        bos_token_id=1,
+        vocab_size=len(VOCABULARY), hidden_size=WIDTH, intermediate_size=2, num_hidden_layers=3,
+        num_attention_heads=1, num_key_value_heads=1, max_position_embeddings=64, pad_token_id=0, bos_token_id=1,
         eos_token_id=2,
-    )
+    )  # fmt: skip
     torch.manual_seed(0)
     model = transformers.LlamaForCausalLM(config).eval()
     with torch.no_grad():

@@ -65,20 +65,7 @@ LOADING = "loading"  # in place of an experiment, where the model cannot be load
 
 @dataclass(frozen=True)
 class Cell:
-    """What became of one experiment on one architecture.
-
-    Parameters
-    ----------
-    type : str
-        The model type.
-    experiment : str
-        Its name.
-    outcome : str
-        `runs`, with numbers; `refused`, by an error of this project; `failed`, with any other: a fault to be mended;
-        or `not built`, where no small model of the type is had here.
-    reason : str
-        Why it does not run.
-    """
+    """What became of one experiment on one architecture, and why; what `failed` is a fault to be mended."""
 
     type: str
     experiment: str
@@ -87,15 +74,7 @@ class Cell:
 
 
 def cells(kind: str, names: Sequence[str] = NAMES) -> Iterator[Cell]:
-    """Run experiments on a small model of a type, one after another.
-
-    Parameters
-    ----------
-    kind : str
-        A model type of transformers.
-    names : sequence of str
-        Experiments.
-    """
+    """Run experiments on a small model of a type, one after another."""
     captured.DOCUMENTS = DOCUMENTS
     head_ablation.DRAWS = 1
     try:
@@ -190,15 +169,7 @@ def _append(kind: str, names: Sequence[str], kept: Path) -> None:
 
 
 def surveyed(kinds: Sequence[str], kept: Path) -> list[Cell]:
-    """The cells of types, those that a file has and, made now, those that it lacks.
-
-    Parameters
-    ----------
-    kinds : sequence of str
-        Model types.
-    kept : Path
-        The file, a cell a line; of another version of transformers none is taken.
-    """
+    """The cells of types, those that a file has and, made now, those that it lacks."""
     kept = kept.absolute()
     kept.parent.mkdir(parents=True, exist_ok=True)
     libraries.torch.set_num_threads(1)

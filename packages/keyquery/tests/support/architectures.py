@@ -90,38 +90,15 @@ OWN: dict[str, dict[str, Any]] = {
 }
 # What is tried in turn until a model is built and runs
 TRIES: tuple[dict[str, Any], ...] = (
-    {},
-    {"num_key_value_heads": 4},
-    {"head_dim": 16},
-    {"head_dim": 16, "num_key_value_heads": 4},
-    {"head_dim": 8, "num_key_value_heads": 4},
-    {"num_experts_per_tok": 1},
-    {"num_key_value_heads": 4, "num_experts_per_tok": 1},
-    {"is_decoder": True},
-)
+    {}, {"num_key_value_heads": 4}, {"head_dim": 16}, {"head_dim": 16, "num_key_value_heads": 4},
+    {"head_dim": 8, "num_key_value_heads": 4}, {"num_experts_per_tok": 1},
+    {"num_key_value_heads": 4, "num_experts_per_tok": 1}, {"is_decoder": True},
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Found:
-    """What can be had of an architecture.
-
-    Parameters
-    ----------
-    type : str
-        Its model type.
-    built : str
-        Why it was not built small; empty when it was.
-    refused : str
-        Why it cannot be captured; empty when it is captured right.
-    layers : str
-        What its attention layers are.
-    rotation : str
-        How they turn, or why that is not known.
-    before : str
-        Whether vectors before the rotation can be had, or why not.
-    parts : str
-        Whether attention and MLP of its blocks are found, or why not.
-    """
+    """What can be had of an architecture."""
 
     type: str
     built: str = ""
@@ -151,13 +128,7 @@ def _sized(default: Any, more: dict[str, Any]) -> dict[str, Any]:
 
 
 def built(kind: str, **settings: Any) -> PreTrainedModel:
-    """A small model of a type with random weights, the same each time; `settings` go before those of `SIZES`.
-
-    Raises
-    ------
-    ModelError
-        With the words of the first try, when none of `TRIES` gives a model that runs.
-    """
+    """A small model of a type with random weights, the same each time; `settings` go before those of `SIZES`."""
     torch, transformers = libraries.torch, libraries.transformers
     first: Exception | None = None
     for more in TRIES:

@@ -88,15 +88,8 @@ def made(
 def shape(**more: Any) -> dict[str, Any]:
     """The configuration of transformers that the file stands for."""
     return {
-        "vocab_size": len(WORDS),
-        "hidden_size": WIDTH,
-        "intermediate_size": INNER,
-        "num_hidden_layers": LAYERS,
-        "num_attention_heads": HEADS,
-        "num_key_value_heads": KEY_HEADS,
-        "max_position_embeddings": 128,
-        "rms_norm_eps": 1e-5,
-        "rope_parameters": {"rope_type": "default", "rope_theta": BASE},
-        "tie_word_embeddings": True,
-        **more,
-    }
+        "vocab_size": len(WORDS), "hidden_size": WIDTH, "intermediate_size": INNER, "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS, "num_key_value_heads": KEY_HEADS, "max_position_embeddings": 128,
+        "rms_norm_eps": 1e-5, "rope_parameters": {"rope_type": "default", "rope_theta": BASE},
+        "tie_word_embeddings": True, **more,
+    }  # fmt: skip

@@ -26,18 +26,10 @@ def head_with(seed: int = 0, **changes: Any) -> Head:
     queries, query_positions, query_documents = side(given["queries"])
     keys, key_positions, key_documents = side(given["keys"])
     return Head(
-        queries=queries,
-        query_positions=query_positions,
-        query_documents=query_documents,
-        keys=keys,
-        key_positions=key_positions,
-        key_documents=key_documents,
-        context=given["context"],
-        buckets=given["buckets"],
-        rotary=NO_ROTATION,
-        window=given.get("window"),
-        chunks=given.get("chunks", False),
-    )
+        queries=queries, query_positions=query_positions, query_documents=query_documents, keys=keys,
+        key_positions=key_positions, key_documents=key_documents, context=given["context"],
+        buckets=given["buckets"], rotary=NO_ROTATION, window=given.get("window"), chunks=given.get("chunks", False),
+    )  # fmt: skip
 
 
 def reference(head: Head, estimator: str, pairs: str, bins: int, least: int) -> dict[str, Any]:

@@ -69,12 +69,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "ministral": _causal(
         lambda: transformers.MinistralConfig(**HEADS_OF_8, sliding_window=WINDOW, layer_types=LOCAL_AND_GLOBAL)
     ),
-    "ministral3": _causal(
-        lambda: transformers.Ministral3Config(
-            **HEADS_OF_8,
-            rope_parameters=YARN_AND_SCALE,
-        )
-    ),
+    "ministral3": _causal(lambda: transformers.Ministral3Config(**HEADS_OF_8, rope_parameters=YARN_AND_SCALE)),
     "qwen3": _causal(lambda: transformers.Qwen3Config(**HEADS_OF_8)),
     "smollm3": _causal(lambda: transformers.SmolLM3Config(**SIZES, no_rope_layer_interval=2)),
     "mllama": _mllama,

@@ -242,10 +242,7 @@ class Comparison:
             Made if it is not there; files of these names are replaced.
         """
         home = Path(folder)
-        texts = {
-            ".csv": self.frame.to_csv(index=False, lineterminator="\n"),
-            ".json": self.to_json() + "\n",
-        }
+        texts = {".csv": self.frame.to_csv(index=False, lineterminator="\n"), ".json": self.to_json() + "\n"}
         written = [home / f"{NAME}{suffix}" for suffix in texts]
         for path, content in zip(written, texts.values(), strict=True):
             write(path, content.encode())
@@ -297,11 +294,7 @@ class Comparison:
 
 
 def compared(
-    models: Sequence[Measured],
-    experiments: Sequence[str] = (),
-    *,
-    by: str | None = None,
-    metrics: Sequence[str] = (),
+    models: Sequence[Measured], experiments: Sequence[str] = (), *, by: str | None = None, metrics: Sequence[str] = ()
 ) -> Comparison:
     """Hold measured models against the first of them.
 

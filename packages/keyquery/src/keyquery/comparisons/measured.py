@@ -21,11 +21,7 @@ from keyquery.measure.measurements import OF_THE_PROCESSOR, manifest_beside
 from keyquery.measure.units import is_tidy, plain, tidy
 
 OF_HEADS = "head_metrics"
-TABLES_OF_HEADS = (
-    "model_metrics",
-    OF_HEADS,
-    *("head_profile", "head_pairs", "head_competition", "head_components"),
-)
+TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "head_competition", "head_components"))
 """What one call of `heads` writes, table by table."""
 
 

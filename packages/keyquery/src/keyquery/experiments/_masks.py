@@ -95,7 +95,7 @@ def above(found: Dimensions, factor: float) -> Mask:
     """
     if factor < 2:
         raise DataError(
-            f"a threshold of {factor} times the mean leaves too few dimensions to compare with; give 2 or more"
+            f"factor = {factor}: a threshold below 2 leaves too few dimensions to compare with; give 2 or more"
         )
     return _mask(found, False, lambda norms: norms > factor * norms.mean())
 

@@ -16,7 +16,7 @@ from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.answers.generation import greedy
 from keyquery.models.attention.positions import encoding
-from keyquery.models.attention.reach import learned_positions
+from keyquery.models.attention.reach import learned, learned_positions
 from keyquery.tasks.answers import CLASSES, EXACT, RUN_DELETION, ambiguous, error_class, number
 from keyquery.tasks.items import Item
 
@@ -75,8 +75,11 @@ def measure(
     Raises
     ------
     DataError
-        When the book gives items of no length, or there is no such choice.
+        When the book gives items of no length, there is no such choice or ratio, or no item is asked.
     """
+    options.need_items("context_length")
+    if not ratios or min(ratios) <= 0:
+        raise DataError(f"context_length: ratios = {list(ratios)}: give one or more, each above 0")
     if not set(choices) <= set(CHOICES):
         raise DataError(f"context_length: choices = {list(choices)} is not among {', '.join(CHOICES)}")
     rows: list[Row] = []
@@ -90,7 +93,9 @@ def measure(
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
             continue
         if positions is not None and length + NEW_TOKENS > positions:
-            reason = f"{length} tokens and their answer, and the model has learned {positions} positions"
+            reason = (
+                f"{length} tokens and their answer, and the model has {learned(subject.model)}{positions} positions"
+            )
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
             last = DataError(f"context_length: {reason}")
             continue

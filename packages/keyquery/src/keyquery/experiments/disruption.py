@@ -87,8 +87,9 @@ def measure(
     DataError
         When there is no draw, no text, no control for a mask, or a condition that there is not.
     """
-    if draws < 1:
-        raise DataError("the controls need one draw at least")
+    for name, count in (("draws", draws), ("rank_texts", rank_texts)):
+        if count < 1:
+            raise DataError(f"disruption: {name} = {count}: the controls and the rank need one at least")
     for name, given, known in (
         ("selects", selects, SELECTS),
         ("fills", fills, FILLS),

@@ -35,7 +35,7 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     """Measure retrieval and likelihood without the most plastic heads, the least plastic, and random ones.
 
     Conditions: `baseline`, `highest:K`, `lowest:K`, and `random:K` with `unit_id` for each of 20 draws, K heads each,
-    drawn among the heads that have a plasticity. Metrics: `passkey_accuracy`, `delta_nats` a token.
+    drawn among the heads that have a plasticity. Metrics: `passkey_accuracy` (not without items), `delta_nats` a token.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def _rows(subject: Subject, options: Options, condition: Condition, unit: str, h
     """Passkey accuracy and delta nats of one condition."""
     names: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
     rows: list[Row] = []
-    for seed, items in items_of(subject, "passkey", options):
+    for seed, items in items_of(subject, "passkey", options) if options.items else ():
         replies = answers(subject, items, condition)
         right = sum(each.right for each in replies)
         rows.append(row("passkey_accuracy", right / len(replies), len(replies), seed=seed, **names))

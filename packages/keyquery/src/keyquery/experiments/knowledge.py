@@ -36,8 +36,9 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
     Raises
     ------
     DataError
-        When the model's book has none of the four tasks.
+        When no item is asked.
     """
+    options.need_items("knowledge")
     chosen, _ = masks.split_texts(subject, options)
     top = masks.top(masks.measure_norms(subject, chosen, "pre"))
     conditions = [BASELINE, Condition("top1", top.interventions("mean", "pre"))]

@@ -25,10 +25,7 @@ PARTS: dict[str, tuple[Intervention, ...]] = {
     "mlp": (Intervention("mlp", "zero"),),
     "attention": (Intervention("attention", "zero"),),
     "both": (Intervention("attention", "zero"), Intervention("mlp", "zero")),
-    "both_bos": (
-        Intervention("attention", "zero", positions=(0,)),
-        Intervention("mlp", "zero", positions=(0,)),
-    ),
+    "both_bos": (Intervention("attention", "zero", positions=(0,)), Intervention("mlp", "zero", positions=(0,))),
 }
 NO_BOS = "the tokenizer puts no beginning token in front"
 

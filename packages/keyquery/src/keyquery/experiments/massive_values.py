@@ -103,10 +103,7 @@ def _counts(
 
 
 def measure(
-    subject: Subject,
-    options: Options,
-    lambdas: Sequence[float] = LAMBDAS,
-    where: Literal["pre", "post"] = "pre",
+    subject: Subject, options: Options, lambdas: Sequence[float] = LAMBDAS, where: Literal["pre", "post"] = "pre"
 ) -> list[Row]:
     """Massive values of a subject's texts."""
     return rows(surveyed(subject, options, where=where), lambdas)

@@ -31,11 +31,7 @@ NO_SPIKE = {
 }
 NO_RANK = "the states are zero or of rank one, so there is no log of the rank to divide by"
 LEFT_OUT = "the survey left it out"
-SETTINGS: dict[str, Any] = {
-    "taus": TAUS,
-    "spike_ratio": SPIKE_RATIO,
-    "interventions": bos_interventions.SETTINGS,
-}
+SETTINGS: dict[str, Any] = {"taus": TAUS, "spike_ratio": SPIKE_RATIO, "interventions": bos_interventions.SETTINGS}
 
 
 def spike_layers(surveys: Sequence[TextSurvey]) -> dict[str, int | None]:

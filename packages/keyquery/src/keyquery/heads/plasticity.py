@@ -315,11 +315,7 @@ def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) ->
 
 
 def laws_of(
-    head: Head,
-    shared: Setting,
-    estimator: Estimator,
-    queries: Moments | None = None,
-    precision: Precision = "single",
+    head: Head, shared: Setting, estimator: Estimator, queries: Moments | None = None, precision: Precision = "single"
 ) -> dict[int, Law]:
     """Describe the queries of every bin that has enough of them and a pair to decide between."""
     wanted = [place for place in shared.enough if pair_counts(shared.counts[place]).any()]

@@ -40,11 +40,7 @@ class JobExecutor(Executor):
 
 
 def open_executor(
-    name: str,
-    folder: Path,
-    *,
-    workers: int | Literal["gpu"] | None = None,
-    resources: Resources | None = None,
+    name: str, folder: Path, *, workers: int | Literal["gpu"] | None = None, resources: Resources | None = None
 ) -> JobExecutor:
     """Make an executor by its name; use it in a `with` statement.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from boundpaper.errors import SpecError
 from boundpaper.near import nearest
-from keyquery.measure.choices import POSITIONS, every_experiment, for_all
+from keyquery.measure.choices import ITEMS_ALONE, POSITIONS, every_experiment, for_all
 
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
@@ -48,6 +48,11 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     if everything and asked["place"] and (own := [name for name in chosen if name in OWN_TEXTS and name not in names]):
         chosen = tuple(name for name in chosen if name not in own)
         print(f"without {', '.join(own)}, which reads texts that are written here: --texts was given", file=sys.stderr)
+    if not asked["items"] and (alone := [name for name in ITEMS_ALONE if name in chosen]):
+        if named_ones := [name for name in alone if name in names]:
+            raise SpecError(f"--items 0: {named_ones[0]} measures answers to items alone; give --items 1 or more")
+        chosen = tuple(name for name in chosen if name not in alone)
+        print(f"without {', '.join(alone)}, which measure answers to items alone: --items 0 was given", file=sys.stderr)
     if not model:
         raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
     models = (model, *against)
@@ -66,19 +71,9 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     from keyquery.measure.subject import LONGEST, Options
     from keyquery.models.checkpoints.loading import ModelSource
 
+    alike = ("dtype", "quantize", "device", "trust_remote_code", "position", "load_as", "scaling", "bos")
     sources = [
-        ModelSource(
-            each,
-            revision or asked["revision"],
-            asked["dtype"],
-            asked["quantize"],
-            device=asked["device"],
-            trust_remote_code=asked["trust_remote_code"],
-            position=asked["position"],
-            load_as=asked["load_as"],
-            scaling=asked["scaling"],
-            bos=asked["bos"],
-        )
+        ModelSource(each, revision or asked["revision"], **{name: asked[name] for name in alike})
         for each, revision in named
     ]
     if asked["executor"] == "local":  # elsewhere, this machine's memory says nothing
@@ -90,13 +85,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         root,
         chosen,
         sources,
-        options=Options(
-            texts=asked["texts"],
-            tokens=asked["tokens"],
-            items=asked["items"],
-            seeds=asked["seeds"],
-            place=asked["place"],
-        ),
+        options=Options(**{name: asked[name] for name in ("texts", "tokens", "items", "seeds", "place")}),
         settings={ANCHORING: {"data": asked["data"], "data_file": asked["data_file"]}} if ANCHORING in chosen else {},
         name=asked["name"],
         again=asked["again"],

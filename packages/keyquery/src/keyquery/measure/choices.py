@@ -11,7 +11,7 @@ from pathlib import Path
 
 from boundpaper.errors import DataError
 from boundpaper.places import project, project_or_none
-from boundpaper.store.rules import Rule, anything, either, flag, listed, number, one_of, text, whole
+from boundpaper.store.rules import Rule, anything, either, flag, listed, one_of, positive, text, whole
 from boundpaper.store.text_file import text_of
 
 ESTIMATORS = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
@@ -23,6 +23,7 @@ POSITIONS = ("as configured", "rope", "drope")
 EXECUTORS = ("local", "slurm")
 PARTS = ("values", "outputs", "residual", "mlp")  # that a capture keeps beside queries and keys
 BY = ("text", "item", "seed", "head")  # what models are paired by
+ITEMS_ALONE = ("context_length", "knowledge")  # experiments that measure answers to items and no losses
 STATEMENTS = ("planted", "popqa", "triviaqa", "hotpotqa", "nq")
 
 _MEASURES = re.compile(
@@ -93,7 +94,7 @@ def _of_the_paper(*, named: bool) -> tuple[str, ...]:
 
 
 _GIVEN = ("root", "subject", "options", "replace")  # parameters that the command fills
-_RULES: dict[str, Rule] = {"str": text, "int": whole, "float": number, "bool": flag, "None": one_of(None)}
+_RULES: dict[str, Rule] = {"str": text, "int": whole, "float": positive, "bool": flag, "None": one_of(None)}
 
 
 def settings_of(name: str) -> dict[str, Rule]:

@@ -8,16 +8,7 @@ from typing import Any
 
 import click
 
-from keyquery.measure.choices import (
-    BY_NAME,
-    ESTIMATORS,
-    EXPERIMENTS,
-    PAIRS,
-    PARTS,
-    POSITIONS,
-    SEPARATIONS,
-    STATEMENTS,
-)
+from keyquery.measure.choices import BY_NAME, ESTIMATORS, EXPERIMENTS, PAIRS, PARTS, POSITIONS, SEPARATIONS, STATEMENTS
 from keyquery.measure.loading_options import jobs, jobs_without_gpus, loading
 
 

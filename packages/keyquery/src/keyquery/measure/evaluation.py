@@ -15,6 +15,7 @@ from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import Intervention
+from keyquery.models.resumed import known, resumed, untouched
 from keyquery.models.undefined import undefined
 from keyquery.tasks.answers import parse
 from keyquery.tasks.items import Item
@@ -117,11 +118,16 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
 
     def ask() -> list[dict[str, Any]]:
         torch = libraries.torch
-        prefill, _ = interventions.phases(subject.model, condition.interventions, decode=False)
+        model = subject.model
+        prefill, _ = interventions.phases(model, condition.interventions, decode=False)
+        # weights of a model without identity may have changed since
+        count = untouched(model, condition.interventions) if subject.identity is not None else 0
         rows: list[dict[str, Any]] = []
         for start in range(0, len(texts), BATCH):
             some = texts[start : start + BATCH]
-            nats = token_nats(subject.model, torch.cat([text.tokens for text in some]), prefill=prefill)
+            tokens = torch.cat([text.tokens for text in some])
+            with resumed(model, known(model, tokens) if count else {}, count):
+                nats = token_nats(model, tokens, prefill=prefill)
             if not bool(nats.isfinite().all()):
                 raise ModelError(f"{condition.name}: the logits are not finite; {undefined(subject.model)}")
             totals = nats.double().sum(1).tolist()

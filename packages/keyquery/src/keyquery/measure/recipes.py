@@ -26,7 +26,7 @@ from boundpaper.store.rules import (
 )
 from boundpaper.store.table_file import rows
 from boundpaper.store.text_file import yaml_of
-from keyquery.measure.choices import every_experiment, for_all, settings_of
+from keyquery.measure.choices import ITEMS_ALONE, every_experiment, for_all, settings_of
 from keyquery.measure.measurements import checked_name
 from keyquery.measure.subject import Options
 from keyquery.models.checkpoints.loading import ModelSource
@@ -351,7 +351,7 @@ def _entry(made: Mapping[str, Any], shared: Mapping[str, Any], file: str, where:
 def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
     if asked == ALL:
         return for_all()
-    names, known = [asked] if isinstance(asked, str) else asked, every_experiment()
+    names, known = _listed(asked), every_experiment()
     for name in names:
         if name not in known:
             hint = nearest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"
@@ -361,10 +361,17 @@ def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
     return tuple(name for name in known if name in names)
 
 
+def _listed(asked: str | list[Any]) -> list[Any]:
+    return [asked] if isinstance(asked, str) else asked
+
+
 def _options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:
     given = {"texts": "documents", "tokens": "tokens", "items": "items", "place": "texts"}
     try:
-        return Options(**{key: top[name] for key, name in given.items() if name in top}, seeds=tuple(seeds))
+        options = Options(**{key: top[name] for key, name in given.items() if name in top}, seeds=tuple(seeds))
+        for name in set(ITEMS_ALONE) & set(_listed(top["experiments"])):
+            options.need_items(name)
+        return options
     except ThesisError as error:
         raise DataError(f"{file}: {error}") from None
 

@@ -66,11 +66,16 @@ class Options:
     place: str | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("texts", 1), ("items", 0)):
-            if getattr(self, name) < least:
-                raise DataError(f"--{name} {getattr(self, name)}: there is nothing to measure; give {least} or more")
+        for name, given, least in (("documents", self.texts, 1), ("items", self.items, 0), ("tokens", self.tokens, 2)):
+            if given is not None and given < least:
+                raise DataError(f"--{name} {given}: there is nothing to measure; give {least} or more")
         if not self.seeds:
             raise DataError("--seeds is empty; give one or more, as 0,1,2")
+
+    def need_items(self, experiment: str) -> None:
+        """Refuse `--items 0` for an experiment that measures nothing else; DataError."""
+        if not self.items:
+            raise DataError(f"--items 0: {experiment} measures answers to items alone; give --items 1 or more")
 
     @property
     def texts_source(self) -> Source | None:

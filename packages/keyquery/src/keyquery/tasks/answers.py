@@ -22,17 +22,7 @@ TRUNCATION = "truncation"
 OTHER_DELETION = "other_deletion"
 INSERTION = "insertion"
 WRONG_LENGTH = "wrong_length"
-CLASSES = (
-    EXACT,
-    NEAR_MISS,
-    RUN_DELETION,
-    TRUNCATION,
-    OTHER_DELETION,
-    INSERTION,
-    OTHER_NUMBER,
-    WRONG_LENGTH,
-    NO_NUMBER,
-)
+CLASSES = (EXACT, NEAR_MISS, RUN_DELETION, TRUNCATION, OTHER_DELETION, INSERTION, OTHER_NUMBER, WRONG_LENGTH, NO_NUMBER)
 LETTERS = dict(zip(CLASSES, "enrtdiowx", strict=True))
 """A letter for each class, where a table has one a question. A right number that no full stop follows is `NO_STOP`."""
 NO_STOP = "s"

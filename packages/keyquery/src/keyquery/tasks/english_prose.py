@@ -126,47 +126,14 @@ SCENES = (
 )
 
 NAMES = (
-    "count",
-    "total",
-    "index",
-    "items",
-    "record",
-    "buffer",
-    "limit",
-    "cursor",
-    "entry",
-    "weights",
-    "offset",
-    "queue",
-    "parent",
-    "branch",
-    "label",
-    "depth",
-    "width",
-    "price",
-    "order",
-    "stock",
-    "route",
-    "signal",
-    "sample",
+    "count", "total", "index", "items", "record", "buffer", "limit", "cursor", "entry", "weights", "offset",
+    "queue", "parent", "branch", "label", "depth", "width", "price", "order", "stock", "route", "signal", "sample",
     "window",
-)
+)  # fmt: skip
 VERBS = (
-    "load",
-    "merge",
-    "split",
-    "filter",
-    "update",
-    "collect",
-    "rank",
-    "parse",
-    "scale",
-    "trim",
-    "check",
-    "fold",
-    "store",
-    "sort",
-)
+    "load", "merge", "split", "filter", "update", "collect", "rank", "parse", "scale", "trim", "check", "fold",
+    "store", "sort",
+)  # fmt: skip
 TESTS = ("{a} is None", "not {a}", "{a} > {b}", "len({a}) == 0", "{a} in {b}", "{a} != {b}", "isinstance({a}, str)")
 STEPS = (
     "{a} = {b} + {c}",

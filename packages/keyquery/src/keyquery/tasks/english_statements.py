@@ -18,17 +18,8 @@ QUESTION, ANSWER = "question", "answer"  # what the truth of a statement needs
 STEMS = {"cities": "{subject} is a city in", "sports": "{subject} is known for playing"}
 FACTS = {"cities": CITIES, "sports": ATHLETES}
 NEVER = (
-    "butter",
-    "Tuesday",
-    "silence",
-    "wallpaper",
-    "thunder",
-    "mustard",
-    "copper",
-    "laughter",
-    "velvet",
-    "arithmetic",
-)
+    "butter", "Tuesday", "silence", "wallpaper", "thunder", "mustard", "copper", "laughter", "velvet", "arithmetic",
+)  # fmt: skip
 
 
 def statements(count: int, length: int | None, tokenizer: Any, draw: random.Random) -> list[Item]:

@@ -15,32 +15,9 @@ POOL = 120  # filler sentences to choose from; long prompts repeat them
 DOTS = 8  # most full stops after words that say nothing
 ROUNDS = 8  # corrections before a length is given up
 HEDGES = (
-    "Well",
-    "so",
-    "then",
-    "and",
-    "there",
-    "it",
-    "was",
-    "as",
-    "ever",
-    "so",
-    "very",
-    "quiet",
-    "and",
-    "calm",
-    "all",
-    "day",
-    "and",
-    "on",
-    "and",
-    "on",
-    "as",
-    "far",
-    "as",
-    "we",
-    "know",
-)
+    "Well", "so", "then", "and", "there", "it", "was", "as", "ever", "so", "very", "quiet", "and", "calm", "all",
+    "day", "and", "on", "and", "on", "as", "far", "as", "we", "know",
+)  # fmt: skip
 
 
 class Filler:

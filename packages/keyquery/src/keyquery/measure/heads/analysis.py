@@ -286,18 +286,9 @@ def _manifest(
     noted: Mapping[str, Any] = capture.manifest or {}
     settings: Mapping[str, Any] = noted.get("settings", {})
     facts = (
-        "model",
-        "revision",
-        "architecture",
-        "dtype",
-        "quantization",
-        "context",
-        "buckets",
-        "rate",
-        "pre_rope",
-        "window_ends",
-        "gguf",
-    )
+        "model", "revision", "architecture", "dtype", "quantization", "context", "buckets", "rate", "pre_rope",
+        "window_ends", "gguf",
+    )  # fmt: skip
     name = Path(place).name if Path(place).is_dir() else place
     given = [f"--estimator {options.estimator}", f"--pairs {options.pairs}", f"--min-queries {options.min_queries}"]
     given += [f"--sample {options.cap}"] * (options.cap is not None)

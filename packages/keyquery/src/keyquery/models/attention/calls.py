@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 NAME = "recorded_attention"
-_SOFTMAX = re.compile("softmax|dot_product|flash|attention_interface")
+_SOFTMAX = re.compile("[sS]oftmax|dot_product|flash|attention_interface")
 Recorder = Callable[["Call"], "Call | None"]
 Observer = Callable[["Call", "Tensor"], None]
 

@@ -152,12 +152,7 @@ def _changed(
     if kind == "pi":
         return {"rope_type": "linear", "factor": float(factor or 0), **kept}
     if kind == "yarn":
-        return {
-            "rope_type": "yarn",
-            "factor": float(factor or 0),
-            "original_max_position_embeddings": length,
-            **kept,
-        }
+        return {"rope_type": "yarn", "factor": float(factor or 0), "original_max_position_embeddings": length, **kept}
     return {"rope_type": "default", **kept}
 
 

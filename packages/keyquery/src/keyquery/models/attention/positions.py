@@ -28,6 +28,10 @@ TOLERANCE = 1e-5  # of the logits' standard deviation: an identity rotation leav
 PROBE_TOKENS = 16
 SHIFT = 1000
 POSITION_EMBEDDINGS = {"wpe", "embed_positions", "position_embeddings", "position_embedding", "embed_position"}
+WAVES, TABLE = (
+    "pos_encoding",
+    "embed_positions",
+)  # buffers of sines: added to embeddings (CTRL), or of rotations (GPT-J)
 IN_ORDER = ("mamba", "rwkv", "recurrent")  # kinds of layers that read a text token by token
 
 _swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary module -> encodings in force, innermost last
@@ -80,7 +84,8 @@ def encoding(
 def positional(model: PreTrainedModel) -> str:
     """The encoding of a loaded model: "rope", "drope", "pi" or "yarn", read and then confirmed by running it.
 
-    "none" for a model that rotates nothing: positions are learned (GPT-2), or seen by other layers (Jamba).
+    "none" for a model that rotates nothing: positions are learned (GPT-2), added as waves (CTRL), or seen by other
+    layers (Jamba). "rope" where attention rotates by a table of its own (GPT-J, CodeGen) and moved tokens tell.
 
     Read from `encoding` where one is in force, else from the configuration; then the rotary modules must rotate, or
     not, as that says, and a DroPE model must be blind to positions as a whole.
@@ -92,6 +97,11 @@ def positional(model: PreTrainedModel) -> str:
     """
     if not rotates(model):
         return "none"
+    if _rotated_in_attention(model):
+        tokens = libraries.torch.arange(PROBE_TOKENS)[None] % int(model.config.get_text_config().vocab_size)
+        if shift_error(model, tokens, 1) <= TOLERANCE:
+            raise ModelError(f"{type(model).__name__} has a table of rotations, but does not see positions")
+        return "rope"
     modules = rotary(model)
     kinds = {(_swapped.get(module) or [encoding_name(module.config)])[-1] for module in modules}
     kind = kinds.pop() if len(kinds) == 1 else "rope"
@@ -176,8 +186,8 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
 def rotates(model: PreTrainedModel) -> bool:
     """Whether a model may rotate queries and keys; False only if its positions evidently enter in another way.
 
-    That is where they are embedded like tokens (GPT-2, OPT), or other layers run through the text in order (Jamba), and
-    nothing tells of a rotation or of a position bias in its place.
+    That is where they are embedded like tokens (GPT-2, OPT) or as waves (CTRL), or other layers run through the text in
+    order (Jamba), and nothing tells of a rotation or of a position bias in its place.
     """
     text = model.config.get_text_config()
     if _biased(model) or any(getattr(text, name, None) for name in ("rope_parameters", "rotary_dim")):
@@ -186,7 +196,13 @@ def rotates(model: PreTrainedModel) -> bool:
     if any("rotary" in kind for _, kind in parts):
         return True
     embedded = any(name in POSITION_EMBEDDINGS and "embedding" in kind for name, kind in parts)
+    embedded = embedded or any(name.rpartition(".")[2] == WAVES for name, _ in model.named_buffers())
     return not embedded and not any(word in kind for _, kind in parts for word in IN_ORDER)
+
+
+def _rotated_in_attention(model: PreTrainedModel) -> bool:
+    """Whether attention modules rotate by a table of their own, as GPT-J's do: there is no module to change."""
+    return any("rotary_dim" in vars(part) and TABLE in dict(part.named_buffers()) for part in model.modules())
 
 
 def _biased(model: PreTrainedModel) -> bool:
@@ -220,7 +236,12 @@ def rotary(model: PreTrainedModel) -> list[Any]:
     if not rotates(model):
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}) rotates nothing, so there is no rotation "
-            "to change: its positions are learned, or seen by layers of another kind"
+            "to change: its positions are learned, added to the embeddings, or seen by layers of another kind"
+        )
+    if _rotated_in_attention(model):
+        raise ModelError(
+            f"{type(model).__name__} (model type {model.config.model_type}) rotates queries and keys in the code of "
+            "its attention, by a table of its own, so its rotation cannot be changed"
         )
     if not modules:
         raise ModelError(

@@ -9,6 +9,7 @@ from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import describe_failures, run
 from keyquery.models.attention.encodings import nested
+from keyquery.models.attention.positions import TABLE, WAVES
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -59,7 +60,7 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
 
 
 def refuse_longer(model: PreTrainedModel) -> None:
-    """Make a model with learned positions refuse, in all later forwards, what reaches beyond its table.
+    """Make a model with a table of positions refuse, in all later forwards, what reaches beyond its table.
 
     Without this a forward ends in the middle, on a GPU with the whole process. Models without a table are left alone.
 
@@ -70,11 +71,12 @@ def refuse_longer(model: PreTrainedModel) -> None:
     """
     torch = libraries.torch
     words = model.get_input_embeddings()
-    if not any(isinstance(module, torch.nn.Embedding) and module is not words for module in model.modules()):
+    tables = _fixed(model)
+    if any(isinstance(module, torch.nn.Embedding) and module is not words for module in model.modules()):
+        tables += [found] if (found := rows_of_positions(model)) is not None else []
+    if not tables:
         return
-    rows = rows_of_positions(model)
-    if rows is None:
-        return
+    rows = min(tables)
     _rows[model] = rows
 
     def refuse(module: Any, inputs: tuple[Any, ...], given: dict[str, Any]) -> None:
@@ -82,11 +84,21 @@ def refuse_longer(model: PreTrainedModel) -> None:
         if reached > rows:
             raise ModelError(
                 f"{type(model).__name__} (model type {model.config.model_type}): a text of {reached} tokens, and its "
-                f"table of learned positions has {rows} rows; give it shorter ones (in `run`, prompts of tasks have a "
-                "length of their own: --items 0 leaves them out)"
+                f"table of {learned(model)}positions has {rows} rows; give it shorter ones (in `run`, prompts of tasks "
+                "have a length of their own: --items 0 leaves them out)"
             )
 
     model.register_forward_pre_hook(refuse, with_kwargs=True)
+
+
+def learned(model: PreTrainedModel) -> str:
+    """The word "learned " for a table of positions that is; empty where it holds sines (CTRL, GPT-J)."""
+    return "" if _fixed(model) else "learned "
+
+
+def _fixed(model: PreTrainedModel) -> list[int]:
+    """Rows of a model's tables of sines."""
+    return [len(each) for name, each in model.named_buffers() if name.rpartition(".")[2] in (WAVES, TABLE)]
 
 
 def learned_positions(model: PreTrainedModel) -> int | None:

@@ -113,11 +113,7 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
     loaded = loaded if loaded is not None else load(options.model)
     layers = survey(loaded.model)
     drawn = draw_heads(
-        layers,
-        options.heads,
-        sliding=options.sliding,
-        only_layers=options.only_layers,
-        only_heads=options.only_heads,
+        layers, options.heads, sliding=options.sliding, only_layers=options.only_layers, only_heads=options.only_heads
     )
     notes = _length_notes(options, loaded)
     _begin(options, loaded, layers, drawn, notes)
@@ -321,10 +317,7 @@ def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, 
 def _run(options: CaptureOptions, loaded: Loaded, some: list[Document], recorder: VectorRecorder) -> None:
     tokens = libraries.torch.tensor([each.tokens for each in some])
     check_tokens(loaded.model, tokens, loaded.tokenizer)
-    with (
-        _told_what_fits(options, loaded, tokens, recorder.abandon),
-        describe_failures(loaded.model, options.context),
-    ):
+    with _told_what_fits(options, loaded, tokens, recorder.abandon), describe_failures(loaded.model, options.context):
         run(loaded.model, tokens)
 
 
@@ -342,11 +335,7 @@ def _gib(size: int) -> str:
 
 def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) -> Iterator[Document]:
     made = documents(
-        options.texts,
-        loaded.tokenizer,
-        options.context,
-        windows=options.windows,
-        skip_short=options.skip_short,
+        options.texts, loaded.tokenizer, options.context, windows=options.windows, skip_short=options.skip_short
     )
     found = 0
     for place, document in enumerate(islice(made, options.limit)):

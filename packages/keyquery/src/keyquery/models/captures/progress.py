@@ -39,12 +39,7 @@ class Clock:
     """Counts documents and measures their speed."""
 
     def __init__(
-        self,
-        context: int,
-        report: Report,
-        total: int | None,
-        shard: tuple[int, int],
-        notes: tuple[str, ...] = (),
+        self, context: int, report: Report, total: int | None, shard: tuple[int, int], notes: tuple[str, ...] = ()
     ) -> None:
         if total is not None:
             total = len(range(shard[0], total, shard[1]))

@@ -126,7 +126,5 @@ class Shape:
         )
         bytes_each = 4 if dtype == "fp32" else 2
         return dataclasses.replace(
-            plain,
-            parameters=plain.parameters + self.besides,
-            weights=plain.weights + bytes_each * self.besides,
+            plain, parameters=plain.parameters + self.besides, weights=plain.weights + bytes_each * self.besides
         )

@@ -178,11 +178,7 @@ def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> d
     answers = hashlib.blake2b(digest_size=16)
     for each in sorted(predictions, key=lambda each: (each.id, each.run)):
         answers.update(f"{each.id}\0{each.run}\0{each.text}\0".encode())
-    return {
-        "samples": len(samples),
-        "questions": lbp_data.fingerprint(samples),
-        "predictions": answers.hexdigest(),
-    }
+    return {"samples": len(samples), "questions": lbp_data.fingerprint(samples), "predictions": answers.hexdigest()}
 
 
 def _thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:

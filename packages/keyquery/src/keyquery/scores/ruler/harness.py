@@ -87,15 +87,7 @@ def run(
     names = [theirs for theirs, ours in NAMES.items() if ours in tasks]
     made = []
     for length in lengths:
-        asked = arguments(
-            source,
-            names,
-            length,
-            samples,
-            batch=batch,
-            chat_template=chat_template,
-            seed=seed,
-        )
+        asked = arguments(source, names, length, samples, batch=batch, chat_template=chat_template, seed=seed)
         place = folder / f"{length}-{_hash(asked)}"  # other options have another place, and answers of their own
         before = is_finished(place)
         if before is None:
@@ -113,14 +105,7 @@ def run(
 
 
 def arguments(
-    source: ModelSource,
-    names: Sequence[str],
-    length: str,
-    samples: int,
-    *,
-    batch: int,
-    chat_template: bool,
-    seed: int,
+    source: ModelSource, names: Sequence[str], length: str, samples: int, *, batch: int, chat_template: bool, seed: int
 ) -> list[str]:
     """Options of the harness for one length, except its output folder."""
     tokens = length_tokens(length)

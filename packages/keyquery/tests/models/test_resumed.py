@@ -1,0 +1,102 @@
+"""Forwards that leave out blocks which an intervention does not reach give the logits of whole ones, bit by bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from keyquery.measure import evaluation
+from keyquery.measure.subject import Options
+from keyquery.models import resumed as resuming
+from keyquery.models.anatomy import blocks
+from keyquery.models.interventions import Intervention, applied
+from keyquery.models.resumed import Known, known, resumed, untouched
+from models_planted import model as planted_model
+from models_planted import subject
+from models_tiny import built
+
+pytestmark = pytest.mark.models
+TOKENS = torch.tensor([[0, 0, 5, 9, 7, 4], [8, 6, 9, 5, 4, 11]])
+PADDED = {"attention_mask": (TOKENS > 0).long(), "position_ids": torch.tensor([[0, 0, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5]])}
+
+
+def made(name: str) -> Any:
+    if name != "gpt2":
+        return built(name)
+    torch.manual_seed(1)
+    return transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=64, n_embd=32, n_layer=3, n_head=4)).eval()
+
+
+def logits(model: Any, acting: list[Intervention], **inputs: Any) -> torch.Tensor:
+    with applied(model, acting), torch.inference_mode():
+        found: torch.Tensor = model(input_ids=TOKENS, use_cache=False, **inputs).logits
+    return found
+
+
+@pytest.mark.parametrize("inputs", [{}, PADDED], ids=["plain", "left padding"])
+@pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "gpt2", "gpt_neox", "gpt_oss"])
+def test_logits_are_those_of_a_whole_forward_to_the_last_bit(name: str, inputs: dict[str, Any]) -> None:
+    model, ran = made(name), []
+    parts = blocks(model)
+    for block in parts:
+        block.attention.register_forward_hook(lambda *given: ran.append(1))
+    usual = logits(model, [], **inputs)
+    states: Known = {}
+    with resumed(model, states, untouched(model, [])):
+        assert torch.equal(logits(model, [], **inputs), usual)
+    for place, block in enumerate(parts):
+        for site in ("attention", "mlp", "heads"):
+            acting = [Intervention(site, "zero", layers=(block.layer,))]
+            whole = logits(model, acting, **inputs)
+            ran.clear()
+            with resumed(model, states, untouched(model, acting)):
+                assert torch.equal(logits(model, acting, **inputs), whole)
+            assert len(ran) == len(parts) - place
+            assert not torch.equal(whole, usual)
+    assert torch.equal(logits(model, [], **inputs), usual), "the model is as before"
+
+
+def test_a_model_whose_blocks_say_more_than_their_output_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later block reads what an earlier one left beside the residual stream; and a layer that is no block."""
+    model = planted_model()
+    first, last = (blocks(model)[place].mlp for place in (0, -1))
+    left: list[Any] = []
+    first.register_forward_hook(lambda module, inputs, output: left.append(output))
+    last.register_forward_hook(lambda module, inputs, output: output + left[-1])
+    assert untouched(model, []) == 0
+    assert untouched(planted_model(), []) == 3
+    assert untouched(planted_model(), [Intervention("k", "zero", layers=(2,), where="post")]) == 0
+    model = planted_model()
+    model.config.num_hidden_layers = 4
+    assert untouched(model, []) == 0
+    assert (
+        untouched(
+            transformers.MambaForCausalLM(transformers.MambaConfig(hidden_size=16, num_hidden_layers=2)).eval(), []
+        )
+        == 0
+    )
+    monkeypatch.setattr(resuming, "MOST", 0)
+    model, states = planted_model(), Known()
+    with resumed(model, states, 3):
+        logits(model, [])
+    assert not states, "no more is kept than there is room for"
+
+
+def test_losses_go_on_from_what_is_known_of_a_model_with_an_identity() -> None:
+    texts = subject(planted_model()).texts(Options(texts=3))
+    acting = [evaluation.Condition(str(at), (Intervention("mlp", "zero", layers=(at,)),)) for at in range(3)]
+    ran: list[int] = []
+    nats = []
+    for facts in ({}, {"fingerprint": "of these weights"}):
+        asked = subject(planted_model(), facts=facts)
+        losses = [evaluation.losses(asked, texts)]
+        for block in blocks(asked.model):
+            block.attention.register_forward_hook(lambda *given: ran.append(1))
+        nats.append(losses + [evaluation.losses(asked, texts, each) for each in acting])
+        ran.append(0)
+    assert nats[0] == nats[1]
+    assert ran == [1] * 9 + [0] + [1] * (3 + 2 + 1) + [0]
+    assert len(known(asked.model, torch.cat([text.tokens for text in texts]))) == 3
