@@ -43,11 +43,11 @@ def documents(folder: Path) -> Iterator[Document]:
             print(f"not read: {error}")
 
 
-def share(found: int, of: int) -> str:
-    """A count of a count with its share and exact 95 % interval (Clopper-Pearson)."""
+def share(found: int, of: int, method: str = "beta") -> str:
+    """A count of a count with its share and 95 % interval: exact (Clopper-Pearson), or of another method."""
     if not of:
         return "0 of 0"
-    low, high = proportion_confint(found, of, method="beta")
+    low, high = proportion_confint(found, of, method=method)
     return f"{found} of {of} ({100 * found / of:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
 
 
@@ -137,7 +137,8 @@ def known(folder: Path) -> None:
             print(f"{_short(each)} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
         every = set().union(*lines.values(), *({claim for _, claim in each} for each in drawn.values()))
         print(
-            f"{share(true, len(found))} findings stand at a contradicted row, {share(len(seen), len(every))} such rows"
+            f"{share(true, len(found), 'wilson')} findings stand at a contradicted row, "
+            f"{share(len(seen), len(every), 'wilson')} such rows"
         )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import mul, sub
 
-from boundpaper.audit.documents import Document, Place, Sentence
+from boundpaper.audit.documents import Document, Sentence
 from boundpaper.audit.finding import Finding, Formula, Relation, spread
 from boundpaper.audit.number import Number
 from boundpaper.audit.relations import FORMULAS
@@ -74,8 +74,8 @@ class Signed:
         printed = self.sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
         names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
         relation = Relation(formula, names, ((printed, (numbers[-1], *numbers[:-1])),)) if formula else None
-        place = Place(self.sentence.file, self.sentence.line)
-        return Finding("arithmetic", "error", place, printed, expected, why, (printed,), relation=relation)
+        place, values = self.sentence.place, (printed,)
+        return Finding("arithmetic", "error", place, printed, expected, why, values, relation=relation)
 
 
 def check(document: Document) -> Iterator[Finding]:

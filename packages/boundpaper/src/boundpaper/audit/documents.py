@@ -1,18 +1,17 @@
-"""Documents as the checks see them: headings, captions, sentences, and tables with the line of each row."""
+"""Documents as the checks see them: sentences, headings among them, and tables with the line of each row."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
 
 from boundpaper.audit import number
 from boundpaper.audit.number import Number
 from boundpaper.paper.sentences import split
 
-Kind = Literal["prose", "caption", "heading", "item"]
 NUMERIC = 0.6
 """The share of a column's filled cells that have to be numbers for the column to be one of numbers."""
 EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA", "?", "x", "✓", "✗"})
@@ -30,24 +29,13 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Heading:
-    """A heading: its line, its level from 1, its text, and its file."""
-
-    line: int
-    level: int
-    text: str
-    file: str
-
-
-@dataclass(frozen=True)
 class Sentence:
-    """A sentence, its line, the part that it belongs to, and the headings above it."""
+    """A sentence or a heading, its place, and the headings above it; the level of a heading counts from 1."""
 
-    file: str
-    line: int
+    place: Place
     text: str
-    kind: Kind = "prose"
     path: tuple[str, ...] = ()
+    level: int = 0
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
@@ -154,51 +142,56 @@ class Document:
     whole: bool = False
     tables: list[Table] = field(default_factory=list)
     sentences: list[Sentence] = field(default_factory=list)
-    headings: list[Heading] = field(default_factory=list)
     labels: list[tuple[str, Place]] = field(default_factory=list)
     references: list[tuple[str, Place]] = field(default_factory=list)
-    path: list[tuple[int, str]] = field(default_factory=list)
+    path: list[Sentence] = field(default_factory=list)
+
+    @property
+    def headings(self) -> list[Sentence]:
+        """The sentences that are headings."""
+        return [each for each in self.sentences if each.level]
 
     @property
     def above(self) -> tuple[str, ...]:
         """The headings above the place reached."""
-        return tuple(text for _, text in self.path)
+        return tuple(each.text for each in self.path)
 
     def head(self, line: int, level: int, text: str) -> None:
         """Add a heading."""
-        self.path = [each for each in self.path if each[0] < level]
-        self.headings.append(Heading(line, level, text, self.file))
-        self.sentences.append(Sentence(self.file, line, text, "heading", self.above))
-        self.path.append((level, text))
+        self.path = [each for each in self.path if each.level < level]
+        self.sentences.append(Sentence(Place(self.file, line), text, self.above, level))
+        self.path.append(self.sentences[-1])
 
-    def say(self, line: int, text: str, kind: Kind = "prose") -> None:
-        """Add the sentences of a text."""
-        self.sentences += [Sentence(self.file, line, each, kind, self.above) for each in split(text)]
+    def say(self, line: int, text: str) -> None:
+        """Add the sentences of a text, whose first line is `line`, each with the line in which it begins."""
+        words = list(re.finditer(r"\S+", text))
+        for each in split(" ".join(word[0] for word in words)) if words else ():
+            begun = line + text.count("\n", 0, words[0].start())
+            self.sentences.append(Sentence(Place(self.file, begun), each, self.above))
+            words = words[len(each.split()) :]
 
-    def tabulate(
-        self, line: int, header: Sequence[str], rows: Sequence[Row], caption: str = "", kind: str = "table"
-    ) -> None:
-        """Add a table if it has rows; blank first cells are filled with the text above."""
-        width = max([len(header), *(len(row.cells) for row in rows)], default=0)
+    def tabulate(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
+        """Add a table of some rows of heads, unless it has no others; a blank first cell is filled with that above."""
+        width = max([len(row.cells) for row in rows], default=0)
+        grid = [Row(row.line, (*row.cells, *[""] * (width - len(row.cells)))) for row in rows]
+        header = tuple(_joined(names) for names in zip(*(row.cells for row in grid[:heads]), strict=True))
         above, found = "", []
-        for row in rows:
-            cells = [*row.cells, *[""] * (width - len(row.cells))]
-            if any(each.strip() for each in cells):
-                cells[0] = above = cells[0].strip() or above
-                found.append(Row(row.line, tuple(cells)))
+        for row in grid[heads:]:
+            if any(cell.strip() for cell in row.cells):
+                above = row.cells[0].strip() or above
+                found.append(Row(row.line, (above, *row.cells[1:])))
         if found:
-            whole = (*header, *[""] * (width - len(header)))
-            self.tables.append(Table(self.file, line, whole, tuple(found), caption, self.above, kind))
+            self.tables.append(Table(self.file, line, header, tuple(found), caption, self.above, kind))
 
 
 def together(documents: Sequence[Document], *, whole: bool = False) -> Document:
     """Several documents as one, in their order."""
     one = Document(documents[0].file, whole)
-    for name in ("tables", "sentences", "headings", "labels", "references"):
+    for name in ("tables", "sentences", "labels", "references"):
         setattr(one, name, [part for each in documents for part in getattr(each, name)])
     return one
 
 
-def joined(names: Sequence[str]) -> str:
+def _joined(names: Sequence[str]) -> str:
     """Join the names of a column from several header rows, without repeats."""
     return " ".join(dict.fromkeys(name.strip() for name in names if name.strip()))

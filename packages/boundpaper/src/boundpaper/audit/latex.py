@@ -3,14 +3,13 @@ r"""Read LaTeX as a document: tables, captions, sentences, references, and PGFPl
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from boundpaper.adopt.source import Source, body_of
-from boundpaper.audit.documents import Document, Kind, Place, Row, Sentence, joined
-from boundpaper.paper.sentences import split
+from boundpaper.audit.documents import Document, Place, Row
+from boundpaper.typeset.characters import MATH
 
 _LEVELS = {"part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5}
 _BLOCK = re.compile(
@@ -19,7 +18,7 @@ _BLOCK = re.compile(
     r"|\\(?P<level>part|chapter|(?:sub){0,2}section|paragraph)\*?+\s*+(?:\[[^\]]{0,300}\]\s*+)?(?=\{)"
     r"|\\(?P<caption>caption(?:of\{\w+\})?)\*?+\s*+(?:\[[^\]]{0,300}\]\s*+)?(?=\{)"
     r"|(?P<float>\\(?:begin|end)\{(?:table|figure|sidewaystable|wraptable|wrapfigure)\*?\})"
-    r"|(?P<item>\\item\b)|(?P<gap>\n[ \t]*+\n)"
+    r"|\\item\b|\n[ \t]*+\n"
 )
 _LABEL = re.compile(r"\\label\s*+\{([^{}]{1,200})\}")
 _REFERENCE = re.compile(r"\\(?:ref|eqref|autoref|cref|Cref|pageref|nameref|vref)\*?+\s*+\{([^{}]{1,300})\}")
@@ -37,19 +36,15 @@ _FOLLOWED = re.compile(
     r"bibliographystyle|textcolor|color|cellcolor|rotatebox|resizebox|begin|end|thanks|tablefootnote|tnote)\*?+"
     r"\s*+(?:\[[^\]]{0,300}\]\s*+)*+\{[^{}]{0,2000}\}(?:\{[^{}]{0,60}\})?"
 )
-_SIGNS = {
-    r"\%": "%", r"\&": "&", r"\#": "#", r"\_": "_", r"\$": "", r"\times": "×", r"\approx": "≈", r"\sim": "~",
-    r"\leq": "≤", r"\le": "≤", r"\geq": "≥", r"\ge": "≥", r"\pm": "±", r"\to": "→", r"\rightarrow": "→",
-    r"\cdot": "·", r"\dagger": "†", r"\ddagger": "‡", r"\ast": "*", r"\uparrow": "↑", r"\downarrow": "↓",
-    r"\textminus": "-", r"\ldots": "...", r"\dots": "...", r"\S": "§",
-    r"\,": "", r"\;": " ", r"\:": " ", r"\!": "", r"\ ": " ", r"\\": " ", r"\{": "{", r"\}": "}",
+_SIGNS = {command: sign for sign, command in reversed(MATH.items())} | {
+    r"\%": "%", r"\&": "&", r"\#": "#", r"\_": "_", r"\sim": "~", r"\le": "≤", r"\ge": "≥", r"\to": "→",
+    r"\dagger": "†", r"\ddagger": "‡", r"\ast": "*", r"\textminus": "-", r"\ldots": "...", r"\dots": "...", r"\S": "§",
+    r"\epsilon": "ε", r"\phi": "φ",
+    r"\,": "", r"\;": " ", r"\:": " ", r"\!": "", r"\ ": " ", r"\\": " ",
 }  # fmt: skip
-_GREEK_TEXT = "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu rho sigma tau phi chi psi omega"
-_GREEK = frozenset(_GREEK_TEXT.split())
 _COMMAND = re.compile(r"\\(?:[A-Za-z@]++\*?+|.)", re.DOTALL)
 _SUPER = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
 _RAISED = re.compile(r"\^\s*+\{?\s*+([*†‡§¶a-z])\s*+\}?")
-_SPACE = re.compile(r"[\s~]++")
 _ARGUMENT = re.compile(r"\s*+(?:\[[^\]]{0,40}\]\s*+)?(?=\{)")
 _CELL_END = re.compile(r"\\\\(?:\s*+\[[^\]]{0,20}\])?|\\tabularnewline|\\.|[{}&]", re.DOTALL)
 _PLOT = re.compile(r"\\addplot\+?(?:3)?\s*+(?:\[(?P<options>[^\]]{0,1000})\])?\s*+(?:plot\s*+)?coordinates\s*+\{")
@@ -60,25 +55,18 @@ _TITLE = re.compile(r"\btitle\s*+=\s*+\{(?P<title>[^{}]{0,300})\}")
 
 
 def plain(tex: str) -> str:
-    """Words and numbers that a piece of LaTeX prints, without layout, citations and labels."""
-    text = _FOLLOWED.sub(" ", tex)
-    text = text.replace("{,}", ",")
+    """Words and numbers that a piece of LaTeX prints, in one line, without layout, citations and labels."""
+    return " ".join(_printed(tex).split())
+
+
+def _printed(tex: str) -> str:
+    """The same in as many lines as the piece has."""
+    text = _FOLLOWED.sub(lambda match: " " + "\n" * match[0].count("\n"), tex).replace("{,}", ",")
     text = _POWER.sub(lambda match: ("×" if match[0][0] == "\\" else "") + "10" + match[1].translate(_SUPER), text)
-    text = _COMMAND.sub(_sign, text)
+    text = _COMMAND.sub(lambda match: _SIGNS.get(name := match[0].rstrip("*"), " " if len(name) > 2 else ""), text)
     text = _RAISED.sub(lambda match: match[1] if not match[1].isalpha() else "†", text)
-    text = text.replace("---", "—").replace("--", "–").replace("``", '"').replace("''", '"')
-    return _SPACE.sub(" ", re.sub(r"[{}$]", "", text)).strip()
-
-
-def _sign(match: re.Match[str]) -> str:
-    """What a command prints by itself: a sign, a Greek letter, or nothing."""
-    name = match[0].rstrip("*")
-    if name in _SIGNS:
-        return _SIGNS[name]
-    if name[1:].lower() in _GREEK:
-        case = "CAPITAL" if name[1].isupper() else "SMALL"
-        return unicodedata.lookup(f"GREEK {case} LETTER {name[1:].upper().replace('LAMBDA', 'LAMDA')}")
-    return " " if len(name) > 2 else ""
+    text = text.replace("---", "—").replace("--", "–").replace("``", '"').replace("''", '"').replace("~", " ")
+    return re.sub(r"[{}$]", "", text)
 
 
 def group(text: str, start: int) -> int:
@@ -95,15 +83,13 @@ def read(text: str, file: str) -> Document:
     """Read a LaTeX file, except comments, verbatim parts and the preamble."""
     source = Source(Path(file), file, text, "utf-8")
     start, stop = body_of(source)
-    code = source.code
+    code, position = source.code, start
     document = Document(file, "\\begin{document}" in code)
     reader = _Reader(source, document)
-    position = start
-    for match in _BLOCK.finditer(code, start, stop):
-        if match.start() >= position:
-            reader.prose(position, match.start())
-            position = reader.block(match)
-    reader.prose(position, stop)
+    for match in [*_BLOCK.finditer(code, start, stop), None]:
+        if match is None or match.start() >= position:
+            document.say(source.line(position), _printed(code[position : match.start() if match else stop]))
+            position = reader.block(match) if match else stop
     document.references = [
         (name.strip(), Place(file, source.line(match.start())))
         for match in _REFERENCE.finditer(code, start, stop) for name in match[1].split(",")
@@ -113,29 +99,16 @@ def read(text: str, file: str) -> Document:
 
 
 class _Reader:
+    """What of a document was read, its caption, and at which of its tables the open float begins."""
+
     def __init__(self, source: Source, document: Document) -> None:
         self.source, self.document, self.code = source, document, source.code
-        self.kind: Kind = "prose"
         self.floated, self.caption = -1, ""
-
-    def prose(self, start: int, stop: int) -> None:
-        """Add the sentences of a part, each with the line of its first word."""
-        part = self.code[start:stop]
-        position = start + len(part) - len(part.lstrip())
-        for sentence in split(plain(part)) if part.strip() else ():
-            first = re.match(r"[\w-]+", sentence)
-            position = max(position, self.code.find(first[0], position, stop) if first else -1)
-            if re.search(r"\w", sentence):
-                line = self.source.line(position)
-                document = self.document
-                document.sentences.append(Sentence(document.file, line, sentence, self.kind, document.above))
 
     def block(self, match: re.Match[str]) -> int:
         """Read what begins at a match; return where it ends."""
         line, document = self.source.line(match.start()), self.document
-        if match["gap"] or match["item"]:
-            self.kind = "item" if match["item"] else "prose"
-        elif match["float"]:
+        if match["float"]:
             if self.floated >= 0 and self.caption:
                 floated = document.tables[self.floated :]
                 document.tables[self.floated :] = [replace(table, caption=self.caption) for table in floated]
@@ -149,13 +122,13 @@ class _Reader:
             elif match["grid"].startswith(("tab", "long", "Nice")):
                 self.grid(match.end(), end, line)
             return min(len(self.code), end + len(f"\\end{{{match['grid']}}}"))
-        else:
+        elif match["level"] or match["caption"]:
             opened = self.code.index("{", match.end())
             end = group(self.code, opened)
             text = plain(self.code[opened + 1 : end - 1])
             if match["caption"]:
                 self.caption = text
-                document.say(line, text, "caption")
+                document.say(line, text)
             else:
                 document.head(line, _LEVELS[match["level"]], text)
             return end
@@ -167,11 +140,8 @@ class _Reader:
             start = group(self.code, opened.end())
         rows = list(_rows(self.code, start, stop))
         heads = next((index for index in range(1, len(rows)) if rows[index][2]), 1)
-        heads = heads if heads <= 3 else 1
-        columns = range(max((len(cells) for _, cells, _ in rows), default=0))
-        header = [joined([cells[column] for _, cells, _ in rows[:heads] if column < len(cells)]) for column in columns]
-        body = [Row(self.source.line(place), tuple(cells)) for place, cells, _ in rows[heads:]]
-        self.document.tabulate(line, header, body)
+        shown = [Row(self.source.line(place), tuple(cells)) for place, cells, _ in rows]
+        self.document.tabulate(line, shown, heads if heads <= 3 else 1)
 
 
 def _rows(code: str, start: int, stop: int) -> Iterator[tuple[int, list[str], bool]]:
@@ -224,9 +194,10 @@ def draw(document: Document, code: str, line: int) -> None:
         labels = {match["axis"]: plain(match["braced"] or match["bare"] or "") for match in _AXIS_LABEL.finditer(code)}
         title = _TITLE.search(code)
         at_x = dict.fromkeys(x for _, points in series for x in points)
-        rows = [Row(series[0][0], (plain(x), *(points.get(x, "") for _, points in series))) for x in at_x]
+        rows = [Row(series[0][0], (labels.get("x", ""), *named))]
+        rows += [Row(series[0][0], (plain(x), *(points.get(x, "") for _, points in series))) for x in at_x]
         caption = f"{plain(title['title']) if title else ''} {labels.get('y', '')}".strip()
-        document.tabulate(series[0][0], [labels.get("x", ""), *named], rows, caption, "figure")
+        document.tabulate(series[0][0], rows, 1, caption, "figure")
 
 
 def _listed(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from scipy import stats
 
-from boundpaper.audit.documents import Document, Place, Sentence
+from boundpaper.audit.documents import Document, Sentence
 from boundpaper.audit.finding import Finding, Level
 from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, meets
@@ -87,8 +87,7 @@ def _read(text: str) -> Interval:
 
 
 def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, level: Level = "error") -> Finding:
-    place, printed = Place(sentence.file, sentence.line), match[0].strip()
-    return Finding("statistic", level, place, printed, expected, why, (match[0],))
+    return Finding("statistic", level, sentence.place, match[0].strip(), expected, why, (match[0],))
 
 
 def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:

@@ -97,9 +97,8 @@ class Said:
     def finding(self, printed: str, column: str, row: int, expected: str, why: str) -> Finding:
         """Tell what the sentence prints against a cell."""
         other = Place(self.table.file, self.table.rows[row].line)
-        name, place = f"{column} of {self.table.row_name(row)}", Place(self.sentence.file, self.sentence.line)
-        why = why.format(name)
-        return Finding("rows", "warning", place, printed.strip(), expected, why, (printed, name), other)
+        name, place = f"{column} of {self.table.row_name(row)}", self.sentence.place
+        return Finding("rows", "warning", place, printed.strip(), expected, why.format(name), (printed, name), other)
 
     def differs(self, printed: str, cells: Cells, wrong: tuple[int, Column]) -> Finding:
         """Tell what the sentence prints against the one cell of several that is not so."""
@@ -112,8 +111,12 @@ def check(document: Document) -> Iterator[Finding]:
     tables = [each for each in document.tables if each.columns and len(each.rows) > 1]
     before: list[Sentence] = []
     for sentence in document.sentences if tables else ():
-        if sentence.kind != "heading" and _TRIGGER.search(sentence.text):
-            near = [each.text for each in before[-3:] if each.file == sentence.file and sentence.line - each.line <= 2]
+        if not sentence.level and _TRIGGER.search(sentence.text):
+            near = [
+                each.text
+                for each in before[-3:]
+                if each.place.file == sentence.place.file and sentence.place.line - each.place.line <= 2
+            ]
             said = [Said(sentence, table, " ".join(near)) for table in tables]
             said.sort(key=lambda each: _distance(each.sentence, each.table))
             yield from filter(None, (claim(said) for claim in (_ranges, _falls, _factors)))
@@ -121,7 +124,8 @@ def check(document: Document) -> Iterator[Finding]:
 
 
 def _distance(sentence: Sentence, table: Table) -> tuple[bool, bool, int]:
-    return table.file != sentence.file, table.line > sentence.line, abs(table.line - sentence.line)
+    line = sentence.place.line
+    return table.file != sentence.place.file, table.line > line, abs(table.line - line)
 
 
 def _ranges(said: Sequence[Said]) -> Finding | None:

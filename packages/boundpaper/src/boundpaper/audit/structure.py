@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from boundpaper.audit.documents import Document, Heading, Place, Sentence
+from boundpaper.audit.documents import Document, Place, Sentence
 from boundpaper.audit.finding import Finding, Level
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+(?P<title>[^\W\d_].*)")
@@ -36,8 +36,8 @@ def _finding(
 
 def _sections(document: Document) -> Iterator[Finding]:
     """Two sections of one number, and a number left out, under one parent."""
-    path: list[Heading] = []
-    under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Heading]]] = {}
+    path: list[Sentence] = []
+    under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
     for heading in document.headings:
         path = [each for each in path if each.level < heading.level]
         match = _NUMBERED.match(heading.text)
@@ -51,7 +51,7 @@ def _sections(document: Document) -> Iterator[Finding]:
         if len(numbered) < 3 or parents[above, len(parent)] > 1:
             continue
         for (first, before), (second, heading) in pairwise(numbered):
-            place, what = Place(heading.file, heading.line), f"heading {heading.text!r}"
+            place, what = heading.place, f"heading {heading.text!r}"
             values = (heading.text, before.text)
             if second == first:
                 why = f"follows a section of the same number, {before.text!r}"
@@ -67,7 +67,7 @@ def _captions(document: Document) -> Iterator[Finding]:
     cited: list[tuple[str, int, Sentence]] = []
     for sentence in document.sentences:
         caption = _CAPTION.match(sentence.text)
-        if caption and sentence.kind != "heading":
+        if caption and not sentence.level:
             captions[_kind(caption["kind"])].append((int(caption["number"]), sentence))
         for match in _CITED.finditer(sentence.text, caption.end() if caption else 0):
             if not _ELSEWHERE.match(match["after"]) and not _OF_OTHERS.search(sentence.text):
@@ -81,29 +81,27 @@ def _captions(document: Document) -> Iterator[Finding]:
             if first.text != last.text:
                 why = f"{numbers[number]} captions have this number"
                 values: tuple[str, ...] = (kind, str(number), last.text[:60])
-                yield _finding("error", "caption-number", _at(last), f"{kind} {number}", why, values, _at(first))
-        late = [(one, two) for one, two in pairwise(found) if one[0] > two[0] and one[1].file == two[1].file]
+                yield _finding("error", "caption-number", last.place, f"{kind} {number}", why, values, first.place)
+        late = [
+            (one, two) for one, two in pairwise(found) if one[0] > two[0] and one[1].place.file == two[1].place.file
+        ]
         for (number, sentence), (smaller, other) in late if 4 * len(late) < len(found) else ():
             why, values = f"it stands before {kind} {smaller}", (kind, str(number), str(smaller))
-            yield _finding("warning", "caption-number", _at(sentence), f"{kind} {number}", why, values, _at(other))
+            yield _finding("warning", "caption-number", sentence.place, f"{kind} {number}", why, values, other.place)
         missing = sorted(set(range(1, max(numbers))) - set(numbers))
         if len(missing) == 1 != missing[0] and len(found) > 2:
             after = next(sentence for number, sentence in found if number > missing[0])
             why, values = f"no caption has this number, and {len(numbers)} others have theirs", (kind, str(missing[0]))
-            yield _finding("error", "caption-number", _at(after), f"{kind} {missing[0]}", why, values)
+            yield _finding("error", "caption-number", after.place, f"{kind} {missing[0]}", why, values)
         for what, number, sentence in cited:
             if what == kind and number not in numbers:
                 why = f"no caption has this number; {len(found)} captions are numbered up to {max(numbers)}"
                 values = (kind, str(number), sentence.text[:60])
-                yield _finding("error", "reference", _at(sentence), f"{kind} {number}", why, values)
+                yield _finding("error", "reference", sentence.place, f"{kind} {number}", why, values)
 
 
 def _kind(word: str) -> str:
     return "Table" if word.startswith("Tab") else "Figure"
-
-
-def _at(sentence: Sentence) -> Place:
-    return Place(sentence.file, sentence.line)
 
 
 def _labels(document: Document) -> Iterator[Finding]:
