@@ -52,15 +52,13 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
         panels=panels,
         columns=3,
         letters=True,
-        height=38,
+        height=30,
         caption=(
-            f"What plasticity measures. Two keys compete for the queries at one place of a text; a query's content "
-            f"decides how far key 1 is ahead. The mean (dashed) and the spread are those of {row['display_name']}, "
-            "averaged over heads and pairs of keys: (a) in its first bin of queries, (b) in its last. Shaded: queries "
-            "by which key 2 wins after all. The mean has grown more than the spread, so fewer queries turn the winner. "
-            "(c) Plasticity of such a pair is four times the product of both keys' shares: one if each wins half of "
-            "the queries, zero if the content decides nothing. It is not the model's plasticity, which is a mean over "
-            "pairs. Curves: normal distributions."
+            "What plasticity measures. Two keys compete for the queries at one place of a text; a query's content "
+            f"decides how far key 1 is ahead. Mean (dashed) and spread are those of {row['display_name']} over heads "
+            "and pairs: (a) in its first bin of queries, (b) in its last. Shaded: key 2 wins after all. (c) Plasticity "
+            "of such a pair, four times the product of both keys' shares; the model's is a mean over pairs. Curves: "
+            "normal distributions."
         ),
         short="What plasticity measures: mean, spread and the share of queries that turn the winner",
     )
