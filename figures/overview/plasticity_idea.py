@@ -6,18 +6,15 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Shade
 
-MODEL = "smollm2-135m"
 REACH = 100  # scores are drawn from minus this to this
 STEP = 2
 HIGHEST = 2.5  # ratio of mean and spread at which the curve ends
-NO_DIFFERENCE = 0.0
 PLACES = {"first": "early in the text", "last": "late in the text"}
 
 
 def figure(pretrained_competition: pd.DataFrame) -> Figure:
-    """Return the figure, of the model's pairs of keys at all distances."""
-    rows = pretrained_competition
-    row = rows[(rows["model"] == MODEL) & (rows["distance"] == 0)].iloc[0]
+    """Return the figure, of the first model's pairs of keys at all distances."""
+    row = pretrained_competition[pretrained_competition["distance"] == 0].iloc[0]
     panels, ratios = [], []
     scores = [float(score) for score in range(-REACH, REACH + 1, STEP)]
     for place, title in PLACES.items():
@@ -29,7 +26,7 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
                 series=[Line(x=scores, y=[10 * law.pdf(score) for score in scores], marks=False, entity="neutral")],
                 x=Axis(label="lead of key 1 in score", ticks=[-80, 0, 80]),
                 y=Axis(label="share of queries per 10", ticks=[0, 0.1, 0.2], low=0, high=0.25),
-                shades=[Shade(low=None, high=NO_DIFFERENCE)],
+                shades=[Shade(low=None, high=0)],
                 annotations=[
                     Annotation(x=-REACH, y=0.22, text=f"key 2 wins: {100 * law.cdf(0):.0f} %", anchor="right")
                 ],
