@@ -1,8 +1,6 @@
 #!/usr/bin/env python
 """The door of the command line: `python build.py paper`; the commands are those of boundpaper and its guests."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from pathlib import Path

@@ -6,8 +6,6 @@ The paper and its 10,000 cells are made here. Each command is a process of its o
 what counts is the time that it computes.
 """
 
-from __future__ import annotations
-
 import random
 import resource
 import subprocess

@@ -9,8 +9,6 @@ own above what it held before. `--long` does one text of an eighth, a quarter, a
 one layer, and says seconds, memory and its exponent in the length.
 """
 
-from __future__ import annotations
-
 import os
 
 for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):

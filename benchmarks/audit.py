@@ -7,8 +7,6 @@ every row, one digit of one of its cells is changed, N times; a slip counts as f
 says something new. FOLDER holds the five documents of the thesis, whose contradictions the ledger knows by line.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import random

@@ -14,8 +14,6 @@ and its children, and wall seconds, each the least of the repeats; whether each 
 process has its processor's seconds for those of an idle machine; and where the seconds of a whole build are.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

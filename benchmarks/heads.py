@@ -15,8 +15,6 @@ and one copy of their vectors. Then where the time of a whole head goes. The las
 processes.
 """
 
-from __future__ import annotations
-
 import os
 
 # before numpy loads its BLAS

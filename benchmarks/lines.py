@@ -5,8 +5,6 @@
 Counts what git tracks, blank lines and comments included. `docs/architecture.md` says what each room's lines buy.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import defaultdict

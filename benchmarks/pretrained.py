@@ -11,8 +11,6 @@ analysed, as `python build.py heads` does, once, in one process. With `--all` ev
 measured instead, once, on little: what each costs, in forwards of one of its texts. Prints Markdown.
 """
 
-from __future__ import annotations
-
 import os
 
 for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):

@@ -6,8 +6,6 @@ Clones this project twice at a revision, builds the thesis in each (and the site
 compares every file of `out/` that is handed on. Exits with 1 when one differs.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

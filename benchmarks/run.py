@@ -7,8 +7,6 @@ process, where they share what was asked before. A plain forward is one over all
 and fails where an experiment gives other rows by itself than beside the others.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -4,8 +4,6 @@ A line `<!-- generated: NAME ARGUMENTS -->` of a page becomes what the function 
 becomes the source of its function.
 """
 
-from __future__ import annotations
-
 import ast
 import html
 import re

@@ -1,7 +1,5 @@
 r"""Lint of a chapter's language: one spelling, names of things instead of names of code, verdicts as marks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ Prose is what stands outside of environments, headings and statements. TeX takes
 breaking or joining lines within a paragraph changes nothing in print.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A model of a few thousand weights with a tokenizer of words, as a folder, and texts for it to be distilled on."""
 
-from __future__ import annotations
-
 import random
 
 WORDS = ["the", "a", "key", "of", "red", "blue", "box", "is", "in", "on", "one", "two", "three", "."]

@@ -1,7 +1,5 @@
 """What the faces of both packages promise: every name has an example, which runs in an empty folder."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import inspect

@@ -4,8 +4,6 @@ Writes `out/gallery/index.html`. Each example is a block of code on `axes`, unde
 it.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import sys

@@ -4,8 +4,6 @@ Patterns are collected from the source text. One that is written out is taken as
 names of its module is evaluated there; one that is put together in a function has to be listed with samples.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

@@ -6,8 +6,6 @@ Sentences are those of the chapters' prose, one a line. An expression that print
 marks, citations and labels are neither. With a revision of git, its chapters are counted beside those of today.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

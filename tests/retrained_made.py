@@ -1,7 +1,5 @@
 """Tables of a made-up second run, in the shape that the command writes, with effects that are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Ablations that a section cites beside those that it leaves out: made by hand, in both directions."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

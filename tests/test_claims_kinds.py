@@ -1,7 +1,5 @@
 """Kinds of statement that numbers alone do not carry: causes, absences and candidates, over the whole ledger."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

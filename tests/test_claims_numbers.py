@@ -1,7 +1,5 @@
 """Numbers printed for two quantities: the list is whole, what is unexplained is told, what is explained is computed."""
 
-from __future__ import annotations
-
 import csv
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Claims on the sources' scripts and captures: what they say now, and that each turns when what it reads is another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pandas as pd

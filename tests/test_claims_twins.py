@@ -1,7 +1,5 @@
 """Statements that say one thing have one verdict, in whatever document or section they stand."""
 
-from __future__ import annotations
-
 import pytest
 
 from boundpaper.store.reader import read

@@ -1,7 +1,5 @@
 """Widths of query bins: the printed ones are those of code and measurements, and the claims on them turn."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

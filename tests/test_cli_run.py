@@ -1,7 +1,5 @@
 """The command `run` on small models of the tiny language: what it writes, how it goes on, and what can go wrong."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

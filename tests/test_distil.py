@@ -1,7 +1,5 @@
 """Distillation on a model of two layers: arms read the same, killed runs go on exactly, other recipes are refused."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import shutil

@@ -1,7 +1,5 @@
 """What a measurement is called, what it may overwrite, and what makes it be measured again."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Random drawings of matplotlib lose nothing without a word, and the examples of the manual become what it says."""
 
-from __future__ import annotations
-
 import pytest
 
 from boundpaper.errors import SpecError

@@ -1,7 +1,5 @@
 """Plasticity at one position, position part and linear share once more, by plain numpy, from a model that ships."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -1,7 +1,5 @@
 """The table of architectures by experiments says what is so: a sample of it, made anew."""
 
-from __future__ import annotations
-
 import csv
 import os
 import random

@@ -1,7 +1,5 @@
 """The page of architectures says what is so: rows of some kinds, made anew."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

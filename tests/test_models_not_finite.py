@@ -1,7 +1,5 @@
 """Weights that are not finite are named, with the model's file, by each command that meets them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Models in GGUF files and in packages: weights as the file's blocks stand for, made once, refused when changed."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import subprocess

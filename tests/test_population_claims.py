@@ -1,7 +1,5 @@
 """Claims on the population: both directions, what is missing, and that the plan is what is reported."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

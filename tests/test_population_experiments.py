@@ -1,7 +1,5 @@
 """The experiments of the DroPE report on the population: items that its models know, differences a reader can check."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

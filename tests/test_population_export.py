@@ -1,7 +1,5 @@
 """The three models that ship: those that were measured, loadable offline, with a card that says what the tables say."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

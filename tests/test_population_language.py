@@ -1,7 +1,5 @@
 """The population's language: what it says is true, prompts are what their facts say, keys are read as digits."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import Counter

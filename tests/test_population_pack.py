@@ -1,7 +1,5 @@
 """Models as a folder for an archive, and read from it in place of training: the same weights, or a refusal by name."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import subprocess

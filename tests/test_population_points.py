@@ -1,7 +1,5 @@
 """The population's rows that figures draw, counted by hand; the planned analyses over every model that was trained."""
 
-from __future__ import annotations
-
 import pytest
 
 from analysis.studies.population import every, points

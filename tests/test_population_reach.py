@@ -1,7 +1,5 @@
 """Plasticity beyond the training length: levels and tests over seeds against hand-made rows, claims both ways."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

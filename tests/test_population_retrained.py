@@ -1,7 +1,5 @@
 """Items of the amendment on a made-up second run whose effects are known: both directions, few seeds, both margins."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 

@@ -1,7 +1,5 @@
 """The population's studies on made-up tables whose effects are known, with all seeds, with few, and with none."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

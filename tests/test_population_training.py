@@ -1,7 +1,5 @@
 """The population on a recipe of a few steps: arms share what they should, killed runs go on, rows are written once."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 

@@ -1,7 +1,5 @@
 """Dropping the rotation beside YaRN, the primary contrast without models that guess, and losses in two units."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Recipes: read strictly, weighed without a download, and every model of theirs tried small."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

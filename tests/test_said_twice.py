@@ -1,7 +1,5 @@
 """Two sections of one document: what its words say of one thing, compared."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

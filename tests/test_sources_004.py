@@ -1,7 +1,5 @@
 """Transcriptions of the layer study, the delta-P charts and the report on dropped position embeddings."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """What was read in the sources' own repositories: complete, consistent with the printed values, and with a place."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Standing of results: every claim of the ledger belongs to one row, and what belongs to none is told by name."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Studies of anchoring on made-up measurements: curves, tests from moments, landmarks, figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

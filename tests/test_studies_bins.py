@@ -1,7 +1,5 @@
 """What buckets keep of a mean query: against drawn queries and published scalings, and what follows for conclusions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

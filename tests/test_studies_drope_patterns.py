@@ -1,7 +1,5 @@
 """Studies of attention patterns, layer contents, balance and retrieval with rotary positions dropped."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Massive values, their disruption and the knowledge tasks: studies against hand counts, scipy and planted frames."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A pretrained model with its beginning token and with a word: quantities, sweeps, and claims in both directions."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

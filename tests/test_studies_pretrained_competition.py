@@ -1,7 +1,5 @@
 """Mean and spread of the score difference at a fixed distance of the keys: rows, and claims in both directions."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Plasticity by two distances: cells that are kept, what is held, claims both ways, and the figures."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

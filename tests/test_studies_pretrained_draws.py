@@ -1,7 +1,5 @@
 """What drawing heads adds to a mean: against draws made one by one, and the claim on it in both directions."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

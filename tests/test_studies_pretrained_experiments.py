@@ -1,7 +1,5 @@
 """Headline quantities of pretrained models beside reported and small ones: values, intervals, and what is missing."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

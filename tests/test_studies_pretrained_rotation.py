@@ -1,7 +1,5 @@
 """Attention of pretrained models with the rotation left out of its computation: by text, and claims both ways."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 import yaml

@@ -1,7 +1,5 @@
 """One pretrained network in two states, and its keys by the parts of a prompt: results, exhibits, claims both ways."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Layers, dimensions, keys and answers of pretrained models: results, exhibits, and claims in both directions."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

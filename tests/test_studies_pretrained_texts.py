@@ -1,7 +1,5 @@
 """Repeated sentences and source code beside prose: results, tables, and claims in both directions."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The worked study: its notebook run to the two pages that it ends in, and its commands from an empty folder."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -3,8 +3,6 @@
 `make lint` checks this file against the sources, and a test against the wheels; nothing runs it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import assert_type
 

@@ -1,7 +1,5 @@
 """Whose attention an experiment of document 004 shows: what is said where it is not the model's."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 

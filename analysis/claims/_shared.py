@@ -1,7 +1,5 @@
 """Judgements and bounds that several statements call for, in documents 001 and 002 or in several files of 004."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the claims on SmolLM3 share: stated words as numbers, changes over a span of the run, and ranges of a phase."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

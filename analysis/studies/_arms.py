@@ -4,8 +4,6 @@ Cities and sports are asked for a yes or a no; an answer that reads as neither l
 says how many answers were read only within limits. IMDB and passkey count every item.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

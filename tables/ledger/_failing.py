@@ -1,7 +1,5 @@
 """What the tables of the ledger share: which statements are printed, and their words for readers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

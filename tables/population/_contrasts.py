@@ -1,7 +1,5 @@
 """What tables of contrasts share: how an outcome and its arms are named, and in which unit it is shown."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 OUTCOMES = {

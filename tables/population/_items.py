@@ -1,7 +1,5 @@
 """A table of items of the amendment: what is asked, of how many seeds, and what the exact tests decide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The site in a real browser, from files: rows chosen, tables sorted, the graph walked, by mouse and by keyboard."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

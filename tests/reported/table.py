@@ -4,8 +4,6 @@ The tests are read from their source text and never run. The marker `reported` n
 stands for, the first line of its docstring says what was tried, and a test without a thread is a variant of our own.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import sys

@@ -1,7 +1,5 @@
 """What a model is: masks, files, texts and vocabularies that others reported to be taken for something else."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Scores of answers: thoughts that are none, answers that are absent, and rows that say what was asked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The command that captures a model, with its jobs on a real Slurm of one node: `make test-slurm`."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The command that analyses heads, with its jobs on a real Slurm of one node: `make test-slurm`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Jobs through a real Slurm of one node, started for these tests: `make test-slurm`, not a part of `make test`."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import signal

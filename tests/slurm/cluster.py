@@ -1,7 +1,5 @@
 """A Slurm cluster of one node on this machine's loopback, with all its files in one folder, for the time of a test."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import shutil

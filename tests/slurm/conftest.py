@@ -1,7 +1,5 @@
 """The cluster that all checks of this folder share."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import tempfile

@@ -5,8 +5,6 @@ an infinity in what is printed, an error that does not name the file, one of man
 stays, and a file that is accepted although it is none of its format, is sealed, or must make no difference.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Seeded damage to a file of any format, and independent readers that say what no command may take in silence."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

@@ -6,8 +6,6 @@ matplotlib draws it itself and the figure says because of what: then each text h
 lines stand where matplotlib puts it. Or it is refused by name. With `--compile` LaTeX sets each as well.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime as dt
 import math

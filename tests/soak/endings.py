@@ -5,8 +5,6 @@ second after a Ctrl-C. Commands run in processes forked from one that has import
 into what they do; every fourth is a process of its own, whose moments fall into its imports as well.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -6,8 +6,6 @@ files that are to be damaged. A later run of the command costs what it does, not
 Run as a program in the folder of a paper, this file reads requests from standard input, a line of JSON each.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import json

@@ -1,7 +1,5 @@
 """A small paper of its own with one of every kind of file that a user writes, to be damaged and killed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Seeded damage to everything that is read: each file either counts as good, or is named in an error of the project."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import tempfile

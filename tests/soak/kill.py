@@ -1,7 +1,5 @@
 """Builds killed at seeded moments, with children or without: the next build makes what an undisturbed one makes."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

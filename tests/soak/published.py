@@ -1,7 +1,5 @@
 """The published data package as a whole, by the standard's own reader."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Document 000, its tables: derived cells follow from the printed ones, and cells that stand twice agree."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Document 000, its third finding: which models recover, and whether family or depth explains it."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge, pick, quote

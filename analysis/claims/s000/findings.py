@@ -1,7 +1,5 @@
 """Document 000, its question and first two findings: two models with one text network, and what adjacency shows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Document 000, its hypotheses and conclusion: what the captured models already say about them."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 000, its single layers: top layers along the depth, most and least plastic ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

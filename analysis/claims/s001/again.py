@@ -1,7 +1,5 @@
 """Document 001, numbers that the second study states too: each judged as there."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote

@@ -1,7 +1,5 @@
 """Document 001, the three analyses: components, rotation, plasticity, and the gaps that plasticity closes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

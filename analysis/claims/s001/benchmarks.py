@@ -1,7 +1,5 @@
 """Document 001, connecting to LongBench Pro, and values that the narrative repeats from the second study."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

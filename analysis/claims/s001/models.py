@@ -1,7 +1,5 @@
 """Document 001, cross-model results: profiles, aggregates and the recovery of two Llama profiles."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims._shared import DECILE, rising

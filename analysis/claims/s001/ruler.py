@@ -1,7 +1,5 @@
 """Document 001, connecting to RULER, and its open gaps."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable

@@ -1,7 +1,5 @@
 """Source 001 on SmolLM3: the training section, the gap that checkpoints close, and the fall of alpha_K."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Cell checks of source 001 on SmolLM3: prose that repeats the table of checkpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 001, what it reads off pictures: two distances, head bundles, component weights."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

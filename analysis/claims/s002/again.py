@@ -1,7 +1,5 @@
 """Document 002, places on the profiles and lengths that its prose gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Document 002, its drop against something simpler, and the signs that its two drops are given with."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge, quote

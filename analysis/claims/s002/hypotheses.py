@@ -1,7 +1,5 @@
 """Document 002, hypotheses H1, H2, H3 and H5: plasticity against LongBench Pro."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

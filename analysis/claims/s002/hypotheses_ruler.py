@@ -1,7 +1,5 @@
 """Document 002, hypotheses H7 and H8: what plasticity cannot see, and the bump of the Llama profiles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

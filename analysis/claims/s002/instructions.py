@@ -1,7 +1,5 @@
 """Document 002, how it proposes to collect the missing scores by length."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 002, what it observes about the seven matched models: which metric follows LongBench Pro."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

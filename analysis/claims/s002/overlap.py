@@ -1,7 +1,5 @@
 """Document 002, the benchmark and which captured models it scored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 002, what it reads off the decile profiles."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge, pick

@@ -1,7 +1,5 @@
 """Document 002, values that its prose repeats from its tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Document 002, RULER: the benchmark, the two models added for it, and Llama-3.1-8B by length."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 002, RULER: two Llama generations, and Mistral-7B-Instruct-v0.2 against its successors."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable

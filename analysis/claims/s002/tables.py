@@ -1,7 +1,5 @@
 """Document 002, its tables: derived columns follow from the printed ones, and cells that stand twice agree."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, claim, judge, untestable

@@ -1,7 +1,5 @@
 """Cell checks of source 002's SmolLM3 section: derived columns, and prose that repeats a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

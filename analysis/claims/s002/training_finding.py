@@ -1,7 +1,5 @@
 """Source 002's critical finding on SmolLM3."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims._training import ANNEALED, EXTENSIONS, FIRST, LAST, change, phase, stated, value, word

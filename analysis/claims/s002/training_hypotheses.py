@@ -1,7 +1,5 @@
 """Source 002's hypotheses H4 and H6, which rest on SmolLM3."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims._training import ANNEALED, LAST, PRETRAINING, change, keyed, phase, stated, value, word

@@ -1,7 +1,5 @@
 """Source 002's connection of SmolLM3 to the other captured models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Source 002 on the three phases of SmolLM3's training: what grew, what fell, and by how much."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

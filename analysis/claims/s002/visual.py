@@ -1,7 +1,5 @@
 """Document 002, what it reads off pictures: two-distance maps, head bundles, mean profiles, component weights."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Landmarks of the delta-P charts, as the claims on document 003 look them up."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims.judge import Quoted, quote

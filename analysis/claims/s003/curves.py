@@ -1,7 +1,5 @@
 """Document 003, the shape that it gives the curves: middle layers, recovery, and how far the two groups are apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

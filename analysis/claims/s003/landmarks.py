@@ -1,7 +1,5 @@
 """Document 003, what it reads off two charts of layer-wise delta P: series, axes, layers and lowest points."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Document 003, how it reads the charts: orderings, model size, anchoring against data set, and what delta P is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

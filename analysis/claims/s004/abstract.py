@@ -1,7 +1,5 @@
 """Document 004, its opening: what it says before the experiments, and what it repeats of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

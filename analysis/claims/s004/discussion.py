@@ -1,7 +1,5 @@
 """Document 004, discussion and summary: statements across experiments, advice, and the summary table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

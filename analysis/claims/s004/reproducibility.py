@@ -1,7 +1,5 @@
 """Document 004, reproducibility: the settings that section 13 gives for all experiments."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

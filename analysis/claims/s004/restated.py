@@ -1,7 +1,5 @@
 """Document 004: settings and repeated factors of the prose and the captions, each judged as where it first stands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Document 004, its structure: numbers of sections and figures."""
 
-from __future__ import annotations
-
 import itertools
 
 import pandas as pd

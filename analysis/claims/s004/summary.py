@@ -1,7 +1,5 @@
 """Document 004, 12.1: the numbers of the summary of findings, each judged as where it was first printed."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

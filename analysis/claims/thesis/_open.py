@@ -1,7 +1,5 @@
 """Statements that rest on the plasticity of rotary models, and are open until it is measured at single positions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from boundpaper.claims import Verdict

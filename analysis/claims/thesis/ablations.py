@@ -1,7 +1,5 @@
 """What the thesis says of the ablations that document 004 cites: that a section cites both sides of its table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the thesis says of anchoring in the small models, where the truth of a statement is known by construction."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.subjects import of_role

@@ -1,7 +1,5 @@
 """What the thesis itself asserts of plasticity and benchmarks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the thesis says of the captures: sampled heads, their noise, scaled rotations, shared texts."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge, pick

@@ -1,7 +1,5 @@
 """What the thesis says of numbers that a document prints for two quantities."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

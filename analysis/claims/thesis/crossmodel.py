@@ -1,7 +1,5 @@
 """What the thesis itself asserts of plasticity across models."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims.thesis._open import left_open

@@ -1,7 +1,5 @@
 """What the thesis itself asserts of attention patterns, layer 1 and retrieval with rotary positions dropped."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.vocabulary import PAIR

@@ -1,7 +1,5 @@
 """What the thesis says of the knowledge tasks: Experiments 3 and 4 side by side, and answers below chance."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import ALPHA, Verdict, claim, judge, pick

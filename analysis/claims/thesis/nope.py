@@ -1,7 +1,5 @@
 """What the thesis says of the layer study beyond what the study says: one network, captured twice."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge, pick

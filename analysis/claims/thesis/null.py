@@ -1,7 +1,5 @@
 """What the thesis says of its null reference, a network with random weights."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge, pick

@@ -1,7 +1,5 @@
 """What the thesis says of the scripts and stored results behind document 004."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims._origins import unrotated

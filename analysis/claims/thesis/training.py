@@ -1,7 +1,5 @@
 """What the thesis itself asserts of SmolLM3's training."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

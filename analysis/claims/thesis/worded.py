@@ -1,7 +1,5 @@
 """Contradictions of the documents in words."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge

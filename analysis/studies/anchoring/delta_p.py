@@ -1,7 +1,5 @@
 """Delta P over the layers, as described: how many numbers there are, and what differs between the two models."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 SIZES = {"1b": "llama3.2-1b", "3b": "llama3.2-3b"}

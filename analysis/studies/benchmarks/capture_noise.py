@@ -1,7 +1,5 @@
 """How much of a metric's spread over models is noise of its capture, and what that does to its correlations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

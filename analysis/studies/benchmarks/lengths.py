@@ -1,7 +1,5 @@
 """LongBench Pro and plasticity over input length: series at matched bins, and the decline of each model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

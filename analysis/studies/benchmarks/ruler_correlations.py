@@ -1,7 +1,5 @@
 """Correlation of every metric with the RULER score at 128k tokens: five models, and four without the short one."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies._metrics import compared_metrics, correlations

@@ -1,7 +1,5 @@
 """Comparisons that the sources make by eye, on one footing: equal positions, equal windows, families, shapes, sizes."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

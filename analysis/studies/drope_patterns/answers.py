@@ -1,7 +1,5 @@
 """What answers look like: ranking against chance, kinds of errors on both bases, where digits go missing."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

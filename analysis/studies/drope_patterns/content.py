@@ -1,7 +1,5 @@
 """What layer 1 writes with and without rotary positions: output norms, shares and their definitions, Q/K/V norms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Passkey retrieval over context length: every protocol kept apart, with the models, formats and protocols compared."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Attention patterns with and without rotary positions: attention to BOS and to neighbours, layer by layer."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

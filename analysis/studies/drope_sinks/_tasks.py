@@ -1,7 +1,5 @@
 """Accuracy of the four tasks under a condition: shares and what they are shares of, tests where counts are known."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

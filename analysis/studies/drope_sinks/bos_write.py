@@ -1,7 +1,5 @@
 """What the first token's values can write: norms, attention mass and their product per layer, and their ablation."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies._perplexity import printed_effect

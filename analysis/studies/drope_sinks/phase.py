@@ -1,7 +1,5 @@
 """The first token's state over layers: when its norm spikes under three definitions, its plateau, and the entropy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

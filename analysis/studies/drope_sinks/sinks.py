@@ -1,7 +1,5 @@
 """Attention sinks with and without rotary positions: rates per layer, and what evenly spread attention gives."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -5,8 +5,6 @@ beside the range of McNemar's exact p over every pairing that the two rates allo
 unknown size, a rate stands alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial as bind

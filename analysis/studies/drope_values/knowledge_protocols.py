@@ -1,7 +1,5 @@
 """The knowledge tasks in the two experiments that run them: settings, rates, and baselines against each other."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

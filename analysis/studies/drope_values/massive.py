@@ -1,7 +1,5 @@
 """Massive values with and without rotary positions: counts as reported, and layer by layer as published."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

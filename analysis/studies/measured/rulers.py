@@ -1,7 +1,5 @@
 """RULER as this project measured it, beside the published scores and never among them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

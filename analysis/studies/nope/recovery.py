@@ -1,7 +1,5 @@
 """Layers without position encoding: recovery by model and by layer, recomputed, and two models with shared weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pandas as pd

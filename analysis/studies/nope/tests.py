@@ -1,7 +1,5 @@
 """Layers without position encoding: what can be tested from the counts, means and top layers that the study prints."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

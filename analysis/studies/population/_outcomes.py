@@ -1,7 +1,5 @@
 """The population's models by arm and seed, and what each of them does, as one table of outcomes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The population of small models: what was trained, what each model does, and the contrasts of the plan."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What every model of the population does, for figures and tables that show each seed."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pandas as pd

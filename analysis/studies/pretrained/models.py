@@ -3,8 +3,6 @@
 A model is taken in by its role in the table `subjects`, whatever it is called; one that is not measured yet has no row.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

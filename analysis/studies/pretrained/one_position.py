@@ -1,7 +1,5 @@
 """Plasticity of trained models of others at one position, along the context."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.studies.pretrained._named import display_names

@@ -1,7 +1,5 @@
 """SmolLM3 beside the captured models: the drop over an equal window, and the bias in both units against it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Document 004, Experiment 10: kinds of errors and the examples given for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

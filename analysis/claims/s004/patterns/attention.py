@@ -1,7 +1,5 @@
 """Document 004, Experiment 7: attention patterns of the two models, over all layers and in layer 1."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Document 004, Experiment 9: the table of the balance over layers, its figure, and values repeated from them."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.vocabulary import PAIR

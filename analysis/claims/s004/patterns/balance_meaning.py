@@ -1,7 +1,5 @@
 """Document 004, Experiment 9: is the rewiring local to the first two layers, and what happens in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 004, Experiment 8: what layer 1 writes, and the norms of its queries and keys."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.vocabulary import PAIR

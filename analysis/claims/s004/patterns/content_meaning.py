@@ -1,7 +1,5 @@
 """Document 004, Experiment 8: what the norms of layer 1 are said to mean."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.vocabulary import PAIR

@@ -1,7 +1,5 @@
 """Document 004, Experiment 10: passkey retrieval within and beyond the training length, its table and its figure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

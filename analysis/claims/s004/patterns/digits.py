@@ -1,7 +1,5 @@
 """Document 004, Experiment 10: the quoted wrong answers, digit by digit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 004, Experiment 10: prompt formats, and the rows of the trade-off table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

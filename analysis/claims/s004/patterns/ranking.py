@@ -1,7 +1,5 @@
 """Document 004, Experiment 10: telling the exact number from near-misses by yes/no answers and by ranking."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import (

@@ -1,7 +1,5 @@
 """Document 004, Experiment 4: removing the MLP output at the first token, on perplexity, and what it stores."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

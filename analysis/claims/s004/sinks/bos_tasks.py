@@ -1,7 +1,5 @@
 """Document 004, Experiment 4: the four tasks under interventions at the first token and on Q and K."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 004, Experiment 5: what attention to the first token writes, and the ablation of its values."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Document 004, Experiment 6: removing parts of layer 1, their ratios, and what they are said to show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 004, Experiment 6: the four tasks without parts of layer 1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 004, Experiment 4: the first token's norm, its spike, and the entropy of the representations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

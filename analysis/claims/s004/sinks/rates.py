@@ -1,7 +1,5 @@
 """Document 004, Experiment 4: attention sinks, their threshold, and the rates per layer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

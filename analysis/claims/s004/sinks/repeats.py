@@ -1,7 +1,5 @@
 """Document 004, Experiments 4 to 6: values that the prose and the captions repeat from tables."""
 
-from __future__ import annotations
-
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats
 from boundpaper.claims.terms import Cell

@@ -1,7 +1,5 @@
 """Document 004, Experiment 2: massive dimensions zeroed, and what the tests over seeds can say of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 004, Experiment 2: cells against the published perplexities, and what captions and Figure C repeat."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

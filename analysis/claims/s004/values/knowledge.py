@@ -1,7 +1,5 @@
 """Document 004, Experiment 3: what disruption does to parametric and contextual knowledge."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Document 004, Experiment 3: derived cells, repeated values, and the coordinates of Figure D."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 004, Experiment 3: what disruption does to the model without rotary positions."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims._shared import USABLE

@@ -1,7 +1,5 @@
 """Document 004, Experiment 1: how many massive values there are, and where."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Document 004, Experiment 1: derived cells, and the coordinates of Figures A and B."""
 
-from __future__ import annotations
-
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats
 from boundpaper.claims.terms import percent_change

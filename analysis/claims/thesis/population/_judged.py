@@ -1,7 +1,5 @@
 """How a test over seeds becomes a verdict."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims.thesis._open import left_open

@@ -1,7 +1,5 @@
 """What the plan asks at base 400, asked at base 10,000 and of both: added before the reported models were measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the thesis says of its population of small models, and that it reports the tests that were planned."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims.thesis.population._judged import judged, models

@@ -1,7 +1,5 @@
 """Where keys of the population end: with the distance of the key, or with the length of the prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The DroPE report's experiments and wrong keys, against the control that the report lacks. Post hoc."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

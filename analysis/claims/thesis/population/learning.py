@@ -1,7 +1,5 @@
 """Which models of the population learned to choose among keys at all, and what turns with it. Seen in the raw rows."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims.thesis._open import left_open

@@ -1,7 +1,5 @@
 """Plasticity of the population beyond the training length, where models with rotation find no key. Post hoc."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims.thesis._open import left_open

@@ -1,7 +1,5 @@
 """The second run: the items of the amendment, each by the exact test and the margin that were fixed before it."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from analysis.claims.thesis.population._judged import judged, models, same

@@ -1,7 +1,5 @@
 """Dropping the rotation beside YaRN, at each length: which of the two finds more far keys. Post hoc."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

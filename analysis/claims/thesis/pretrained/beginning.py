@@ -1,7 +1,5 @@
 """What the thesis says of a pretrained model's first token: with a beginning token, without, and ablated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the thesis says of position against content at a fixed distance of the keys, in pretrained models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the thesis says of plasticity by two distances in pretrained models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -3,8 +3,6 @@
 One seed: every verdict is about these two students on these windows, and none is a test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the thesis says of the pretrained models that it measured itself, judged from the measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the thesis says of one pretrained network in two states: without its rotation, and with its beginning token."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the thesis says of pretrained models with layers zeroed, dimensions disrupted, and asked for answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the thesis says of pretrained models on other kinds of text: repeated sentences, and source code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

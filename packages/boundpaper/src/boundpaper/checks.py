@@ -1,7 +1,5 @@
 """All checks that run no step: tables, the names that steps use, bibliography and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain

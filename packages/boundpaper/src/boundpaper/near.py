@@ -1,7 +1,5 @@
 """Suggest the nearest of known names, as a sentence in a message or as its end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 SHOWN = 6  # names that a message lists

@@ -3,8 +3,6 @@
 One list serves readers, type checkers, the package itself and the build, which must know what a step depends on.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import sys

@@ -4,8 +4,6 @@ Both are told, or found by name, and never worked out from the place of a file o
 installed anywhere.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from functools import cache

@@ -1,7 +1,5 @@
 """Nothing to do is known from stamps of files, and whatever could have changed is left to the hashes."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Labels must not cover each other."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

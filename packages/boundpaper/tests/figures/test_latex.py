@@ -1,7 +1,5 @@
 """Every kind compiles, with and without a precompiled format; nothing is clipped, no font is a bitmap."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 

@@ -1,7 +1,5 @@
 """Figures drawn in matplotlib: what is converted says all that the drawing says, the rest matplotlib draws itself."""
 
-from __future__ import annotations
-
 import io
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The LaTeX of a figure: exact text for small figures of every kind, the float, pictures, faults in templates."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

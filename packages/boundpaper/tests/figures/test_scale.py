@@ -1,7 +1,5 @@
 """Limits, ticks and the way along an axis."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """What a figure may hold, and what each fault says."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError

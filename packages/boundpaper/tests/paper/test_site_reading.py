@@ -1,7 +1,5 @@
 """Chapters as pages: what LaTeX writes is set, numbers are those of print, nothing is left out unsaid."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A paper of the tests' own with its site, and what tests read from pages."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit

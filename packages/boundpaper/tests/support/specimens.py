@@ -1,7 +1,5 @@
 """The specimen: a paper of invented readers on which the engine is tested, and its commands."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

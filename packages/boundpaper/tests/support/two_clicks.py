@@ -3,8 +3,6 @@
 python packages/boundpaper/tests/support/two_clicks.py out/thesis.pdf out/site
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

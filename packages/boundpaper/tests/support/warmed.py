@@ -4,8 +4,6 @@ Run as a program, it reads requests from standard input, a line of JSON each, an
 command is a process of its own, in its own folder, with the sources that lie there; only libraries are shared.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import json

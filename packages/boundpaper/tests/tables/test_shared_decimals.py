@@ -1,7 +1,5 @@
 """Zeros that end all values of a column are no digits: how far a column was rounded before it was printed."""
 
-from __future__ import annotations
-
 import pytest
 
 from boundpaper.statistics.rounding import shared_decimals

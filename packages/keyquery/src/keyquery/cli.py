@@ -1,7 +1,5 @@
 """Commands that measure models and score predictions, for the command line of boundpaper."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Measured models compared: what is paired, how it is tested, and what cannot be compared."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Exhibits of whatever models were measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Ablations of layers and of the beginning token on models whose answer is planted."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The anchoring experiment: tokens found, cuts equal to cuts layer by layer, planted models with a known answer."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import re

@@ -1,7 +1,5 @@
 """Questions of published data sets in local files, their decisive words, and a model's answers to them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

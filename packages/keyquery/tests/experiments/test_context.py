@@ -6,8 +6,6 @@ one rotary pair of a wavelength of 320 positions: it is positive while the key l
 than 240, and negative between.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

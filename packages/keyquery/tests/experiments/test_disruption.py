@@ -1,7 +1,5 @@
 """Disruption of dimensions on models whose massive dimensions are planted: masks, controls, and what is lost."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

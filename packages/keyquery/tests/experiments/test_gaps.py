@@ -1,7 +1,5 @@
 """The three questions that source 001 leaves open, on models whose answer is planted."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Models with one key head for all queries, or one head at all: nothing is refused for it."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Forwards that experiments of a run share: fewer of them, and the same rows to the last digit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

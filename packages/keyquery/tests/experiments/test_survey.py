@@ -1,7 +1,5 @@
 """Experiments on surveys: planted models give the rows that are known, and what does not appear has a reason."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace

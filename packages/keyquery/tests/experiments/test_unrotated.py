@@ -1,7 +1,5 @@
 """Attention computed without the rotation, in a model that has it: against the product of its projections by hand."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

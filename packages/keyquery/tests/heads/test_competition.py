@@ -1,7 +1,5 @@
 """Sums over listed, drawn and all pairs of keys: against the definition pair by pair, and against each other."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exchange of positions: what was planted for a position, and for content, comes back by its size."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

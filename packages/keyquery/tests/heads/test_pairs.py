@@ -1,7 +1,5 @@
 """Which keys compete, and how pairs of them are listed and drawn: by hand and by loops."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Queries turned to one position: what is left is content, whatever the width of a bin."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

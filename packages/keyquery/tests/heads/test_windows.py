@@ -1,7 +1,5 @@
 """Heads that see a window or a chunk: keys outside of it compete for no query."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The small models' language: a frozen world, documents that agree with it, items with the facts experiments need."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Parts of blocks are found by what they do: attention and MLP are what a block adds, whatever they are called."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

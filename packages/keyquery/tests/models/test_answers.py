@@ -1,7 +1,5 @@
 """Answers read as a person would, and every kind of wrong number under its own name."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Recorded attention is the model's own: against eager weights, under windows and left padding."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

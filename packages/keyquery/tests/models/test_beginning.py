@@ -1,7 +1,5 @@
 """`--bos`: a tokenizer that knows a beginning token and puts it nowhere is told to; others are refused by name."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("transformers")

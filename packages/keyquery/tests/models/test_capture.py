@@ -1,7 +1,5 @@
 """A capture from a local model folder to the published layout: what is in it, and how it goes on after a stop."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What a capture keeps beside queries and keys, layers and heads that are named, and several documents at once."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

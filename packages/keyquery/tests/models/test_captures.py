@@ -1,7 +1,5 @@
 """Reading captures in the published layout, with and without a manifest."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

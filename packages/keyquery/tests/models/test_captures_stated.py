@@ -1,7 +1,5 @@
 """Rotations that a capture's user states: turned as stated, or refused with what to write."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Checkpoints of a class of their own: loaded into the plain class as asked, and nothing that counts is left out."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

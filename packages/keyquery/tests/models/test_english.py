@@ -1,7 +1,5 @@
 """English items: balanced, seeded, of the length asked for to the token, and only what a tokenizer can write."""
 
-from __future__ import annotations
-
 import ast
 import collections
 import re

@@ -1,7 +1,5 @@
 """Memory before loading: against what a loaded model takes, and against counts that are known."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

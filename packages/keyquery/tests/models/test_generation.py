@@ -1,7 +1,5 @@
 """Continuations, answers' probabilities and likelihood, against the library's own and against whole forwards."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Interventions do exactly what they say, where they say it, and leave the model as it was."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

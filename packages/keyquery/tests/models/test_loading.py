@@ -1,7 +1,5 @@
 """Loading: precision as asked, and one clear line for each way that it can fail."""
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Position encodings: known rotations, blindness that is measured, and a model that is always put back."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Queries and keys before the rotary embedding: equal to what the projections give, or refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A model with learned positions refuses by name what reaches beyond them; biased scores are told as that."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Forwards that leave out blocks which an intervention does not reach give the logits of whole ones, bit by bit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

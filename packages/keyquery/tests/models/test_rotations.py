@@ -1,7 +1,5 @@
 """The rotation of every layer, read from random models of each kind: layers that cannot be read are refused by name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

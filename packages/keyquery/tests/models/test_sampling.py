@@ -1,7 +1,5 @@
 """Which tokens and heads are drawn, and that the draws do not depend on what came before."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Attention statistics by tiles: equal to those of the whole matrix, and right where the answer is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """One forward's measurements: planted massive values, values, spikes and writes come out; disk gives back the same."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any

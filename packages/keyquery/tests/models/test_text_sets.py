@@ -1,7 +1,5 @@
 """Named text sets: disjoint parts that stay as they are, what is read, and the line that installs an absent one."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

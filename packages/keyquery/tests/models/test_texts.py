@@ -1,7 +1,5 @@
 """Texts: what is read from where, and what is said when it cannot serve."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A model and a language in which a statement's truth is, by its weights, the product of question and answer."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Any

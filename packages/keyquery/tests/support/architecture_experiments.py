@@ -8,8 +8,6 @@ docs/architecture-experiments.csv and .md; of types that are named, the cells ar
 own, which a crash ends alone.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

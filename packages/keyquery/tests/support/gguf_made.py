@@ -1,7 +1,5 @@
 """A small Llama in a GGUF file, made by the test that reads it: four-bit weights, and a tokenizer of words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

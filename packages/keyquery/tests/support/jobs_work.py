@@ -1,7 +1,5 @@
 """Functions that the tests run as jobs: in a module of their own, so that other processes can import them."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """Tiny Llama models whose weights are set so that an experiment's answer is known, and subjects made of them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

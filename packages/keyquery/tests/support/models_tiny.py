@@ -1,7 +1,5 @@
 """Tiny random-weight models of many architectures, for the tests of the models room."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

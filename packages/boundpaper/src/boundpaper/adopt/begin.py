@@ -1,7 +1,5 @@
 """Begin: what `boundpaper init` finds in a folder, and what it writes there."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import dataclass

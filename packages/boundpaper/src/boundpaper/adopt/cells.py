@@ -1,7 +1,5 @@
 """Cells: every value of the author's data files, each with an address."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Export of the flattened paper: archives, a PDF with changes marked, Word and HTML, made by other programs."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

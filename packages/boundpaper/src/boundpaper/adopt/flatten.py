@@ -1,7 +1,5 @@
 """Flatten: write the paper without `bound/`, with every value in its place; all other bytes stay the same."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

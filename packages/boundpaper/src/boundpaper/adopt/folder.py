@@ -1,7 +1,5 @@
 """The folder of an adopted paper: what its `boundpaper.toml` says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath

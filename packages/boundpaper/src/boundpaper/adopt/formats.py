@@ -1,7 +1,5 @@
 r"""Formats of bound numbers: the part after the colon of `\val{table/key/column:.3f}`."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Claims of an adopted paper: functions in `claims.py`, whose verdicts the text may print."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Numbers that are typed into LaTeX, as opposed to layout, units, names, years and references."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A probe of the author's preamble: ask LaTeX how wide a column is, in which font, and how works are cited."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

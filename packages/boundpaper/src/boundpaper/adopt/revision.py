@@ -1,7 +1,5 @@
 """Data as they were at a git revision."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import tarfile

@@ -1,7 +1,5 @@
 """LaTeX files of the author: which belong to the paper, which parts are code, and where values are used."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator

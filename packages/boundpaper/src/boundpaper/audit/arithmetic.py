@@ -4,8 +4,6 @@ A change is wrong only where no reading of it is right: of either base, as incre
 Patterns run over a sentence in which each number is one sign, so that they say only what stands between numbers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All checks, the most productive first, and how much was read when they find nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A finding: what is printed, what it should be, why, and the other place; and the relation of cells behind it."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -1,7 +1,5 @@
 """Read HTML as a document, with the standard parser, which knows the line of every tag."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 from boundpaper.audit.documents import Document, Row

@@ -1,7 +1,5 @@
 r"""Read LaTeX as a document: tables, captions, sentences, references, and PGFPlots coordinates as tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

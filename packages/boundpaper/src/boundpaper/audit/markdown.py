@@ -1,7 +1,5 @@
 """Read Markdown as a document: markdown-it-py makes HTML of it, line by line, which is read as HTML is."""
 
-from __future__ import annotations
-
 import re
 
 from markdown_it import MarkdownIt

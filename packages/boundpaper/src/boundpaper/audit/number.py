@@ -1,7 +1,5 @@
 """Numbers in cells and sentences: which digits state a quantity, and the interval that rounding leaves."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Turn a relation that was found into a declared check of a ledger: its table as a source, and its claim."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Read files as documents: choose the reader by the ending, and refuse other endings by name."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

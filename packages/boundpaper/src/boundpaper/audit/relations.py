@@ -4,8 +4,6 @@ A relation is believed by two things: a word in the header of the column (gain, 
 where chance would not.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Reports of findings: JSON, SARIF for code scanning, and an HTML page with both places marked."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Statistics as sentences report them: tests against their p, estimates against intervals, percentages of counts."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ A row is named by its words, several by the word that they begin with (`Pine 2 (
 initials. The words alone are weak: a sentence is held against rows only where most, or all but one, keep what it says.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Names alone are weak: the same words stand over other conditions. So two tables 
 most of the cells that share their names agree, to three digits at least, and one digit sets the few others apart.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Numbering: sections, captions and references that are missing, repeated or lead nowhere."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -6,8 +6,6 @@ printed: Total = 97 of votes
 reason: Three votes were invalid; the sentence below the table says so and names them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Below `out/aside` lies the project as links to its rooms, with results and an `o
 last time is kept, until the project itself has been built anew; then it begins from that.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Changes: results compared with those of a git revision, cell by cell."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import subprocess

@@ -1,7 +1,5 @@
 """The import closure of a file: itself and every file of the project that it imports, directly or not."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The doctor: what the project needs, what is installed, and the command that installs the rest."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import shutil

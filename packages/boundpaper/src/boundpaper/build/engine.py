@@ -5,8 +5,6 @@ runs each action in a process that imports everything again, and does not notice
 runs. Each of these is a promise here, and its public interface cannot give them.
 """
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Callable, Iterable

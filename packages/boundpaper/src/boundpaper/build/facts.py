@@ -1,7 +1,5 @@
 """Facts: what a source file defines, read from its text without importing it, and cached between runs."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import os

@@ -4,8 +4,6 @@ A step is a function (or a chapter template); its parameters without a default n
 imported to find this out, and this module needs the standard library only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path

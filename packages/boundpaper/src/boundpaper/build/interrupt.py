@@ -5,8 +5,6 @@ system's handler writes to a pipe at once, and a thread that reads it gives the 
 What is finished is on the disk, and programs that were started end with this process.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import signal

@@ -1,7 +1,5 @@
 """The kinds of step, as data: where each is written, what it makes, and the builder that makes it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from boundpaper.store.paths import DOCUMENTS, SCHEMA, VOCABULARY

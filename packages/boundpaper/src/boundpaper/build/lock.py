@@ -1,7 +1,5 @@
 """The lock that keeps two builds apart."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Callable, Iterator

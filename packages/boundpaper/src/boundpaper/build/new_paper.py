@@ -1,7 +1,5 @@
 """A new paper: an empty frame in a folder of its own, with the engine pinned by its version."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Outline of the graph: plain nodes for pages to show and follow, without the engine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol

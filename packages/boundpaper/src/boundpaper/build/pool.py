@@ -3,8 +3,6 @@
 It imports the standard library and the watchman only, so that a worker follows its parent before it imports more.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Provenance: where every artifact comes from, as an artifact of its own."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.build.job import Job

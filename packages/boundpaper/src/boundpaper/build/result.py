@@ -1,7 +1,5 @@
 """Results: run a study, and keep the committed result if its numbers agree."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.build.job import Job

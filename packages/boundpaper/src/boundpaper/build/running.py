@@ -1,7 +1,5 @@
 """Running a step: its builder is called, here or in another process, and what goes wrong is named by file and line."""
 
-from __future__ import annotations
-
 import re
 import sys
 import time

@@ -1,7 +1,5 @@
 """Sources and measurements are checked before a step reads them."""
 
-from __future__ import annotations
-
 from boundpaper.build.job import Job
 from boundpaper.store.checked import note
 from boundpaper.store.descriptor import files

@@ -1,7 +1,5 @@
 """The state: what every step was built from, kept between runs."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

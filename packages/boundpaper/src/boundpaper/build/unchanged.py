@@ -7,8 +7,6 @@ not be told by its time; nothing is kept unless every file is older than a mark 
 Anything else, a copy of the project among it, is left to the hashes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

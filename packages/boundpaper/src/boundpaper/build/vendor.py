@@ -1,7 +1,5 @@
 """Write the engine as a wheel beside a paper, so that the paper can be built without a package index."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

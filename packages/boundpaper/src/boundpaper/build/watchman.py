@@ -6,8 +6,6 @@ does, however it ends, and those on the list are killed. It runs by itself as a 
 only.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

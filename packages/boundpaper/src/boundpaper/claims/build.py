@@ -1,7 +1,5 @@
 """The builder of claims: call the function, and write its verdicts with the statement and its place."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

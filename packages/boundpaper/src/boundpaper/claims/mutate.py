@@ -5,8 +5,6 @@
 lists the verdicts that no change of any input turns. A claim whose verdict cannot turn says nothing, whatever it says.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re

@@ -8,8 +8,6 @@ claims, and writes `artifacts/sources/planted_typos.csv`; with a seed others are
 detected when a verdict turns, or the table's range or a step refuses it.
 """
 
-from __future__ import annotations
-
 import csv
 import inspect
 import io

@@ -1,7 +1,5 @@
 """Commands that write pages for a browser: the site, and annotated copies of the judged documents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

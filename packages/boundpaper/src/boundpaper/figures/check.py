@@ -1,7 +1,5 @@
 """Checks of a figure before it is drawn; every fault names the figure, the panel and the series."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ Each function returns plots, dictionaries with a `kind` (the template's name) an
 Numbers are texts of six significant digits, so that the files are the same on every machine.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Axes line up in rows and columns: a column's axes start at one place, whatever their tick labels need.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What surrounds a panel's axes, in mm: tick labels, axis labels, names at the edges, colour bars."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import pairwise

@@ -4,8 +4,6 @@ Widths are those of Palatino (Adobe's font metrics of Palatino Roman, the face t
 mathematics is estimated from its letters. Exact for plain text, within a few per cent for mathematics.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """Names on a panel: placed at points without covering anything, and at the right edge without overlap."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import pairwise

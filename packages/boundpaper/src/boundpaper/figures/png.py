@@ -1,7 +1,5 @@
 """Dense matrices as PNG: pixels computed here, the same on every machine."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Sequence

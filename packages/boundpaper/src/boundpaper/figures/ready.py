@@ -1,7 +1,5 @@
 """A panel prepared for drawing: categories as positions, entities as looks, and the range of its values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise

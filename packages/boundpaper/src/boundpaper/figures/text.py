@@ -1,7 +1,5 @@
 """Text inside figures, in LaTeX."""
 
-from __future__ import annotations
-
 from boundpaper.typeset.text import prose
 
 

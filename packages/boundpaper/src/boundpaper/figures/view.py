@@ -1,7 +1,5 @@
 """What templates receive of a laid-out figure: nested dictionaries of texts and numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from boundpaper.errors import SpecError

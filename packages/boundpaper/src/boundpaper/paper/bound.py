@@ -4,8 +4,6 @@ r"""Bound values: numbers and texts that remember the cells they were read from,
 `\verdictof{CLAIM}{...}`. The preamble says where these lead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -6,8 +6,6 @@ fractions of whole numbers where a cell is empty. Who made it and under which li
 (`paper/metadata.yaml`, else `CITATION.cff`). Nothing is sent anywhere, and two crates of a project are the same files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -3,8 +3,6 @@
 The file `out/edition.json` is an input of the thesis, so that a new commit of artifacts or another site sets it again.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

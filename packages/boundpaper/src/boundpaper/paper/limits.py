@@ -1,7 +1,5 @@
 """Limits of time and memory for Python code that might run for ever."""
 
-from __future__ import annotations
-
 import resource
 import signal
 import threading

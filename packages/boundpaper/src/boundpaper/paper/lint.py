@@ -1,7 +1,5 @@
 """Lint of chapters: numbers belong to artifacts, citations to the bibliography, references to labels that exist."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Look of a paper: the preamble and template of its document, with what the paper adds or replaces."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from boundpaper.errors import SpecError

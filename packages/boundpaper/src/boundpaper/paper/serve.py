@@ -1,7 +1,5 @@
 """Serve the PDF and the site to a browser on this machine, reloaded after every build."""
 
-from __future__ import annotations
-
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What of LaTeX a reader sees: comments, verbatim parts and the names of commands go, and offsets stay."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

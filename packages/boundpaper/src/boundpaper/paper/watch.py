@@ -3,8 +3,6 @@
 Each build is a process of its own, so that it sees the code as it is now; which steps it takes, the engine decides.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

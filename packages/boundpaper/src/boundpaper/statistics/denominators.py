@@ -1,7 +1,5 @@
 """Counts of answers that a stored share allows, if unreadable answers were left out of the denominator."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, get_args

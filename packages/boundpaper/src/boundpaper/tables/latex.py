@@ -1,7 +1,5 @@
 r"""Tables in LaTeX: booktabs rules, notes as wide as the table, decimals lined up without siunitx."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from math import ceil

@@ -3,8 +3,6 @@
 They are stable: a row of the ledger keeps its address as long as its claim keeps its name.
 """
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote, urlsplit
 

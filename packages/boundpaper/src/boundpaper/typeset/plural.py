@@ -1,7 +1,5 @@
 """Counts in messages: `1 fault`, `2 faults`."""
 
-from __future__ import annotations
-
 
 def counted(number: int, noun: str) -> str:
     """Give a number with its noun, which takes an s unless the number is 1.

@@ -1,7 +1,5 @@
 """Printed numbers: the text in a document, and the interval of values that round to it."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

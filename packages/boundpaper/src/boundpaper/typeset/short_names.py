@@ -1,7 +1,5 @@
 """Names that fit labels: of a long one the parts in the middle are left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The words of the HTML that this package writes."""
 
-from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,5 @@
 """Whether two models were asked the same: tokenizer, texts, items, settings and precision, by their manifests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

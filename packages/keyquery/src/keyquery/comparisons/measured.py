@@ -1,7 +1,5 @@
 """A model's measurements with the manifests that say what was asked, from a project, a folder, or frames in memory."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tests of two models: unit by unit where both have the same ones, as two groups of heads where they do not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 The package can be called, `keyquery.experiments()`, since the name is both that of its folder and that of the list.
 """
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """What the model loses without the MLP output or the values of its beginning token: in each layer, and combined."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Keys that are shown to the model: is this the right one, and which of four is it?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Choose dimensions of queries and keys to disrupt: massive ones, and controls to compare with."""
 
-from __future__ import annotations
-
 import dataclasses
 import zlib
 from collections.abc import Callable, Iterator, Sequence

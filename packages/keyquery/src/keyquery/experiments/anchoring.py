@@ -10,8 +10,6 @@ grouping are measured beside it: once at a reference layer, by a probe trained o
 one trained on the other, by the samples' design where it is known, and not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Experiment 7: what heads attend to: the first token, the tokens just before, or everything; and how far they look."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Experiment 5: what the first token writes into later ones: its value's norm times the attention that it gets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

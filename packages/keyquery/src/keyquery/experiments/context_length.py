@@ -1,7 +1,5 @@
 """Beyond the training length: keys retrieved, verified and ranked at half to four times of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -1,7 +1,5 @@
 """Experiment 9: the balance of attention and MLP across layers, from attention's share of every layer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

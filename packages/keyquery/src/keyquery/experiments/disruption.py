@@ -1,7 +1,5 @@
 """Experiment 2: what a model loses when massive dimensions of queries and keys, or others, are overwritten."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

@@ -1,7 +1,5 @@
 """The head geometry of a model over the texts of its own book: capture and analysis in one step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Are plastic heads what retrieval needs? Heads ranked by late plasticity are ablated, against random heads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Experiment 3: knowledge in weights against knowledge in the prompt, when the largest dimensions are overwritten."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Experiment 6: what the model loses when one layer's MLP, attention or both write nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

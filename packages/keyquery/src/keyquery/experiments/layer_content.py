@@ -1,7 +1,5 @@
 """Experiment 8: how much attention and MLP add to the residual stream, layer by layer, and which of them dominates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ M[h, d] is the L2 norm over the sequence of dimension d of head h; it is massive
 mean of M over the layer's heads and dimensions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

@@ -4,8 +4,6 @@ The sink score of a head is the mean over query rows of its attention to positio
 H_T / T by itself (H_T the harmonic number), which is set beside every score.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any

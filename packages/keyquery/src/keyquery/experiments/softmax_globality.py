@@ -1,7 +1,5 @@
 """Pairs against the whole softmax: does the heaviest key change more often in heads whose pairs are more plastic?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

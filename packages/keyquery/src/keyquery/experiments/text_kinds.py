@@ -1,7 +1,5 @@
 """Does plasticity depend on the text? The same heads over two kinds of text; source 001 leaves this open."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

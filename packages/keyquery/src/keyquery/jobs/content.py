@@ -1,7 +1,5 @@
 """The key of a job: a hash of its function's name and of the content of its arguments."""
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import functools

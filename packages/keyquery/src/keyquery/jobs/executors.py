@@ -1,7 +1,5 @@
 """Executors by name, and what they have beyond `concurrent.futures.Executor`."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future

@@ -1,7 +1,5 @@
 """The folder of a job: its call, its log, its result, its progress, and a lock that keeps runs apart."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Jobs as processes on this machine: a fresh interpreter each, so that its memory and GPU are free afterwards."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import queue

@@ -2,8 +2,6 @@
 folder.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import sys

@@ -1,7 +1,5 @@
 """Resources that a job asks for."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

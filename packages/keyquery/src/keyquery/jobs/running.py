@@ -1,7 +1,5 @@
 """Run all jobs that are not finished, to the last one, and report their failures together."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait

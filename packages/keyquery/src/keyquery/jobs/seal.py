@@ -1,7 +1,5 @@
 """Mark of a job's result as this user's own: reading a pickle runs code, so others are not read."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

@@ -3,8 +3,6 @@
 submitit learns of dead jobs from Slurm's accounting alone, which many clusters do not run; here `squeue` tells.
 """
 
-from __future__ import annotations
-
 import getpass
 import importlib
 import io

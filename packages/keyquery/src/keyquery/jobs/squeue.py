@@ -1,7 +1,5 @@
 """Slurm's queue, read through Slurm's own programs."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ Keys belong to names, as in training. There is no verification and no ranking: n
 a key is the one shown.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

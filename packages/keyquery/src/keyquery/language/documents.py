@@ -1,7 +1,5 @@
 """Training sequences: documents packed to a fixed length, with a weight for every word."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from itertools import islice

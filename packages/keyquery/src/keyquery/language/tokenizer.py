@@ -1,7 +1,5 @@
 """The tokenizer of the small models: one token a word, words apart by spaces, `<s>` in front."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

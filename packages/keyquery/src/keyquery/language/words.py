@@ -3,8 +3,6 @@
 Facts, reviews, filler and their words are those of `keyquery.language.world`.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from functools import cache

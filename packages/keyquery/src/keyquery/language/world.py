@@ -5,8 +5,6 @@ can only be known from training; keys, reviews and lists stand in the text. Name
 name is shared by several bearers, so a fact must be bound to a pair of words.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

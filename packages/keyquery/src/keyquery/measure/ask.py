@@ -1,7 +1,5 @@
 """Turn options of the command line into plans; names are checked before anything heavy is imported."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Progress of a long command: one line with rate and time left on a terminal, silent when piped."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

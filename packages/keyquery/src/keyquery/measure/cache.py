@@ -4,8 +4,6 @@ The code of a step is the import closure of its module, as the graph of the buil
 docstrings: a file added elsewhere makes nothing old.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The command that captures a model: here, or in several jobs with a share of the documents each."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands that measure models; their libraries are imported when one runs, so that `--help` needs none."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Answers and perplexities of a model under a condition, computed once and shared by the experiments."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """What is said first of a measurement: the few quantities that a summary shows and that models are compared by."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """Write measurements into the project: one table per model below `artifacts/measurements`, with a manifest."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

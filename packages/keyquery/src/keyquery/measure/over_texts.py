@@ -1,7 +1,5 @@
 """Means over texts: turn a measurement of several texts into rows, and check which texts can be combined."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

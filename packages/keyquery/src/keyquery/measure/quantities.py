@@ -1,7 +1,5 @@
 """Headline quantities of experiments 1 to 9: computed from a model's measurements, with what a source lacks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

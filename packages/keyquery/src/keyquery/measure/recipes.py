@@ -1,7 +1,5 @@
 """Recipes: files that name models, how they are loaded, and what is measured on them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

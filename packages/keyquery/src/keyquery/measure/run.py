@@ -1,7 +1,5 @@
 """The command that measures models: experiments by name, one model at a time; each result is a file with a manifest."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import importlib

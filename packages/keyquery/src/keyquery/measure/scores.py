@@ -1,7 +1,5 @@
 """Rows of answers and perplexities, shared by all experiments that intervene."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -73,7 +73,18 @@ class Options:
             raise DataError("--seeds is empty; give one or more, as 0,1,2")
 
     def need_items(self, experiment: str) -> None:
-        """Refuse `--items 0` for an experiment that measures nothing else; DataError."""
+        """Refuse `--items 0` for an experiment that measures nothing else.
+
+        Parameters
+        ----------
+        experiment : str
+            Name of the experiment, for the error.
+
+        Raises
+        ------
+        DataError
+            When no item is asked for.
+        """
         if not self.items:
             raise DataError(f"--items 0: {experiment} measures answers to items alone; give --items 1 or more")
 

@@ -1,7 +1,5 @@
 """The numbers of a measurement in a few lines: estimate, interval and number of units of each headline quantity."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence

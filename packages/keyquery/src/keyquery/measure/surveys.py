@@ -1,7 +1,5 @@
 """Surveys of a subject's texts: one forward per text, shared by the experiments that use it."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from typing import Literal

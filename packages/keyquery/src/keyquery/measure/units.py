@@ -1,7 +1,5 @@
 """What a measurement is repeated over: texts, items, seeds or heads, with a value each."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from typing import Literal

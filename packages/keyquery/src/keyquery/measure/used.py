@@ -1,7 +1,5 @@
 """Hashes of what an experiment asked a model: equal hashes mean equal texts and items."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

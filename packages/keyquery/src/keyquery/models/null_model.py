@@ -5,8 +5,6 @@
 writes `FOLDER/random-llama` (model and tokenizer) and `FOLDER/texts.jsonl`, the same ones each time.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

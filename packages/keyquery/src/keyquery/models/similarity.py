@@ -1,7 +1,5 @@
 """Similarity of texts under an embedding model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from boundpaper.errors import ModelError

@@ -4,8 +4,6 @@ A file that is read as something else than it is gives texts of braces, quotes a
 looks like data is read as data, its faults are named with their row, and what is neither text nor data is refused.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -4,8 +4,6 @@ A set is read at run time and nothing of it is kept. Its documents are dealt to 
 names, so that a document stays in its part whatever else is installed, and no part of it is seen in another.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

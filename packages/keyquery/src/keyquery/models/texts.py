@@ -1,7 +1,5 @@
 """Texts to capture on: a file, a folder, a data set of the Hub, or an installed set; read one by one."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import itertools

@@ -1,7 +1,5 @@
 """State of a training: one file, written atomically, and read back or refused with advice."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from pathlib import Path

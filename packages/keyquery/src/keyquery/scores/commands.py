@@ -1,7 +1,5 @@
 """The commands that score models on benchmarks; their libraries are imported when one runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

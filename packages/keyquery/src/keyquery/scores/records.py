@@ -1,7 +1,5 @@
 """Records of a run: one JSON line each, on disk before the next is made; a line cut short by a kill is removed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parse answers: yes, no and other options as whole words, and numbers with the kind of their error."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal

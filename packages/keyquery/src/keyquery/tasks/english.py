@@ -1,7 +1,5 @@
 """English items and texts, written and generated here: facts of common knowledge, reviews, numbers to remember."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Facts of common knowledge that English questions ask for: a city's country, an athlete's sport."""
 
-from __future__ import annotations
-
 CITIES: tuple[tuple[str, str], ...] = (
     ("Paris", "France"),
     ("Lyon", "France"),

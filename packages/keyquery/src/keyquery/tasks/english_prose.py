@@ -1,7 +1,5 @@
 """English text made by small grammars: sentences and paragraphs, source code, reviews; seeded, and without figures."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

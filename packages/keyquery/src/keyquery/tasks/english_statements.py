@@ -1,7 +1,5 @@
 """English statements about cities and athletes whose truth is known by construction."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Items: a prompt, the right answer, and what is needed to judge an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol

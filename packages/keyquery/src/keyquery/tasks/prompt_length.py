@@ -1,7 +1,5 @@
 """Prompts of an exact number of tokens, whatever the tokenizer: filler sentences around what must be remembered."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice

@@ -1,7 +1,5 @@
 """Convert artists of matplotlib to plots of PGFPlots, if everything visible is known to come out right."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

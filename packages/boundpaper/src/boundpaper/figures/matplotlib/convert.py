@@ -6,8 +6,6 @@ the house; values, ticks and their texts, colours, widths, dashes and the shapes
 else is met raises `NotConverted` with its name.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from functools import cache

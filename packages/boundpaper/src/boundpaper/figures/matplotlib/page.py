@@ -1,7 +1,5 @@
 """The page of a converted drawing: size and position of its axes in mm, in the house style."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Parts of a converted drawing: panels with axes, and plots in terms of PGFPlots."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

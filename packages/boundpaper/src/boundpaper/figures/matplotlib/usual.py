@@ -4,8 +4,6 @@ A property that neither the conversion heeds nor leaves to the house must be tha
 under matplotlib's own defaults. So nothing that a later version adds, and nobody thought of here, can be lost.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager

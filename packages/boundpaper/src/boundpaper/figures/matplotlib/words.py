@@ -1,7 +1,5 @@
 """Texts of a drawing in LaTeX: what matplotlib shows as words and formulas, through the one escaper."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

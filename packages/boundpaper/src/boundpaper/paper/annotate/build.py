@@ -1,7 +1,5 @@
 """Write annotated copies: one page per document, and one that says what was found and what has changed."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The reader's copies of the documents: files of a folder, each recognised by its sentences or its name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

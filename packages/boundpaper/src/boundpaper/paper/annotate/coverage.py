@@ -1,7 +1,5 @@
 """Coverage: which numbers of a copy the ledger judges, each with the rows that do."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What an annotation takes from the artifacts: rows of the ledger by document, and the values that the sources hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path

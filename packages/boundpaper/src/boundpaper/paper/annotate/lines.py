@@ -1,7 +1,5 @@
 """Lines of a copy as HTML: Markdown as usual, with judged statements and numbers in colour."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Find the statement of a copy that each row of the ledger judges, and whether it has changed since."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

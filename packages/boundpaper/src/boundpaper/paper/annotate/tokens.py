@@ -5,8 +5,6 @@ numbers of sections, items, tables, figures and findings, sizes in names, dates 
 in links.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

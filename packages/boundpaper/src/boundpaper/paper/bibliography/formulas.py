@@ -1,7 +1,5 @@
 """Formulas of a bibliography: those that both pdflatex and the site can set."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

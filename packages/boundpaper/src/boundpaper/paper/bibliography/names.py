@@ -1,7 +1,5 @@
 """Lists of authors and editors: names separated by `and`, each in a form that BibTeX reads as intended."""
 
-from __future__ import annotations
-
 import re
 
 _SUFFIX = re.compile(r"(?:jr|sr|[ivx]+|\d(?:st|nd|rd|th)|esq|m\.?d|ph\.?d|junior|senior)\.?", re.IGNORECASE)

@@ -1,7 +1,5 @@
 """Write the parts of a field as LaTeX for BibTeX, or as HTML for the pages."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

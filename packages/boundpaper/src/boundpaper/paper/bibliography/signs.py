@@ -1,7 +1,5 @@
 """Signs: commands and characters of bibliographies, with their counterparts."""
 
-from __future__ import annotations
-
 import codecs
 import unicodedata
 from functools import cache

@@ -1,7 +1,5 @@
 """Translate terms of BibLaTeX, and of programs that write it, to those of BibTeX: kinds, fields, dates, archives."""
 
-from __future__ import annotations
-
 import calendar
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The bibliography as a page: every work, and where the project cites it, judges it or prints its values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from boundpaper.paper.site.page import page

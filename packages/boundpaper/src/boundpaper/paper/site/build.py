@@ -1,7 +1,5 @@
 """Write the site: every page is made again, changed ones are written, and old ones removed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

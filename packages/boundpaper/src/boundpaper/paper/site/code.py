@@ -1,7 +1,5 @@
 """Pages of code: the files that define steps, with an address for each line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from boundpaper.paper.site.page import page

@@ -1,7 +1,5 @@
 """Pages of tables and figures: the exhibit, its data, and the claims that rest on the same artifacts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias

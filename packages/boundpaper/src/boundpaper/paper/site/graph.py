@@ -1,7 +1,5 @@
 """Dependency graph as a page, in four columns; selecting a node hides what is not connected to it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Pages of artifacts: what a source, measurement or result contains, where it comes from, and what depends on it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Every command is known by name: it is set, or says only where on paper things st
 Commands that the paper's own preamble defines are replaced by their meaning.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from html import escape

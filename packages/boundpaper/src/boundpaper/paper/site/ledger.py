@@ -1,7 +1,5 @@
 """The ledger as a page: one row per verdict with everything known about it, and controls to choose rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers of chapters, sections, formulas and floats, as LaTeX gives them, and references as cleveref writes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

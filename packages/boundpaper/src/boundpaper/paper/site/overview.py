@@ -1,7 +1,5 @@
 """The first page, with what was found and verdicts by document; and one page per chapter, to read."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Pages: one Jinja2 environment that escapes all text, and links that work from any folder."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from html import unescape

@@ -1,7 +1,5 @@
 """The paper to read: its chapters as pages whose numbers lead to their cells and whose marks lead to their claims."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict, deque

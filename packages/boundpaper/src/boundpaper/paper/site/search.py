@@ -1,7 +1,5 @@
 """What the search of all pages finds: every section of every chapter, exhibits, claims, artifacts and works."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

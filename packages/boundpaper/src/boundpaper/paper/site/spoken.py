@@ -1,7 +1,5 @@
 """What a figure shows, in words, for those who do not see it: panels, axes, and where each series begins and ends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

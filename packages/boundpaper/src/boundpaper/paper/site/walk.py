@@ -1,7 +1,5 @@
 """Links from a node to what it depends on and what depends on it, near and far, by kind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

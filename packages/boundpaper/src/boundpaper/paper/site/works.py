@@ -3,8 +3,6 @@
 BibTeX sets it once more, all entries of it, and what it writes is read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

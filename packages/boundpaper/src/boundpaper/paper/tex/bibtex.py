@@ -1,7 +1,5 @@
 """BibTeX: the style of the bibliography, and the program's report in words."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

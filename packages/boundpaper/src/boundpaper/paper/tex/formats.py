@@ -5,8 +5,6 @@ of what it was made from, so that equal preambles share one, and of the installa
 and reads it either way: unpacked once, it spares every run a quarter of a figure's time.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import shutil

@@ -5,8 +5,6 @@ citations, then the pages that these moved. The citations stand in the files tha
 first, and two passes without pages leave what a third one only confirms.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

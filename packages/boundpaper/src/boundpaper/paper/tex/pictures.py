@@ -1,7 +1,5 @@
 """Pictures: a compiled figure as PNG or SVG, for slides and web pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from boundpaper.build.process import run

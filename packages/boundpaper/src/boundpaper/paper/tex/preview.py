@@ -1,7 +1,5 @@
 """Preview of one chapter by itself, with its exhibits."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Cells with their place: those of artifacts by file and row, those of tables by row and column."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping

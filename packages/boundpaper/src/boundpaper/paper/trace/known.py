@@ -1,7 +1,5 @@
 """What steps print, kept from one trace to the next: a step runs again when what it depends on has changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path

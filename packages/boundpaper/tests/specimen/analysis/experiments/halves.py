@@ -1,7 +1,5 @@
 """Halves: the mean loss of the first and of the second half of each text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from keyquery.measure.evaluation import ask_once

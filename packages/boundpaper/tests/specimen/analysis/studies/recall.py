@@ -1,7 +1,5 @@
 """Recall by length, by place and by training seed."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.statistics import frame, welch_t, wilson_interval

@@ -1,7 +1,5 @@
 """Samples of the anchoring experiment: a text with a question and an answer in it, and whether the answer is right."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Groups of test samples, formed in several ways, and the rows of the anchoring experiment for each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Probes of truth, one per layer, and their predictions before and after a cut."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Questions of published data sets, and the answers of a model to them, as samples of the anchoring experiment."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence

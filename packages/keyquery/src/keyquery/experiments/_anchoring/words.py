@@ -1,7 +1,5 @@
 """Words of questions and answers: the decisive ones by a stated rule, and whether two answers are the same."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Sequence

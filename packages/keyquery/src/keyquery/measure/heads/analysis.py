@@ -1,7 +1,5 @@
 """Analyse every head of a capture, in parallel and never twice, and write its tables as measurements."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import os

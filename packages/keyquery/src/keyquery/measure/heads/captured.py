@@ -1,7 +1,5 @@
 """Captures of a subject over texts of its own book, and the head geometry computed from them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

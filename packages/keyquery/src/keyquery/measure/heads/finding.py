@@ -1,7 +1,5 @@
 """Results of analysing one captured head: plain numbers that a JSON file keeps, so that no head is analysed twice."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

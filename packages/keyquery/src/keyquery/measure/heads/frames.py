@@ -1,7 +1,5 @@
 """Findings of a capture's heads as tables: one row per head, bin, cell, dimension or metric."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Analyse heads of a capture as jobs of a cluster; each handles a share and stores findings where all can read them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The keys that several heads of a group read: loaded, checked, described and sorted once."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

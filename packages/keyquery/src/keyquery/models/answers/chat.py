@@ -1,7 +1,5 @@
 """Sampled answers to single user turns: prompts by the model's chat template, batches padded on the left."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

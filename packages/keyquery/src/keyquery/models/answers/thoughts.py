@@ -1,7 +1,5 @@
 """Thoughts of a reasoning model, removed from its answers, both from answers made here and from prediction files."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

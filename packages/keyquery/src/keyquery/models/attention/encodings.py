@@ -4,8 +4,6 @@ DroPE keeps the weights and makes every rotation the identity (cos 1, sin 0). Li
 so exactly: angles stay below the spacing of float32 at 1, and the configuration survives saving and loading.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

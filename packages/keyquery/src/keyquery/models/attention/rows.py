@@ -1,7 +1,5 @@
 """Sums over the keys that each query attends to, of a block of queries or of a whole text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Scores of a few rows are formed by one matrix product; compiled loops find each 
 by run. Nothing is held but these rows, so that a text of any length costs little memory beside its queries and keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 

@@ -1,7 +1,5 @@
 """The card of a capture's folder: a description, and one configuration per file for `datasets.load_dataset`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

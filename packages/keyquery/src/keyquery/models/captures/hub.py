@@ -1,7 +1,5 @@
 """Publish a capture's folder as a data set on the Hub, or show what would be sent."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The published layout of a capture: one Parquet file per head and side, gathered from the documents' parts."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,5 @@
 """The manifest beside a capture: what was captured, from what, with which versions; and whether a run may go on."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence

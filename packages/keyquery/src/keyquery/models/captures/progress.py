@@ -1,7 +1,5 @@
 """Progress of a capture, and its speed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Room on the disk that a capture takes, known before a model is loaded."""
 
-from __future__ import annotations
-
 import shutil
 from typing import Any
 

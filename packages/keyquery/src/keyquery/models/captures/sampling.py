@@ -1,7 +1,5 @@
 """Draw the tokens and heads that a capture keeps, by seeds, independently of earlier draws."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Collection, Sequence

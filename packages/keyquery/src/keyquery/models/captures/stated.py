@@ -4,8 +4,6 @@ A statement is a JSON or YAML file with the frequencies or the base of the rotat
 folder), of which a narrow twin with random weights is built and looked at as a whole model is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The beginning token, for tokenizers that have one and do not add it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from boundpaper.errors import ModelError

@@ -1,7 +1,5 @@
 """Models known by name: the small ones that ship with the project, and trained ones that come in packages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from boundpaper.errors import ModelError

@@ -1,7 +1,5 @@
 """Settings of a checkpoint's config.json, and those that the class that runs it would ignore."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import math

@@ -5,8 +5,6 @@ All parts are what is needed at least; what the libraries take for themselves (a
 in it, so an estimate above what is free is a certain failure, and one just below it may be one as well.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

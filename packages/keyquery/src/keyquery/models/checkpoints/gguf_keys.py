@@ -4,8 +4,6 @@ The reader of transformers maps a part of the format and passes over the rest, r
 taken over where the class of the model has a setting for it, and what is left is an error: none of it may be dropped.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Hashes that identify the files of a model."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from pathlib import Path

@@ -3,8 +3,6 @@
 The packages are read as files and never imported: only their weights are used.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import shutil

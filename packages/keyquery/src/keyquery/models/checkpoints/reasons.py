@@ -1,7 +1,5 @@
 """Why a model could not be loaded, in one line that says how to mend it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Measurements of a model's internals in one forward of one text: small arrays, stored on disk. Needs no torch."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 import zlib

@@ -1,7 +1,5 @@
 """Extract the answer from a model's output: the text after the last mark, in lines, lower-cased, spaces collapsed."""
 
-from __future__ import annotations
-
 MARKS = ("[Answer]", "[答案]")
 
 

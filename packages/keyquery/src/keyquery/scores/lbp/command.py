@@ -1,7 +1,5 @@
 """The command `bench lbp`: score answers of a model, given or made here, and write measurements."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import sys

@@ -1,7 +1,5 @@
 """The samples of LongBench Pro, from the Hub or from a local copy of the same columns."""
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 import json

@@ -4,8 +4,6 @@ Definitions: arXiv 2601.02872, with the choices of the benchmark's own scoring w
 that is predicted twice counts at its last place, and empty lines inside an answer count as predictions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import combinations
 

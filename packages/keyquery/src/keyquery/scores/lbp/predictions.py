@@ -1,7 +1,5 @@
 """Prediction files: one JSON object per line with `id`, `mode`, `prediction` and, if there are several runs, `run`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prompts of LongBench Pro: context, blank lines, question; a prompt that is too long loses its middle."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from boundpaper.errors import ModelError

@@ -5,8 +5,6 @@ longest common subsequence is taken; the words of all of these, as one set, are 
 recall are its size over the number of different words of the prediction and of the reference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 SMALL = 1e-8  # in the denominator of F, so that two texts without a common word score 0

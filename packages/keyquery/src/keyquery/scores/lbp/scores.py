@@ -1,7 +1,5 @@
 """Scores of predictions, and their means by length, task and language with intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

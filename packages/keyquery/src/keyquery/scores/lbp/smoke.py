@@ -7,8 +7,6 @@ context is a list of where numbered things are kept, `LENGTH / 256` words long, 
 its proportion to the others; things are words that the tokenizer of the null model knows.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scores as a measurement: rows of one model, one block per prompt mode, and rules for updating a file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """LongBench Pro's tasks, languages and lengths, and the metric that each task is scored by (arXiv 2601.02872)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 DATA = "caskcsg/LongBench-Pro"

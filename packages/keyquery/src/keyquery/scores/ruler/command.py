@@ -1,7 +1,5 @@
 """The command `bench ruler`: take results of a harness, run it, or ask for needles in noise, and write measurements."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import sys
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ It is run as a program of its own, not imported, and may live in another environ
 way that transformers 5 refuses, which this project needs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

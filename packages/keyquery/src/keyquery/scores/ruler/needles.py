@@ -5,8 +5,6 @@ text that repeats itself, and is asked for at the end; the answer's beginning fo
 are not the benchmark's, so the tasks have names of their own and their scores enter no mean of its 13 tasks.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ gives the share of the references that are found, and RULER a full score for any
 samples that the harness writes beside its results.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Ask a model for needles in generated noise; each answer is stored at once, and a stopped run continues."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

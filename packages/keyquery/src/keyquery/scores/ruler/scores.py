@@ -1,7 +1,5 @@
 """RULER's scores: references found in an answer, means over tasks, effective length, weighted averages."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence

@@ -6,8 +6,6 @@ writes `FOLDER/random-llama-bytes`, the same each time: a small Llama with weigh
 seed 0, and a tokenizer that has a token for each byte, since the words of the other null model hold no numbers.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """RULER as a measurement: the rows of one model, a block for the benchmark and one for the needles in noise."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from pathlib import Path

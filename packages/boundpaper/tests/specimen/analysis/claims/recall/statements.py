@@ -1,7 +1,5 @@
 """What the document on recall states."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from boundpaper.claims import Verdict, about, claim, compare, directed, judge, pick, quote, untestable
