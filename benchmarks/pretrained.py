@@ -167,7 +167,7 @@ def time_experiments(source: ModelSource, tokens: int, folder: Path, without: li
 
 
 def print_experiments(name: str, tokens: int, alone: float, spent: dict[str, float]) -> None:
-    """A row an experiment, and the whole."""
+    """A row per experiment, and the whole."""
     print(f"| {name}, {TEXTS} texts of {tokens:,} tokens, {ITEMS} items | CPU s | forwards of a text |")
     print("|:--|--:|--:|")
     for experiment, seconds in {**spent, "all": sum(spent.values())}.items():

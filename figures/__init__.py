@@ -1,1 +1,1 @@
-"""Figures: one file a figure, in folders by story."""
+"""Figures: one file per figure, in folders by story."""

@@ -1,1 +1,1 @@
-"""Tables: one file a table, in folders by story."""
+"""Tables: one file per table, in folders by story."""

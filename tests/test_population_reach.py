@@ -15,7 +15,7 @@ NOISE = {seed: noise * (1 + seed // 5) for seed, noise in enumerate(2 * (0.0, 0.
 
 
 def made(b=(0.8, 0.8), c=(0.5, 0.6), seeds=SEEDS):
-    """Two heads a model, their mean as given at the first and last training length, with a seed's own noise."""
+    """Two heads per model, their mean as given at the first and last training length, with a seed's own noise."""
     models, rows = [], []
     for seed in seeds:
         for arm, ends in (("B", b), ("C", c)):

@@ -28,7 +28,7 @@ def test_a_pretrained_model_has_the_name_of_its_table():
     assert set(measured_models(measured, MODELS, names)["display_name"]) == {"SmolLM2", "random-llama"}
     assert set(measured_profiles(measured, MODELS, names)["display_name"]) == {"SmolLM2", "random-llama"}
     again = frame(metrics("smollm2-135m"), metrics("smollm2-135m-code"), metrics("random-llama"))
-    assert set(measured_models(again, MODELS, names)["model"]) == {"smollm2-135m", "random-llama"}, "one row a model"
+    assert set(measured_models(again, MODELS, names)["model"]) == {"smollm2-135m", "random-llama"}, "one row per model"
     assert set(measured_profiles(again, MODELS, names)["model"]) == {"smollm2-135m", "random-llama"}
 
 

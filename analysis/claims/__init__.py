@@ -1,1 +1,1 @@
-"""Claims: one function a statement, in folders by document."""
+"""Claims: one function per statement, in folders by document."""

@@ -113,7 +113,7 @@ def mixed(length: int) -> list[list[str]]:
 
 
 def capture_vectors(model: PreTrainedModel, length: int, texts: list[list[str]], buckets: int = BUCKETS) -> Held:
-    """One query and one key a bucket and document of `length` words, at places that are the same for all models."""
+    """One query and one key per bucket and document of `length` words, at places that are the same for all models."""
     random = np.random.default_rng(0)
     size = length // buckets
     draws = {side: random.integers(size, size=(len(texts), buckets)) + size * np.arange(buckets) for side in "qk"}

@@ -11,7 +11,7 @@ MOST = 8
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """Two panels, a line a model and data set; hollow where a probe is not above chance.
+    """Two panels, a line per model and data set; hollow where a probe is not above chance.
 
     Pretrained models have a figure of their own, by the design of their statements.
     """

@@ -9,7 +9,7 @@ GROUPS = {"question": "needs the question", "answer": "answer alone tells"}
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """One panel a model, a line a group; hollow where the probe is not above chance."""
+    """One panel per model, a line per group; hollow where the probe is not above chance."""
     role = subjects[subjects["role"] == "pretrained"].set_index("model")["label"]
     mine = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
     mine = mine[mine["model"].isin(role.index) & (mine["n"] > 0)]

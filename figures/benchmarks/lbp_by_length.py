@@ -53,7 +53,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
 
 
 def _lines(rows: pd.DataFrame, models: pd.DataFrame, value: str) -> list[Line]:
-    """One line a model of a family, named at its end by what tells it from the others."""
+    """One line per model of a family, named at its end by what tells it from the others."""
     lines = []
     for model, name in zip(models["model"], models["display_name"], strict=True):
         chosen = rows[rows["model"] == model].sort_values("position")

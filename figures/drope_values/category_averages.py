@@ -36,7 +36,7 @@ def figure(knowledge_categories: pd.DataFrame) -> Figure:
         height=50,
         caption=(
             "Mean degradation by category under disruption, from the accuracies of the report's Section 4.2 "
-            "[@africa2026]; negative is a gain. (a) Share of the baseline accuracy, two tasks a category, as the "
+            "[@africa2026]; negative is a gain. (a) Share of the baseline accuracy, two tasks per category, as the "
             "report counts it. (b) Share of the accuracy above chance, from the tasks whose baseline is above chance: "
             f"{used[('RoPE', 'parametric')]} parametric, {used[('RoPE', 'contextual')]} contextual. Error bars are 95 "
             "% intervals over items; a bare dash stands where it is not known of how many answers an accuracy is."

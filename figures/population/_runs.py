@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:
-    """One bundle an arm, a line a seed, across `place`."""
+    """One bundle per arm, a line per seed, across `place`."""
     series: list[Series] = []
     for arm, part in rows.groupby("arm"):
         wide = part.pivot(index="seed", columns="place", values="value")

@@ -11,7 +11,7 @@ LONG = 4.0
 
 
 def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame) -> Figure:
-    """Return the figure: a row a base of the rotation."""
+    """Return the figure: a row per base of the rotation."""
     keys = (population_outcomes["outcome"] == "keys_all") & (population_outcomes["encoding"] == "own")
     lengths = population_outcomes[keys]
     far = population_distances[population_distances["multiple"] == LONG]
@@ -62,7 +62,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
 
 
 def bundles(rows: pd.DataFrame, across: str, value: str) -> list[Series]:
-    """One bundle an arm, a line a seed."""
+    """One bundle per arm, a line per seed."""
     series: list[Series] = []
     for arm, part in rows.groupby("arm"):
         wide = part.pivot(index="seed", columns=across, values=value)

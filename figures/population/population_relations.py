@@ -1,4 +1,4 @@
-"""What goes with the loss of keys over length, one point a model of the population."""
+"""What goes with the loss of keys over length, one point per model of the population."""
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ def figure(
     population_relations_every: pd.DataFrame,
     population_relations_bases: pd.DataFrame,
 ) -> Figure:
-    """Return the figure: a row a base of the rotation. What never rotated has no base and is in no planned relation."""
+    """Return the figure: a row per base of the rotation. What never rotated has no base and is in no planned relation."""
     rows = population_outcomes[(population_outcomes["encoding"] == "own") & (population_outcomes["base"] > 0)]
     decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
     known = pd.concat([population_relations_every.assign(of=str(BASES[0])), population_relations_bases])

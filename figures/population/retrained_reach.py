@@ -1,4 +1,4 @@
-"""Plasticity and exchange of positions along texts of four training lengths, a line a model of the second run."""
+"""Plasticity and exchange of positions along texts of four training lengths, a line per model of the second run."""
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ TICKS = {1.0: "1", 2.0: "2", 3.0: "3", 4.0: "4"}
 
 
 def figure(retrained_points: pd.DataFrame, population_members: pd.DataFrame) -> Figure:
-    """Return the figure: a row a base of the rotation."""
+    """Return the figure: a row per base of the rotation."""
     rows = retrained_points[(retrained_points["weights"] == "all") & retrained_points["arm"].isin(ARMS)]
     panels = []
     for base in bases(rows):

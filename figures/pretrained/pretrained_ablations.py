@@ -8,7 +8,7 @@ PARTS = {"mlp": ("MLP", "series-1"), "attention": ("attention", "series-2")}
 
 
 def figure(pretrained_ablations: pd.DataFrame) -> Figure:
-    """One panel a model, a line a part."""
+    """One panel per model, a line per part."""
     panels = []
     for name, rows in pretrained_ablations.groupby("display_name", sort=False):
         lines = []

@@ -9,7 +9,7 @@ METRICS = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
 
 
 def figure(pretrained_heads: pd.DataFrame, model_metrics: pd.DataFrame) -> Figure:
-    """One panel a metric, a line a model."""
+    """One panel per metric, a line per model."""
     panels, said = [], []
     models = dict(zip(pretrained_heads["model"], pretrained_heads["display_name"], strict=True))
     for metric, label in METRICS.items():

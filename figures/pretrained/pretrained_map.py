@@ -9,7 +9,7 @@ TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
 
 
 def figure(pretrained_map: pd.DataFrame) -> Figure:
-    """One panel a model."""
+    """One panel per model."""
     panels = []
     low, high = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
     for (_, name), cells in pretrained_map.groupby(["model", "display_name"], sort=False):

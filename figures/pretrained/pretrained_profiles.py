@@ -7,7 +7,7 @@ from boundpaper.typeset.wording import whole
 
 
 def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame) -> Figure:
-    """One panel, a line a measured model over the range of the reported ones."""
+    """One panel, a line per measured model over the range of the reported ones."""
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     reported = decile_profiles[names]

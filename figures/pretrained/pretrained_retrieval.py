@@ -8,7 +8,7 @@ TASKS = {"passkey": "key retrieved", "verification": "key verified"}
 
 
 def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
-    """One panel a task, a line a model."""
+    """One panel per task, a line per model."""
     models = dict(zip(pretrained_retrieval["model"], pretrained_retrieval["display_name"], strict=True))
     ticks = sorted(set(pretrained_retrieval["tokens"]))
     least, most = pretrained_retrieval["n"].min(), pretrained_retrieval["n"].max()

@@ -6,7 +6,7 @@ from boundpaper.figures import Axis, Figure, Line, Panel
 
 
 def figure(pretrained_layers: pd.DataFrame) -> Figure:
-    """One panel a model."""
+    """One panel per model."""
     panels, said = [], []
     for name, rows in pretrained_layers.groupby("display_name", sort=False):
         panels.append(

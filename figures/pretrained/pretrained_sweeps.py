@@ -8,7 +8,7 @@ PANELS = {"mlp": "MLP output zeroed", "values": "values zeroed"}
 
 
 def figure(pretrained_sweeps: pd.DataFrame) -> Figure:
-    """Two panels, a line a model."""
+    """Two panels, a line per model."""
     models = dict(zip(pretrained_sweeps["model"], pretrained_sweeps["display_name"], strict=True))
     panels = []
     for part, title in PANELS.items():

@@ -8,7 +8,7 @@ VALUES = {"question_share": "share", "control": "control", "filler": "filler"}
 
 
 def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
-    """One row a model and layer."""
+    """One row per model and layer."""
     own = subjects[subjects["role"] == "lab"]
     mine = anchoring_curves[anchoring_curves["model"].isin(own["model"]) & (anchoring_curves["data"] == "planted")]
     wide = _side_by_side(mine[mine["split"] == "design"], own)

@@ -7,7 +7,7 @@ from tables._house import metric
 
 
 def table(capture_noise: pd.DataFrame) -> Table:
-    """A row a metric that both captures of the pair have, by outcome."""
+    """A row per metric that both captures of the pair have, by outcome."""
     rows = capture_noise[capture_noise["noise_sd"].notna()].reset_index(drop=True)
     rows = rows.assign(name=rows["metric"].map(metric), group="Correlation with the " + rows["label"])
     n = int(rows["n"].max())

@@ -8,7 +8,7 @@ MODES = {"nonthinking": "without thinking", "thinking": "with thinking", "both":
 
 
 def table(decline_units: pd.DataFrame) -> Table:
-    """One row a prompt mode, end and number of models; the joint test of each unit last."""
+    """One row per prompt mode, end and number of models; the joint test of each unit last."""
     keys = ["mode", "end", "n"]
     wide = decline_units.pivot(index=keys, columns="unit", values=["estimate", "p"])
     wide.columns = pd.Index([f"{column[1]}_{column[0]}" for column in wide.columns])

@@ -64,7 +64,7 @@ def _outside(decline: pd.DataFrame) -> str:
 
 
 def _measured(decline: pd.DataFrame) -> pd.DataFrame:
-    """One row a measured model, its modes side by side; every empty cell with its reason."""
+    """One row per measured model, its modes side by side; every empty cell with its reason."""
     rows = []
     for model, modes in decline.groupby("model", sort=True):
         first = modes.iloc[0]

@@ -14,7 +14,7 @@ DATA = "needles in noise"
 
 
 def table(measured_ruler: pd.DataFrame, measured_ruler_lengths: pd.DataFrame, pretrained_models: pd.DataFrame) -> Table:
-    """One row a model and length: the share found in each task, and the mean over them."""
+    """One row per model and length: the share found in each task, and the mean over them."""
     means = measured_ruler_lengths[measured_ruler_lengths["data"] == DATA]
     tasks = measured_ruler[(measured_ruler["data"] == DATA) & (measured_ruler["slice"] == "task")]
     by_task = tasks.pivot_table(index=["model", "length"], columns="key", values="value").reindex(

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer, text
 
 
 def table(bin_bounds: pd.DataFrame, models: pd.DataFrame, checkpoints: pd.DataFrame) -> Table:
-    """One row a capture."""
+    """One row per capture."""
     names = dict(zip(models["model"], models["display_name"], strict=True))
     names |= dict(zip(checkpoints["checkpoint"], checkpoints["display_name"], strict=True))
     rows = bin_bounds.assign(name=bin_bounds["capture"].map(names))

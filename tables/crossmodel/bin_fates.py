@@ -13,7 +13,7 @@ CHAPTERS = {
 
 
 def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
-    """One row a conclusion."""
+    """One row per conclusion."""
     rows = bin_fates.assign(part=bin_fates["chapter"].map(CHAPTERS))
     counts = rows["fate"].value_counts()
     words = {"survives": "survive", "open": "open", "falls": "lost"}

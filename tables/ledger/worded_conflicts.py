@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, text
 
 
 def table(worded_conflicts: pd.DataFrame) -> Table:
-    """One row a thing on which the words of a document differ."""
+    """One row per thing on which the words of a document differ."""
     rows = worded_conflicts[worded_conflicts["conflict"]].copy()
     rows["part"] = [f"Document {document}" for document in rows["document"]]
     return Table(

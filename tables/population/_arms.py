@@ -31,7 +31,7 @@ ROWS = (
 
 
 def arms(population_outcomes: pd.DataFrame, chosen: str, title: str, base: int = BASE) -> Table:
-    """One row an outcome, one column an arm of those chosen: mean and range over seeds."""
+    """One row per outcome, one column per arm of those chosen: mean and range over seeds."""
     held = population_outcomes[population_outcomes["base"].isin([0, base])]
     held = held[(held["encoding"] == "own") & held["arm"].isin(list(chosen))]
     there = sorted(held["arm"].unique())

@@ -28,7 +28,7 @@ SHORTER = {
 def items(
     tests: pd.DataFrame, amendment: pd.DataFrame, families: Sequence[str], caption: str, short: str, note: str
 ) -> Table:
-    """One row an item, by base: difference over seeds, seeds there of those planned, corrected p, and the outcome."""
+    """One row per item, by base: difference over seeds, seeds there of those planned, corrected p, and the outcome."""
     asked = amendment[["item", "weights"]].fillna("")
     rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
     rows["what"] = [_what(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]

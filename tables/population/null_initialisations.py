@@ -9,7 +9,7 @@ KINDS = {"rope": "rotation", "none": "no rotation"}
 
 
 def table(null_levels: pd.DataFrame) -> Table:
-    """One row a size and positional kind, at one position and in the widest bins."""
+    """One row per size and positional kind, at one position and in the widest bins."""
     widest = int(null_levels["width"].max())
     single = (null_levels["width"] == 1) & (null_levels["estimator"] == "aligned_full")
     pooled = (null_levels["width"] == widest) & (null_levels["estimator"] == "bucket_full")

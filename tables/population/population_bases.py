@@ -11,7 +11,7 @@ SCALED = ("difference", "low", "high")
 
 
 def table(population_bases: pd.DataFrame) -> Table:
-    """One row a contrast."""
+    """One row per contrast."""
     sides = {of: part.set_index("item") for of, part in population_bases.groupby("of")}
     rows = sides[LARGER].reset_index()
     for name in NAMES:

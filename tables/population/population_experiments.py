@@ -12,7 +12,7 @@ UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
 def table(population_experiments: pd.DataFrame, population_directions: pd.DataFrame) -> Table:
-    """One row a quantity whose direction is reported."""
+    """One row per quantity whose direction is reported."""
     counts = population_directions.set_index(["against", "what"])["count"]
     stated = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     shown = stated[stated["difference"].notna() & (stated["appears"] != "not measurable")]

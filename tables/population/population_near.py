@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer
 
 
 def table(population_near: pd.DataFrame) -> Table:
-    """One row an arm and length of prompt, and the planned arms' difference."""
+    """One row per arm and length of prompt, and the planned arms' difference."""
     rows = population_near[population_near["multiple"] >= 1].copy()
     rows[["value", "low", "high", "least", "most"]] *= 100
     rows["shown"] = [f"{base:,}" if base else "none" for base in rows["base"]]

@@ -9,7 +9,7 @@ BASES = ("400", "10000")
 
 
 def table(population_power: pd.DataFrame) -> Table:
-    """One row a contrast, one group of columns a base."""
+    """One row per contrast, one group of columns per base."""
     sides = {of: part.set_index("item") for of, part in population_power.groupby("of")}
     rows = sides[BASES[0]].reset_index()
     for of in BASES:

@@ -7,7 +7,7 @@ from tables.population._arms import ARMS
 
 
 def table(population_reach_levels: pd.DataFrame) -> Table:
-    """One row an arm and training length."""
+    """One row per arm and training length."""
     rows = population_reach_levels.copy()
     rows["training"] = rows["arm"].map(ARMS)
     rows["words"] = [f"{low + 1} to {high}" for low, high in zip(rows["low"], rows["high"], strict=True)]

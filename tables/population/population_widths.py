@@ -10,7 +10,7 @@ ESTIMATORS = {"bucket_full": "pooled", "aligned_full": "aligned"}
 
 
 def table(width_levels: pd.DataFrame) -> Table:
-    """One row a width and way to average heads; first and last training length of the texts."""
+    """One row per width and way to average heads; first and last training length of the texts."""
     plasticity = width_levels[width_levels["quantity"] == "plasticity"]
     last = int(plasticity["low"].max())
     kept = plasticity[plasticity["low"].isin([0, last])]

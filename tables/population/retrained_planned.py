@@ -9,7 +9,7 @@ FAMILIES = ("reach_aligned", "exchange", "widths")
 
 
 def table(retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame) -> Table:
-    """One row an item and base of the rotation."""
+    """One row per item and base of the rotation."""
     return items(
         retrained_tests,
         population_amendment,

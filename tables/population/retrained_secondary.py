@@ -9,7 +9,7 @@ FAMILIES = ("weighted", "like_for_like", "relations_aligned", "heads_aligned")
 
 
 def table(retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame) -> Table:
-    """One row an item and base of the rotation."""
+    """One row per item and base of the rotation."""
     return items(
         retrained_tests,
         population_amendment,

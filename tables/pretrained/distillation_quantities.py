@@ -15,7 +15,7 @@ UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
 def table(distillation_quantities: pd.DataFrame) -> Table:
-    """One row a quantity, one column a model; a model that was asked nothing has no column."""
+    """One row per quantity, one column per model; a model that was asked nothing has no column."""
     shown = [name for name in NAMES if distillation_quantities[name].notna().any()]
     rows = distillation_quantities.assign(unit=[UNITS.get(unit, unit) for unit in distillation_quantities["unit"]])
     for name in shown:

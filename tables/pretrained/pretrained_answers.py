@@ -17,7 +17,7 @@ AGAINST = {"top1": "largest against none", "random-0": "random against none"}
 
 
 def table(pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame) -> Table:
-    """One row a condition, grouped by task; McNemar's p against the model as it is."""
+    """One row per condition, grouped by task; McNemar's p against the model as it is."""
     frame = pretrained_answers.copy()
     held = {"weights": "in the weights", "prompt": "in the prompt"}
     frame["group"] = [

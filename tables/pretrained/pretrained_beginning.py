@@ -33,7 +33,7 @@ ROWS = {
 
 
 def table(pretrained_beginning: pd.DataFrame) -> Table:
-    """One row a quantity, one column a beginning."""
+    """One row per quantity, one column per beginning."""
     rows = []
     for (_, name), part in pretrained_beginning.groupby(["model", "display_name"], sort=False):
         cells = part.set_index(["quantity", "start"]).T

@@ -15,7 +15,7 @@ TARGETS = {
 
 
 def table(pretrained_disruption: pd.DataFrame) -> Table:
-    """One row a target, grouped by what is chosen and how it is filled."""
+    """One row per target, grouped by what is chosen and how it is filled."""
     frame = pretrained_disruption.copy()
     frame["group"] = [
         f"{SELECTS[select]}, {FILLS[fill]}" for select, fill in zip(frame["select"], frame["fill"], strict=True)

@@ -13,7 +13,7 @@ UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
 def table(pretrained_experiments: pd.DataFrame) -> Table:
-    """One row a quantity that a pretrained model was asked for, one column a model."""
+    """One row per quantity that a pretrained model was asked for, one column per model."""
     names = dict(zip(pretrained_experiments["column"], pretrained_experiments["name"], strict=True))
     rows = []
     for _, part in pretrained_experiments.groupby("quantity", sort=False):

@@ -16,7 +16,7 @@ THIRDS = 3
 
 
 def table(pretrained_head_agreement: pd.DataFrame) -> Table:
-    """One row a third of the layers, and one of all."""
+    """One row per third of the layers, and one of all."""
     rows: list[dict[str, Any]] = []
     for (model, contrast), cells in pretrained_head_agreement.groupby(["display_name", "contrast"], sort=False):
         group = f"{CONTRASTS[str(contrast)]} ({model})"

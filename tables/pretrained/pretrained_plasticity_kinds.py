@@ -7,7 +7,7 @@ from tables.pretrained.pretrained_noise import ROWS
 
 
 def table(pretrained_plasticity_kinds: pd.DataFrame) -> Table:
-    """One row a metric."""
+    """One row per metric."""
     first = pretrained_plasticity_kinds.iloc[0]
     names = list(dict.fromkeys(pretrained_plasticity_kinds["display_name"]))
     return Table(

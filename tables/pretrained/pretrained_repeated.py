@@ -14,7 +14,7 @@ TARGETS = {
 
 
 def table(pretrained_repeated: pd.DataFrame) -> Table:
-    """One row a target, grouped by fill."""
+    """One row per target, grouped by fill."""
     frame = pretrained_repeated.copy()
     frame["group"] = frame["fill"].map(FILLS)
     frame["label"] = frame["target"].map(TARGETS)

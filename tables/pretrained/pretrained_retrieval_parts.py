@@ -27,7 +27,7 @@ WHICH = {
 
 
 def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
-    """One row a wording, fifth or kind of key, one column a length."""
+    """One row per wording, fifth or kind of key, one column per length."""
     parts = pretrained_retrieval_parts
     lengths = sorted(parts["tokens"].unique())
     rows = []

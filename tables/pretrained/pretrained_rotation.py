@@ -9,7 +9,7 @@ COMPUTED = {"kept": "As the model\ncomputes it", "left_out": "Without\nthe rotat
 
 
 def table(pretrained_rotation: pd.DataFrame) -> Table:
-    """One row a quantity, grouped by model."""
+    """One row per quantity, grouped by model."""
     keys = ["display_name", "quantity"]
     wide = pretrained_rotation.pivot(index=keys, columns="computed", values=["value", "low", "high"])
     wide.columns = pd.Index(["_".join(reversed(each)) for each in wide.columns])

@@ -127,7 +127,7 @@ def effect_overview(
 ) -> pd.DataFrame:
     """The effects that the chapters cite, by scale, each with its interval and the verdict of its claim.
 
-    One row an effect: correlations, changes in percentage points, differences of mean log-perplexity in nats, and
+    One row per effect: correlations, changes in percentage points, differences of mean log-perplexity in nats, and
     ratios, whose intervals are those that rounding leaves open. An interval that a test gives beyond what is possible
     is kept as it is.
 

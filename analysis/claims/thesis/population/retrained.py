@@ -107,7 +107,7 @@ def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 
 def _items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
-    """A verdict an item and base; where the difference is less than the margin too, the statement says so."""
+    """A verdict per item and base; where the difference is less than the margin too, the statement says so."""
     verdicts = []
     for end, where in (("", "At base 400"), (LARGER, "At base 10,000")):
         for item, (sign, statement) in items.items():

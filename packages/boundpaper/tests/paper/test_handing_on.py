@@ -36,7 +36,7 @@ from boundpaper.tables import Column, Table
 
 
 def table(claims: pd.DataFrame) -> Table:
-    """One row a claim."""
+    """One row per claim."""
     rows = claims.assign(entry="claim:" + claims["claim"].astype(str))
     columns = [Column("statement", "Statement", width=0.6), Column("verdict", "Verdict")]
     return Table(rows=rows, columns=columns, entry="entry", caption="Every claim. Unit: one claim.")

@@ -36,7 +36,7 @@ MOST = 8  # panels of a figure
 
 
 def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] = ()) -> Table:
-    """The headline quantities of an experiment, a row a measured model with its 95 % interval.
+    """The headline quantities of an experiment, a row per measured model with its 95 % interval.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
 
 
 def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] = ()) -> Figure:
-    """The headline quantities of an experiment, a panel each, a row a measured model with its 95 % interval.
+    """The headline quantities of an experiment, a panel each, a row per measured model with its 95 % interval.
 
     Parameters
     ----------

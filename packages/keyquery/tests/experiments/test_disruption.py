@@ -68,7 +68,7 @@ def test_norms_are_those_of_the_projection(subject: Subject) -> None:
     made = seen[-1].reshape(24, 4, 8).double().numpy()
     assert norms.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)
     assert norms.spreads["q"][1] == pytest.approx(np.sqrt(((made - made.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
-    assert norms.norms["k"][2].shape == (2, 8), "one row a key head"
+    assert norms.norms["k"][2].shape == (2, 8), "one row per key head"
 
 
 def test_norms_after_the_rotation_keep_each_pair(subject: Subject, found: Any) -> None:

@@ -36,7 +36,7 @@ def matrix(rotary: Rotary, t: float, d: int = D) -> np.ndarray:
 
 
 def made(rotary: Rotary, width: int, shift: int = 0, kind: type = np.float64, seed: int = 0) -> Head:
-    """A head whose content does not depend on position: one query a bin and text, within the bin's middle words."""
+    """A head whose content does not depend on position: one query per bin and text, within the bin's middle words."""
     rng = np.random.default_rng(seed)
     mixing, mean = rng.normal(size=(D, D)) / np.sqrt(D), 0.8 * rng.normal(size=D)
     middles = centres(CONTEXT, BINS)

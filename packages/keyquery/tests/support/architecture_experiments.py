@@ -232,7 +232,7 @@ def table(found: Iterable[Cell]) -> str:
 
 
 def page(found: Sequence[Cell]) -> str:
-    """The page of the table, as Markdown: a row an architecture, a column an experiment, reasons by their numbers."""
+    """The page of the table, as Markdown: a row per architecture, a column per experiment, reasons by their numbers."""
     by_type: dict[str, dict[str, Cell]] = {}
     for cell in found:
         by_type.setdefault(cell.type, {})[cell.experiment] = cell

@@ -14,7 +14,7 @@ def draw_up(profile: npt.ArrayLike) -> float:
     Parameters
     ----------
     profile : array_like, shape (bins,)
-        One value a bin, in order.
+        One value per bin, in order.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def isotonic_distance(profile: npt.ArrayLike, increasing: bool = False) -> tuple
     Parameters
     ----------
     profile : array_like, shape (bins,)
-        One value a bin, in order.
+        One value per bin, in order.
     increasing : bool
         Fit a profile that grows.
 

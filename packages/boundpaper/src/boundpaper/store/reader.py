@@ -25,7 +25,7 @@ def read(root: Path, name: str) -> pd.DataFrame:
     """Read an artifact.
 
     Text cells that are empty come as `""`, empty numbers as NaN (integers as `<NA>`). A source with a column `printed`
-    gains `value`, `decimals`, `low` and `high`; measurements are put together from one file a model, whose name fills
+    gains `value`, `decimals`, `low` and `high`; measurements are put together from one file per model, whose name fills
     the column `model`.
 
     Raises

@@ -80,7 +80,7 @@ class Comparison:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row a test: experiment, quantity, models, their means, and the columns of `boundpaper.statistics`."""
+        """One row per test: experiment, quantity, models, their means, and the columns of `boundpaper.statistics`."""
         table = frame(each.row for each in self.tests).rename(columns={"study": "experiment"})
         facts: dict[str, list[Any]] = {
             "quantity": [each.quantity.label for each in self.tests],
@@ -167,7 +167,7 @@ class Comparison:
         )
 
     def figure(self) -> Figure:
-        """Standardised differences with their intervals, a row a quantity; of answers to items, differences of shares.
+        """Standardised differences with their intervals, a row per quantity; of answers to items, differences of shares.
 
         Raises
         ------
@@ -214,7 +214,7 @@ class Comparison:
         return "\n".join([title, "", *self.table().to_markdown(NAME).splitlines()[2:]]) + "\n"
 
     def to_json(self) -> str:
-        """The tests for a program: models, one object a test, and what was left out."""
+        """The tests for a program: models, one object per test, and what was left out."""
         rows: list[dict[str, Any]] = [
             {
                 "experiment": each.row.study,

@@ -40,7 +40,7 @@ NUMBER = "type: number, unit: null"
 RESOURCE = f"""- name: comparison
   path: results/comparison.csv
   kind: result
-  description: Models held against a reference, one row a test; all tests are one family.
+  description: Models held against a reference, one row per test; all tests are one family.
   fields: [{{experiment*: Which experiment}}, {{quantity*: What is compared}}, {{values_in~: Unit of its values}},
     {{reference!: The model that others are held against}}, {{model*: The model that is held against it}},
     {{reference_mean!: Mean of the reference, {NUMBER}}}, {{model_mean!: Mean of the model, {NUMBER}}},

@@ -61,7 +61,7 @@ def measure(
 
     Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` where only these
     prompts count. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one
-    row an item, 1 or 0), `key_distance` (one row an item, of the prompts that all encodings share), `class_NAME` (how
+    row an item, 1 or 0), `key_distance` (one row per item, of the prompts that all encodings share), `class_NAME` (how
     many of n answers are in a class of errors, see `keyquery.tasks.answers.error_class`) and
     `class_run_deletion_at_end` (those that could be truncations as well).
     Metrics of verification and ranking: see `keyquery.experiments._key_choices`.

@@ -71,7 +71,7 @@ def answer_rows(
     """Rows with accuracy, unparsed share and chance level of a task under a condition; with `units`, also 1 or 0 per
     item.
 
-    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row an item). Seeds are pooled in the
+    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row per item). Seeds are pooled in the
     shares, and kept apart in the items.
     """
     outcomes: list[tuple[int, Outcome]] = []

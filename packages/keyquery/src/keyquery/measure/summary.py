@@ -106,7 +106,7 @@ def _own(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFra
 
 
 def _of_model(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
-    """Value, ends and n of a quantity that has one row a model; ends from its standard deviation over texts."""
+    """Value, ends and n of a quantity that has one row per model; ends from its standard deviation over texts."""
     own, spread = _own(rows, quantity), _own(rows, quantity, "_sd")
     if own.empty or pd.isna(own["value"].iloc[0]):
         return None, None, None, 0, "text"

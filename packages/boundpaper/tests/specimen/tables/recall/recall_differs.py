@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer, pvalue
 
 
 def table(recall_tests: pd.DataFrame) -> Table:
-    """One row a test."""
+    """One row per test."""
     return Table(
         rows=recall_tests.assign(what="large less small"),
         columns=[

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed
 
 
 def table(recall_drop: pd.DataFrame) -> Table:
-    """One row a reader."""
+    """One row per reader."""
     return Table(
         rows=recall_drop,
         columns=[

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer
 
 
 def table(recall_shares: pd.DataFrame) -> Table:
-    """One row a reader and place."""
+    """One row per reader and place."""
     return Table(
         rows=recall_shares,
         columns=[

@@ -16,8 +16,8 @@ Side = Literal["q", "k", "v", "z", "r", "m"]
 PARTS: dict[str, Side] = {"values": "v", "outputs": "z", "residual": "r", "mlp": "m"}
 """What a capture may keep beside queries and keys, and the letter of its files.
 
-Values are at the tokens of keys, a file a key head. All others are at the tokens of queries: what a head's attention
-gives before the output projection, a file a query head; the residual stream after a layer, and what its MLP adds, a
+Values are at the tokens of keys, a file per key head. All others are at the tokens of queries: what a head's attention
+gives before the output projection, a file per query head; the residual stream after a layer, and what its MLP adds, a
 file a layer (head 0).
 """
 HEAD_SEED = 0  # the published captures draw their heads with this seed
