@@ -1,7 +1,7 @@
 """Beyond the training length: plasticity at one position and in bins, and what the exchange of positions changes.
 
-Texts of four training lengths are read once. Bins have fixed centres and one query per text, drawn from the middle 1, 2,
-4, 8 or 16 words of a bin; the pairs of keys are the same for every width and every model.
+Texts of four training lengths are read once. Bins have fixed centres and one query per text, drawn from the middle 1,
+2, 4, 8 or 16 words of a bin; the pairs of keys are the same for every width and every model.
 """
 
 from __future__ import annotations

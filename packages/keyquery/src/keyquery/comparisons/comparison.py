@@ -167,7 +167,7 @@ class Comparison:
         )
 
     def figure(self) -> Figure:
-        """Standardised differences with their intervals, a row per quantity; of answers to items, differences of shares.
+        """Standardised differences with their intervals, a row per quantity; differences of shares for items.
 
         Raises
         ------

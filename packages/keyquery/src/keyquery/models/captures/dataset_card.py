@@ -45,7 +45,7 @@ Attention vectors {vectors} the rotary embedding over {documents}, in {settings[
 buckets. Of each {settings["rate"]:g} tokens a document were kept at random, for queries and for keys apart. It holds
 {len(manifest.heads_of(found))} heads; `{manifest.FILE}` says how it was made.
 {notes}
-`l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, counted from 0: a row per vector.{more}
+`l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, from 0: a row per vector.{more}
 
     from datasets import load_dataset
     rows = load_dataset("FOLDER_OR_ID", "{example}", split="train")
