@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BRIEF := -q -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: paper results site docs test test-alone test-wheels pretrained test-slurm test-browser lint style clean tex golden benchmark repeatable soak constraints
+.PHONY: paper results site docs test built test-alone test-wheels pretrained test-slurm test-browser lint style clean tex golden benchmark repeatable soak constraints
 
 # Python's packages and TeX are installed at the same time; results are computed while TeX is still on its way.
 paper: $(VENV)/bin/python
@@ -15,13 +15,18 @@ paper: $(VENV)/bin/python
 results: $(VENV)/light.stamp
 	$(PY) build.py analyze > /dev/null
 
-# mypy takes one processor for minutes: it runs beside the first suite, and its faults fail the whole after that.
+# Two commands beside each other; the second one's print follows the first one's, and a fault of either fails both.
+beside = @mkdir -p out; ($(2)) > out/beside.txt 2>&1 & other=$$!; \
+  $(1); first=$$?; wait $$other; second=$$?; cat out/beside.txt; exit $$((first | second))
+
+# mypy and the thesis' own build take one processor for a minute or two: each runs beside a suite that needs neither.
 test: $(VENV)/test.stamp tex style
-	@mkdir -p out; $(PY) -m mypy > out/mypy.txt 2>&1 & types=$$!; \
-	  $(PY) -m pytest $(BRIEF) packages/boundpaper/tests; suite=$$?; \
-	  wait $$types; typed=$$?; cat out/mypy.txt; exit $$((suite | typed))
-	$(PY) -m pytest $(BRIEF) packages/keyquery/tests
+	$(call beside,$(PY) -m pytest $(BRIEF) packages/boundpaper/tests,$(PY) -m mypy)
+	$(call beside,$(PY) -m pytest $(BRIEF) packages/keyquery/tests,$(MAKE) --no-print-directory built)
 	$(PY) -m pytest $(BRIEF) tests
+
+# The thesis with its site, both read for contradictions, and what is committed held against what was built.
+built: $(VENV)/light.stamp tex
 	$(PY) build.py check
 	$(PY) build.py paper
 	$(PY) build.py site
@@ -90,6 +95,7 @@ constraints: $(VENV)/test.stamp
 # The thesis from two clones at HEAD, byte by byte; it takes two whole builds.
 repeatable: $(VENV)/test.stamp tex
 	$(PY) benchmarks/repeatable.py
+	KERNELS=all $(PY) -m pytest -q tests/test_kernels.py
 
 # Damaged files and killed builds, seeded; some minutes, and longer with e.g. SOAK="--mutations 5000 --kills 200 --paper".
 soak: $(VENV)/test.stamp tex

@@ -16,6 +16,8 @@
 The build takes a declaration for a claim of that name at that line, whose artifacts are those it names by `Artifact`.
 """
 
+from __future__ import annotations
+
 import inspect
 import itertools
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,5 +1,7 @@
 """Specification of a figure as frozen dataclasses: panels with axes, series and marks, and a caption."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module

@@ -1,5 +1,7 @@
 """Tidy rows that every experiment writes: one number each, with what it measures and its count."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable
 from typing import Any
