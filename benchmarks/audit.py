@@ -20,7 +20,7 @@ from pathlib import Path
 from statsmodels.stats.proportion import proportion_confint
 
 from boundpaper.audit import checks, relations
-from boundpaper.audit.documents import Document, Row, Table
+from boundpaper.audit.documents import Document, Table
 from boundpaper.audit.finding import Finding
 from boundpaper.audit.reading import READERS, read
 from boundpaper.errors import DataError
@@ -56,15 +56,18 @@ def slipped(table: Table, held: relations.Held, draw: random.Random) -> tuple[Ta
     numeric = sorted(each.index for each in table.columns)
     row, column = (index - 1, numeric[line]) if sideways else (line, index)
     old = table.rows[row]
-    text = old.cells[column]
+    text = old[column]
     places = [match.start() for match in re.finditer(r"\d", text)]
     if not places:
         return None
     place = draw.choice(places)
     digit = draw.choice([each for each in "0123456789" if each != text[place] and (each > "0" or place > places[0])])
-    cells = (*old.cells[:column], text[:place] + digit + text[place + 1 :], *old.cells[column + 1 :])
-    new = replace(table, rows=(*table.rows[:row], Row(old.line, cells), *table.rows[row + 1 :]))
-    fares = relations.again(new.turned() if sideways else new, held)
+    cells = (*old[:column], text[:place] + digit + text[place + 1 :], *old[column + 1 :])
+    new = replace(table, rows=(*table.rows[:row], cells, *table.rows[row + 1 :]))
+    named = {(each.name, each.index): each for each in (new.turned() if sideways else new).columns}
+    columns = tuple(named[key] for each in held.columns if (key := (each.name, each.index)) in named)
+    whole = len(columns) == len(held.columns)
+    fares = relations.fares(held.table, held.formula, columns, total=held.total) if whole else None
     return new, fares is None or line not in fares.kept
 
 

@@ -64,7 +64,7 @@ def test_silence_says_what_was_read(folder):
     (folder / "a.md").write_text(RIGHT + "\nThe gain is 5.0 cm.\n", encoding="utf-8")
     result = run("a.md")
     assert result.exit_code == 0
-    assert "1 relation of columns; 1 quantity of sentences in no table: silence" in result.output
+    assert "1 relation of columns; 1 number of sentences in no table: silence" in result.output
 
 
 @pytest.mark.parametrize(
