@@ -6,7 +6,6 @@ Patterns run over a sentence in which each number is one sign, so that they say 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import reduce
 from operator import mul, sub
 
@@ -44,8 +43,7 @@ _CHANGE = (
 _LEADS = re.compile(rf"(?P<c>{_N})\s?(?:\w+ )?(?:{_CHANGE})?,?\s?\(?(?:from )?{_ABOUT}$")
 _BRACKETS = re.compile(rf"(?P<c>{_N})[^.;:,()\ue000-\uf8ff]{{0,60}}\((?:from )?$")
 _CUE = re.compile(
-    rf"{_CHANGE}|increas|decreas|improv|reduc|\brose|\bfell|declin|grow|grew|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b",
-    re.IGNORECASE,
+    rf"(?i){_CHANGE}|increas|decreas|improv|reduc|\brose|\bfell|declin|grow|grew|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b"
 )
 _PLAIN = str.maketrans("\u2212\u2013÷×", "--/*")
 _SIGNS = {
@@ -55,42 +53,32 @@ _SIGNS = {
 _NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
 
 
-@dataclass(frozen=True)
-class Signed:
-    """A sentence with each of its numbers as one sign."""
-
-    sentence: Sentence
-    text: str
-
-    def number(self, sign: str) -> Number:
-        """The number that a sign stands for."""
-        return self.sentence.numbers[ord(sign) - _FIRST]
-
-    def finding(self, numbers: list[Number], expected: str, why: str, formula: Formula | None = None) -> Finding:
-        """A finding that prints the sentence from the first to the last of some numbers: operands, then the result."""
-        printed = self.sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
-        names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
-        relation = Relation(formula, names, ((printed, (numbers[-1], *numbers[:-1])),)) if formula else None
-        return Finding("arithmetic", "error", self.sentence.place, printed, why, expected, relation=relation)
-
-
 def check(document: Document) -> Iterator[Finding]:
     """Findings of each sentence with two numbers or more."""
     for sentence in document.sentences:
         if 2 <= len(sentence.numbers) < 1000:
-            text, end = "", 0
-            for index, one in enumerate(sentence.numbers):
-                text, end = text + sentence.text[end : one.start] + chr(_FIRST + index), one.end
-            signed = Signed(sentence, text + sentence.text[end:])
             for look in (_equations, _shares, _changes):
-                yield from look(signed)
+                yield from look(sentence)
 
 
-def _equations(signed: Signed) -> Iterator[Finding]:
+def _finding(
+    sentence: Sentence, numbers: list[Number], expected: str, why: str, formula: Formula | None = None
+) -> Finding:
+    """A finding that prints a sentence from the first to the last of some numbers: operands, then the result."""
+    printed = sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
+    names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
+    relation = Relation(formula, names, ((printed, (numbers[-1], *numbers[:-1])),)) if formula else None
+    return Finding("arithmetic", "error", sentence.place, printed, why, expected, relation=relation)
+
+
+def _equations(sentence: Sentence) -> Iterator[Finding]:
     """`a - b = c` with one sign of arithmetic, also repeated; whole numbers are exact."""
-    for match in _SUM.finditer(signed.text):
+    for match in _SUM.finditer(sentence.signed):
         sign, *others = set(re.sub(rf"{_N}|\s", "", match["terms"]).translate(_PLAIN))
-        terms, result = [signed.number(each) for each in re.findall(_N, match["terms"])], signed.number(match["result"])
+        terms, result = (
+            [sentence.number(each) for each in re.findall(_N, match["terms"])],
+            sentence.number(match["result"]),
+        )
         units, unit = {one.unit for one in terms}, result.unit
         fits = unit in units or (units == {"%"} and unit == "points") if sign in "+-" else unit == ""
         fits = fits or (sign == "/" and unit in ("x", "%"))
@@ -104,26 +92,26 @@ def _equations(signed: Signed) -> Iterator[Finding]:
         if readings and not any(meets(each, printed) for each in readings):
             nearest = -1 if result.unit == "%" else 0
             expected = spread(readings[nearest])
-            yield signed.finding([*terms, result], expected, "the left side is so much", formulas[nearest])
+            yield _finding(sentence, [*terms, result], expected, "the left side is so much", formulas[nearest])
 
 
-def _shares(signed: Signed) -> Iterator[Finding]:
+def _shares(sentence: Sentence) -> Iterator[Finding]:
     """`k of n (p %)` and `p % (k of n)`; a percentage cut instead of rounded counts as right."""
-    for match in (*_SHARE.finditer(signed.text), *_OF_SHARE.finditer(signed.text)):
-        count, of, percent = numbers = [signed.number(match[name]) for name in "knp"]
+    for match in (*_SHARE.finditer(sentence.signed), *_OF_SHARE.finditer(sentence.signed)):
+        count, of, percent = numbers = [sentence.number(match[name]) for name in "knp"]
         whole = not count.unit and not of.unit and count.decimals <= 0 and of.decimals <= 0
         if percent.unit != "%" or not whole or not 0 <= count.value <= of.value or not of.value:
             continue
         share, half = 100 * count.value / of.value, percent.loose.width / 2 + percent.interval.width / 2
         if count.text[0] not in "+-" and abs(share - percent.value) > half * (1 + 1e-9):
             expected = f"{share:.{max(0, percent.decimals) + 1}f} %"
-            yield signed.finding(numbers, expected, "the share of the two counts", FORMULAS["share"])
+            yield _finding(sentence, numbers, expected, "the share of the two counts", FORMULAS["share"])
 
 
-def _changes(signed: Signed) -> Iterator[Finding]:
+def _changes(sentence: Sentence) -> Iterator[Finding]:
     """A change in percent, times or points beside the two numbers that it is between."""
-    for match in _ENDS.finditer(signed.text):
-        one, two, before = signed.number(match["a"]), signed.number(match["b"]), signed.text[: match.start()]
+    for match in _ENDS.finditer(sentence.signed):
+        one, two, before = sentence.number(match["a"]), sentence.number(match["b"]), sentence.signed[: match.start()]
         gap = match["gap"].strip()
         if (gap == "to" and not _FROM.search(before)) or "bound" in (one.qualifier, two.qualifier):
             continue
@@ -132,28 +120,26 @@ def _changes(signed: Signed) -> Iterator[Finding]:
         if min(one.loose.low, two.loose.low) <= 0 or (not two.unit and _NAME.search(before)):
             continue
         lead = _LEADS.search(before) if gap in ("to", "→", "->", "⟶") else None
-        brackets = _BRACKETS.search(before) if signed.text[match.end() : match.end() + 1] == ")" else None
+        brackets = _BRACKETS.search(before) if sentence.signed[match.end() : match.end() + 1] == ")" else None
         lead = lead or (brackets if brackets and _CUE.search(brackets[0]) else None)
-        beside = _BESIDE.match(signed.text, match.end())
-        changes = [signed.number(each["c"]) for each in (lead, beside) if each]
+        beside = _BESIDE.match(sentence.signed, match.end())
+        changes = [sentence.number(each["c"]) for each in (lead, beside) if each]
         changes = [each for each in changes if each.unit in ("%", "x", "points") and each.qualifier != "bound"]
-        if len(changes) != 1 or (gap not in ("→", "->") and not _CUE.search(signed.text)):
+        if len(changes) != 1 or (gap not in ("→", "->") and not _CUE.search(sentence.signed)):
             continue
         change = changes[0]
-        others = [
-            each for each in signed.sentence.numbers if each.unit == change.unit and each not in (one, two, change)
-        ]
+        others = [each for each in sentence.numbers if each.unit == change.unit and each not in (one, two, change)]
         readings = _readings(one, two, change)
         # cut instead of rounded, it is up to a whole unit below
         size, half = abs(change.loose.middle), change.loose.width / 2
         printed = [Interval(size - half, size + half + change.interval.width / 2), *(each.loose for each in others)]
-        interval = re.match(r"\s?(?:CI|confidence)", signed.sentence.text[change.end :])
+        interval = re.match(r"\s?(?:CI|confidence)", sentence.text[change.end :])
         if not interval and not any(meets(reading, each) for reading in readings for each in printed):
             nearest = min(readings, key=lambda each: abs(each.middle - abs(change.value)))
             unit = {"%": " %", "x": " x"}.get(change.unit, " points")
             bases = f"no reading of {one.text} and {two.text} gives {change.text}"
             why = f"{bases}: not of either base, nor as points or ratio"
-            yield signed.finding([one, two, change], spread(nearest) + unit, why)
+            yield _finding(sentence, [one, two, change], spread(nearest) + unit, why)
 
 
 def _readings(one: Number, two: Number, change: Number) -> list[Interval]:

@@ -20,15 +20,9 @@ KINDS = sorted(kind for kinds in CHECKS.values() for kind in kinds)
 
 
 def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
-    """Findings in documents by file and line, without duplicates.
+    """Findings of the kinds `only`, or of all, by file and line, without duplicates.
 
-    Parameters
-    ----------
-    documents : sequence of Document
-    joint : bool
-        Whether sentences of one are held against the tables of all; else each is read alone.
-    only : sequence of str
-        The kinds to look for; all where it is empty.
+    Each document is read alone, or, if `joint`, its sentences are held against the tables of all.
     """
     found: dict[tuple[str, int, str], Finding] = {}
     for check in CHECKS:

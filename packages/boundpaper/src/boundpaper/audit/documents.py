@@ -13,8 +13,8 @@ from boundpaper.audit.number import Number
 from boundpaper.paper.sentences import split
 from boundpaper.statistics.rounding import Interval, printed_interval, shared_decimals
 
-NUMERIC = 0.6
-"""The share of a column's filled cells that have to be numbers for the column to be one of numbers."""
+NUMERIC = 0.6  # the share of a column's filled cells that have to be numbers for it to be one of numbers
+FIRST = 0xE000  # the first sign of private use
 Row = tuple[int, Sequence[str]]
 """The line of a row that is read, and its cells."""
 EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA", "?", "x", "✓", "✗"})
@@ -44,6 +44,18 @@ class Sentence:
     def numbers(self) -> tuple[Number, ...]:
         """Its quantities, in order."""
         return tuple(number.in_text(self.text))
+
+    @cached_property
+    def signed(self) -> str:
+        """Its text with each number as one sign of private use, so that a pattern says what stands between numbers."""
+        text, end = "", 0
+        for index, one in enumerate(self.numbers):
+            text, end = text + self.text[end : one.start] + chr(FIRST + index), one.end
+        return text + self.text[end:]
+
+    def number(self, sign: str) -> Number:
+        """The number that a sign stands for."""
+        return self.numbers[ord(sign) - FIRST]
 
 
 @dataclass(frozen=True)

@@ -112,13 +112,7 @@ def spread(interval: Interval) -> str:
 
 
 def entries_of(file: str) -> Entries:
-    """The entries of a file of reasons by their ids.
-
-    Raises
-    ------
-    DataError
-        The file is absent or malformed, an entry lacks a field, a reason has too few words, an id appears twice.
-    """
+    """The entries of a file of reasons by their ids; DataError if it is absent or malformed, or a reason too short."""
     try:
         held = yaml_of(Path(), file)
     except FileNotFoundError:
@@ -141,13 +135,7 @@ def entries_of(file: str) -> Entries:
 
 
 def reasons(findings: Sequence[Finding], entries: Entries, file: str) -> list[str | None]:
-    """The reason of each finding that an entry suppresses, None of each that remains.
-
-    Raises
-    ------
-    DataError
-        An entry has no finding any more, or says another kind or print than its finding.
-    """
+    """The reason of each finding that an entry suppresses, or None; DataError if an entry fits no finding any more."""
     by_id = {each.id: each for each in findings}
     for key, entry in entries.items():
         found = by_id.get(key)

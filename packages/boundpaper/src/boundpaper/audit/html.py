@@ -11,9 +11,9 @@ _SKIPPED = re.compile("script|style|svg|math|pre|nav|template|noscript|select")
 _SPAN = re.compile(r"[1-9]\d{0,3}")
 
 
-def read(text: str, file: str, document: Document | None = None, first: int = 1) -> Document:
-    """Read headings, tables and sentences of HTML, whose first line is `first`, into a document that may be given."""
-    reader = Reader(document or Document(file), first)
+def read(text: str, file: str, document: Document | None = None) -> Document:
+    """Read headings, tables and sentences of HTML into a document, a new one if none is given."""
+    reader = Reader(document or Document(file))
     reader.feed(text)
     reader.close()
     return reader.document
@@ -22,16 +22,12 @@ def read(text: str, file: str, document: Document | None = None, first: int = 1)
 class Reader(HTMLParser):
     """A parser that adds what it is fed to a document; `open` holds the tables that are not at their end."""
 
-    def __init__(self, document: Document, first: int = 1) -> None:
+    def __init__(self, document: Document) -> None:
         super().__init__()
-        self.document, self.first = document, first
+        self.document = document
         self.text: list[str] = []
-        self.tag, self.spans, self.line, self.skipped = "", (1, 1), first, 0
+        self.tag, self.spans, self.line, self.skipped = "", (1, 1), 1, 0
         self.open: list[Grid] = []
-
-    def here(self) -> int:
-        """The line reached."""
-        return self.getpos()[0] - 1 + self.first
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Close what is open before a tag that parts text, and note what the tag opens."""
@@ -41,10 +37,10 @@ class Reader(HTMLParser):
             return
         elif tag == "table":
             self.flush()
-            self.open.append(Grid(self.here()))
+            self.open.append(Grid(self.getpos()[0]))
         elif tag == "tr" and self.open:
             self.flush()
-            self.open[-1].begin(self.here())
+            self.open[-1].begin(self.getpos()[0])
         elif tag == "br":
             self.handle_data(" ")
         elif _APART.fullmatch(tag):
@@ -65,7 +61,7 @@ class Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Keep shown text."""
         if not self.skipped:
-            self.line = self.line if self.text else self.here()
+            self.line = self.line if self.text else self.getpos()[0]
             self.text.append(data)
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ def read(text: str, file: str) -> Document:
     for token in blocks.parse(_with_bars_escaped(text)):
         line = token.map[0] if token.map else reached
         if token.type == "html_block":
-            html.read(token.content, file, document, line + 1)
+            html.read("\n" * line + token.content, file, document)
         elif token.type == "fence" and "\\addplot" in token.content:
             latex.draw(document, token.content, line + 2)
         elif token.type not in ("fence", "code_block"):

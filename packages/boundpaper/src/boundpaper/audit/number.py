@@ -31,21 +31,18 @@ _WORD_UNITS = {
 }  # fmt: skip
 # Words of one to three letters that follow a number without being its unit.
 _NO_UNIT = re.compile(
-    "a|an|and|as|at|by|but|did|do|due|for|had|has|in|is|it|its|may|nor|not|of|off|on|one|or|out|per|so|than|the|then|"
-    "to|two|up|via|vs|was|we|who|all|are|new|can|day|go|he|if|be|i|e|g|p|n|no|key|top|old|bit|use|set|our|how|dim",
-    re.IGNORECASE,
+    "(?i)a|an|and|as|at|by|but|did|do|due|for|had|has|in|is|it|its|may|nor|not|of|off|on|one|or|out|per|so|than|the|then|"
+    "to|two|up|via|vs|was|we|who|all|are|new|can|day|go|he|if|be|i|e|g|p|n|no|key|top|old|bit|use|set|our|how|dim"
 )
 _NAMED = re.compile(
-    r"\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eqs?|equations?|chapters?|appendix|layers?|heads?|steps?|seeds?|"
+    r"(?i)\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eqs?|equations?|chapters?|appendix|layers?|heads?|steps?|seeds?|"
     r"lines?|pages?|pp?|versions?|v|nos?|python|cuda|pytorch|epochs?|phases?|stages?|parts?|runs?|question|issues?|"
     r"volumes?|rows?|columns?|items?|algorithms?|theorems?|lemmas?|level|rank|top|days?|week|ids?|grade|claim|step)"
-    r"\.?\s?[#(]?$|[§#]$",
-    re.IGNORECASE,
+    r"\.?\s?[#(]?$|[§#]$"
 )
 _ABOUT = re.compile(
-    r"(?:(?P<bound>\b(?:over|under|up to|at least|at most|more than|less than|fewer than|below|above|exceed(?:s|ing)?)|"
-    r"(?<!-)[<>≤≥])|[~≈]|\b(?:about|around|roughly|approximately|nearly|almost|only about|some|close to))\s?$",
-    re.IGNORECASE,
+    r"(?i)(?:(?P<bound>\b(?:over|under|up to|at least|at most|more than|less than|fewer than|below|above|exceeds?|"
+    r"exceeding)|(?<!-)[<>≤≥])|[~≈]|\b(?:(?:only )?about|around|roughly|approximately|nearly|almost|some|close to))\s?$"
 )
 _YEARS = range(1900, 2100)
 

@@ -10,20 +10,12 @@ from boundpaper.audit.documents import Document, together
 from boundpaper.errors import DataError
 from boundpaper.store.text_file import text_of
 
-READERS = {
-    ".md": markdown.read, ".markdown": markdown.read, ".mdx": markdown.read, ".tex": latex.read, ".ltx": latex.read,
-    ".html": html.read,
-}  # fmt: skip
+READERS = dict.fromkeys((".md", ".markdown", ".mdx"), markdown.read) | {".html": html.read}
+READERS |= dict.fromkeys((".tex", ".ltx"), latex.read)
 
 
 def read(path: Path, shown: str) -> Document:
-    """Read a file by its ending.
-
-    Raises
-    ------
-    DataError
-        The file is absent, is no text, or has an ending that no reader takes; a program that reads it is missing.
-    """
+    """Read a file by its ending; DataError if it is absent or no text, or what reads such a file is missing."""
     suffix = path.suffix.lower()
     if not path.is_file():
         raise DataError(f"{shown}: no such file; name a document in Markdown, LaTeX, HTML, DOCX or PDF")

@@ -12,7 +12,7 @@ from itertools import permutations
 
 from boundpaper.audit import number
 from boundpaper.audit.documents import Column, Document, Place, Table
-from boundpaper.audit.finding import Finding, Formula, Relation, spread
+from boundpaper.audit.finding import LEVELS, Finding, Formula, Relation, spread
 from boundpaper.audit.number import Number
 from boundpaper.statistics.rounding import Interval, meets
 
@@ -66,14 +66,6 @@ class Held:
     def cells(self, row: int) -> list[Number]:
         """The numbers of a row: the result, then its operands."""
         return [one for column in self.columns if (one := column.numbers[row])]
-
-    def declared(self) -> Relation:
-        """The relation with the numbers of each row that has them all."""
-        rows = [row for row in range(len(self.table.rows)) if len(self.cells(row)) == len(self.columns)]
-        named = number.distinct([self.table.names[row] or str(row + 1) for row in rows])
-        names = number.distinct([each.name or "cell" for each in self.columns])
-        cells = tuple((name, tuple(self.cells(row))) for name, row in zip(named, rows, strict=True))
-        return Relation(FORMULAS[self.formula], names, cells)
 
 
 def check(document: Document) -> Iterator[Finding]:
@@ -251,22 +243,24 @@ def _believed_total(held: Held) -> bool:
 
 
 def _told(held: Held, row: int, expected: Interval, place: Place) -> Finding:
-    formula, printed, *shown = FORMULAS[held.formula], *(one.text for one in held.cells(row))
+    """A finding, and the relation with the numbers of each row that has them all."""
+    table, formula, rows = held.table, FORMULAS[held.formula], [held.cells(row) for row in range(len(held.table.rows))]
+    whole = [place for place, cells in enumerate(rows) if len(cells) == len(held.columns)]
+    named = number.distinct([table.names[place] or str(place + 1) for place in whole])
+    relation = Relation(
+        formula, number.distinct([each.name or "cell" for each in held.columns]),
+        tuple((name, tuple(rows[place])) for name, place in zip(named, whole, strict=True)),
+    )  # fmt: skip
+    printed, *shown = (one.text for one in rows[row])
     few = [*shown[:8], *["..."][: len(shown) > 8]]
     why = f"the mean of {', '.join(few)}" if held.total and held.formula == "mean" else formula.of(few)
     why += "" if held.total else f", which is {formula.of([each.name for each in held.columns[1:]])}"
-    count = f"{len(held.kept)} of {len(held.kept) + len(held.broken)} {'columns' if held.table.sideways else 'rows'}"
-    name, where = held.columns[0].name, held.table.names[row]
-    return Finding(
-        "total" if held.total else "relation",
-        "error" if held.kept else "warning",
-        place,
-        f"{name} = {printed}" + (f" of {where}" if where else ""),
-        f"it is {why}; {f'so in {count}' if held.kept else 'alone'}",
-        spread(expected),
-        (name, where, printed, *shown),
-        relation=held.declared(),
-    )
+    count = f"{len(held.kept)} of {len(held.kept) + len(held.broken)} {'columns' if table.sideways else 'rows'}"
+    name, where = held.columns[0].name, table.names[row]
+    what, why = f"{name} = {printed}" + (f" of {where}" if where else ""), f"it is {why}; "
+    why, values = why + (f"so in {count}" if held.kept else "alone"), (name, where, printed, *shown)
+    kind, level = "total" if held.total else "relation", LEVELS[not held.kept]
+    return Finding(kind, level, place, what, why, spread(expected), values, relation=relation)
 
 
 def _accounted(held: Held, row: int, expected: Interval) -> bool:

@@ -23,13 +23,6 @@ _STYLE = (
     "body{font:14px/1.5 sans-serif;margin:2em}pre{margin:0;white-space:pre-wrap}.error{background:#f8d0d0}"
     ".warning{background:#fbe9c0}.note{background:#e4e4e4}.other{background:#dfe8fb}aside{margin:.2em 3em}"
 )
-WHY_NOT = {
-    "arithmetic": "a sentence allows several readings of a change; say in a function which is meant",
-    "statistic": "a ledger computes tests from data; write a function with the data at hand",
-    "rows": "a ledger has no declared check for what a sentence says of several rows; write a function",
-    "same-quantity": "no cells of the two tables are one quantity by name; write a function",
-}
-"""By kind, why a finding without a relation of cells cannot become a check; the others are about numbering."""
 
 
 def as_json(findings: Reasoned, coverage: dict[str, int]) -> str:
@@ -42,7 +35,7 @@ def as_json(findings: Reasoned, coverage: dict[str, int]) -> str:
         }
         for each, reason in findings
     ]  # fmt: skip
-    return _written({"findings": rows, "read": coverage})
+    return json.dumps({"findings": rows, "read": coverage}, indent=2, ensure_ascii=False) + "\n"
 
 
 def as_sarif(findings: Reasoned) -> str:
@@ -63,12 +56,9 @@ def as_sarif(findings: Reasoned) -> str:
         results.append(result)
     rules = [{"id": kind} for kind in sorted({each.kind for each, _ in findings})]
     driver = {"name": "boundpaper audit", "version": __version__, "rules": rules}
-    runs = [{"tool": {"driver": driver}, "results": results}]
-    return _written({"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": runs})
-
-
-def _written(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    run = {"tool": {"driver": driver}, "results": results}
+    log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
 def _location(place: Place) -> dict[str, Any]:
@@ -79,35 +69,29 @@ def _location(place: Place) -> dict[str, Any]:
 def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
     """The text of the documents as one page, with each finding under its line and a link to its second place."""
     parts = [f"<!doctype html><meta charset=utf-8><title>Audit</title><style>{_STYLE}</style>"]
-    for index, file in enumerate(files):
+    for file in files:
         parts.append(f"<h1>{html.escape(file)}</h1>")
         for line, text in enumerate(Path(file).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-            here = [each for each in findings if each.place == Place(file, line)]
-            looks = [each.level for each in here] + ["other" for each in findings if each.other == Place(file, line)]
+            place = Place(file, line)
+            here = [each for each in findings if each.place == place]
+            looks = [each.level for each in here] + ["other" for each in findings if each.other == place]
             mark = f' class="{looks[0]}"' if looks else ""
-            parts.append(f'<pre id="f{index}l{line}"{mark}>{html.escape(text) or "&nbsp;"}</pre>')
+            parts.append(f'<pre id="{html.escape(str(place))}"{mark}>{html.escape(text) or "&nbsp;"}</pre>')
             for each in here:
-                link, other = "", each.other
-                if other and other.file in files:
-                    link = f' <a href="#f{files.index(other.file)}l{other.line}">{html.escape(str(other))}</a>'
-                words = f"{html.escape(each.told)}. {html.escape(each.why)} ({each.id})"
-                parts.append(f"<aside><b>{each.level} [{each.kind}]</b> {words}{link}</aside>")
+                words = html.escape(f"[{each.kind}] {each.told}. {each.why} ({each.id})")
+                link = f' <a href="#{quote(str(each.other))}">{html.escape(str(each.other))}</a>' if each.other else ""
+                parts.append(f"<aside><b>{each.level}</b> {words}{link}</aside>")
     return "\n".join(parts) + "\n"
 
 
 def promoted(finding: Finding, stem: str) -> tuple[str, str]:
     """The claim as Python and the table as CSV, one row per cell, with the keys `row` and `metric`.
 
-    `stem` becomes the table's name in the store.
-
-    Raises
-    ------
-    SpecError
-        The finding has no relation of cells, or the name is no word of Python.
+    `stem` becomes the table's name in the store; SpecError if it is no word of Python, or the finding has no relation.
     """
     relation = finding.relation
     if relation is None:
-        why = WHY_NOT.get(finding.kind, "a ledger judges no numbering of headings, captions and labels")
+        why = "only a relation of cells becomes a declared check; write a function"
         raise SpecError(f"{finding.id} is [{finding.kind}] and cannot be promoted: {why}")
     if not stem.isidentifier():
         raise SpecError(f"{stem}: the file's name becomes the table's; give letters, digits and underscores")

@@ -40,9 +40,8 @@ _GRIM = re.compile(
 )
 _ONE_SIDED = re.compile(r"\bone[- ](?:tailed|sided)|\bdirectional\b", re.IGNORECASE)
 _OTHER_P = re.compile(
-    r"\b(?:corrected|adjusted|bonferroni|holm|fdr|permutation|bootstrap\w*|exact|spearman|kendall|greenhouse|"
-    r"huynh|partial|multilevel|clustered|simulat\w+)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:corrected|adjusted|bonferroni|holm|fdr|permutation|bootstrap\w*|exact|spearman|kendall|greenhouse|"
+    r"huynh|partial|multilevel|clustered|simulat\w+)\b"
 )
 _HEDGED = re.compile(r"\b(?:about|around|roughly|approximately|nearly|almost|over|under|least|most|than)\s?$")
 

@@ -7,7 +7,6 @@ most of the cells that share their names agree, to three digits at least, and on
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from boundpaper.audit.documents import Document, Place, Table
 from boundpaper.audit.finding import Finding, Formula, Relation
@@ -41,18 +40,14 @@ def words(text: str) -> Words:
 
 @dataclass(frozen=True)
 class Cell:
-    """A number with the words of its row and of its column."""
+    """A number with the words of its row and of its column, and those of both."""
 
     row: tuple[str, ...]
     column: tuple[str, ...]
     number: Number
     place: Place
     name: str
-
-    @cached_property
-    def own(self) -> Words:
-        """The words of row and column."""
-        return frozenset((*self.row, *self.column))
+    own: Words
 
     @property
     def digits(self) -> int:
@@ -69,7 +64,10 @@ class Named:
         self.context = words(" ".join((table.caption, *table.path[-2:])))
         rows = [listed(key) for key in table.keys]
         self.cells = [
-            Cell(rows[row], heads, one, Place(table.file, table.lines[row]), f"{table.names[row]}, {column.name}")
+            Cell(
+                rows[row], heads, one, Place(table.file, table.lines[row]), f"{table.names[row]}, {column.name}",
+                frozenset(rows[row] + heads),
+            )
             for column in table.columns for heads in [listed(column.name)]
             for row, one in enumerate(column.numbers) if one and not one.qualifier and not one.marked
         ]  # fmt: skip
@@ -106,9 +104,7 @@ def _matched(first: Named, second: Named) -> Iterator[tuple[Cell, Cell]]:
             fits.append((one, found[0]))
     taken = [id(two) for _, two in fits]
     for one, two in fits:
-        if taken.count(id(two)) == 1 and (
-            "" in (one.number.unit, two.number.unit) or one.number.unit == two.number.unit
-        ):
+        if taken.count(id(two)) == 1 and len({one.number.unit, two.number.unit} - {""}) < 2:
             yield one, two
 
 
