@@ -64,10 +64,11 @@ def slipped(table: Table, held: relations.Held, draw: random.Random) -> tuple[Ta
     digit = draw.choice([each for each in "0123456789" if each != text[place] and (each > "0" or place > places[0])])
     cells = (*old[:column], text[:place] + digit + text[place + 1 :], *old[column + 1 :])
     new = replace(table, rows=(*table.rows[:row], cells, *table.rows[row + 1 :]))
-    named = {(each.name, each.index): each for each in (new.turned() if sideways else new).columns}
+    seen = new.turned() if sideways else new
+    named = {(each.name, each.index): each for each in seen.columns}
     columns = tuple(named[key] for each in held.columns if (key := (each.name, each.index)) in named)
     whole = len(columns) == len(held.columns)
-    fares = relations.fares(held.table, held.formula, columns, total=held.total) if whole else None
+    fares = relations.fares(seen, held.formula, columns, total=held.total) if whole else None
     return new, fares is None or line not in fares.kept
 
 
@@ -135,16 +136,13 @@ def known(folder: Path) -> None:
             claims |= {claim for reported, claim in drawn[source] if reported in told}
             seen |= claims
             true += bool(claims)
-            print(f"{_short(each)} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
+            stands = f"{each.place.file.rpartition('/')[2]}:{each.place.line}"
+            print(f"{stands} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
         every = set().union(*lines.values(), *({claim for _, claim in each} for each in drawn.values()))
         print(
             f"{share(true, len(found), 'wilson')} findings stand at a contradicted row, "
             f"{share(len(seen), len(every), 'wilson')} such rows"
         )
-
-
-def _short(finding: Finding) -> str:
-    return f"{finding.place.file.rpartition('/')[2]}:{finding.place.line}"
 
 
 def _places(finding: Finding) -> Iterator[tuple[str, int]]:
