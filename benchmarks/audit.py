@@ -67,9 +67,8 @@ def slipped(table: Table, held: relations.Held, draw: random.Random) -> tuple[Ta
     seen = new.turned() if sideways else new
     named = {(each.name, each.index): each for each in seen.columns}
     columns = tuple(named[key] for each in held.columns if (key := (each.name, each.index)) in named)
-    whole = len(columns) == len(held.columns)
-    fares = relations.fares(seen, held.formula, columns, total=held.total) if whole else None
-    return new, fares is None or line not in fares.kept
+    fares = len(columns) == len(held.columns) and relations.fares(seen, held.formula, columns, total=held.total)
+    return new, not fares or line not in fares.kept
 
 
 def planted(held: Sequence[Document], draws: int) -> None:

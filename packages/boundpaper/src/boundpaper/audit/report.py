@@ -79,7 +79,8 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
             parts.append(f'<pre id="{html.escape(str(place))}"{mark}>{html.escape(text) or "&nbsp;"}</pre>')
             for each in here:
                 words = html.escape(f"[{each.kind}] {each.told}. {each.why} ({each.id})")
-                link = f' <a href="#{html.escape(str(each.other))}">{html.escape(str(each.other))}</a>' if each.other else ""
+                other = html.escape(str(each.other))
+                link = f' <a href="#{other}">{other}</a>' if each.other else ""
                 parts.append(f"<aside><b>{each.level}</b> {words}{link}</aside>")
     return "\n".join(parts) + "\n"
 
