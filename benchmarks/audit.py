@@ -20,7 +20,7 @@ from pathlib import Path
 from statsmodels.stats.proportion import proportion_confint
 
 from boundpaper.audit import checks, relations
-from boundpaper.audit.documents import Document, Row, Table
+from boundpaper.audit.documents import Document, Table
 from boundpaper.audit.finding import Finding
 from boundpaper.audit.reading import READERS, read
 from boundpaper.errors import DataError
@@ -56,16 +56,19 @@ def slipped(table: Table, held: relations.Held, draw: random.Random) -> tuple[Ta
     numeric = sorted(each.index for each in table.columns)
     row, column = (index - 1, numeric[line]) if sideways else (line, index)
     old = table.rows[row]
-    text = old.cells[column]
+    text = old[column]
     places = [match.start() for match in re.finditer(r"\d", text)]
     if not places:
         return None
     place = draw.choice(places)
     digit = draw.choice([each for each in "0123456789" if each != text[place] and (each > "0" or place > places[0])])
-    cells = (*old.cells[:column], text[:place] + digit + text[place + 1 :], *old.cells[column + 1 :])
-    new = replace(table, rows=(*table.rows[:row], Row(old.line, cells), *table.rows[row + 1 :]))
-    fares = relations.again(new.turned() if sideways else new, held)
-    return new, fares is None or line not in fares.kept
+    cells = (*old[:column], text[:place] + digit + text[place + 1 :], *old[column + 1 :])
+    new = replace(table, rows=(*table.rows[:row], cells, *table.rows[row + 1 :]))
+    seen = new.turned() if sideways else new
+    named = {(each.name, each.index): each for each in seen.columns}
+    columns = tuple(named[key] for each in held.columns if (key := (each.name, each.index)) in named)
+    fares = len(columns) == len(held.columns) and relations.fares(seen, held.formula, columns, total=held.total)
+    return new, not fares or line not in fares.kept
 
 
 def planted(held: Sequence[Document], draws: int) -> None:
@@ -132,16 +135,13 @@ def known(folder: Path) -> None:
             claims |= {claim for reported, claim in drawn[source] if reported in told}
             seen |= claims
             true += bool(claims)
-            print(f"{_short(each)} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
+            stands = f"{each.place.file.rpartition('/')[2]}:{each.place.line}"
+            print(f"{stands} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
         every = set().union(*lines.values(), *({claim for _, claim in each} for each in drawn.values()))
         print(
             f"{share(true, len(found), 'wilson')} findings stand at a contradicted row, "
             f"{share(len(seen), len(every), 'wilson')} such rows"
         )
-
-
-def _short(finding: Finding) -> str:
-    return f"{finding.place.file.rpartition('/')[2]}:{finding.place.line}"
 
 
 def _places(finding: Finding) -> Iterator[tuple[str, int]]:

@@ -10,5 +10,5 @@ def test_no_document_of_the_repository_contradicts_itself():
     documents = [read(path, str(path)) for path in files]
     assert [str(each) for each in checks.audit(documents) if each.level != "note"] == []
     covered = checks.coverage(documents)
-    assert covered.tables > 30
-    assert covered.relations > 2
+    assert covered["tables"] > 30
+    assert covered["relations"] > 2

@@ -59,9 +59,6 @@ MADE: dict[str, Iterable[str]] = {
     r"packages/boundpaper/src/boundpaper/paper/site/latex.py: f'\\\\(begin|end)\\{{{re.escape(kind)}\\}}'": [
         r"\\(begin|end)\{tabular\*\}"
     ],
-    r"packages/boundpaper/src/boundpaper/audit/rows.py: f'(?<![\\d.])(?:{ends})$'.replace('.', '\\.')": [
-        r"(?<![\d.])(?:7b|1\.5b)$"
-    ],
     r"packages/boundpaper/src/boundpaper/store/sentences.py: f'\\bFig(?:ure|\\.) {figure[1]}\\b'": [
         r"\bFig(?:ure|\.) 3\b"
     ],

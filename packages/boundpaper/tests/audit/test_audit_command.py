@@ -64,7 +64,7 @@ def test_silence_says_what_was_read(folder):
     (folder / "a.md").write_text(RIGHT + "\nThe gain is 5.0 cm.\n", encoding="utf-8")
     result = run("a.md")
     assert result.exit_code == 0
-    assert "1 relation of columns; 1 quantity of sentences in no table: silence" in result.output
+    assert "1 relation of columns; 1 number of sentences in no table: silence" in result.output
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_forms_name_the_same_finding(folder):
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 5
     page = run("a.md", "--format", "html", "-o", "page.html")
     assert page.exit_code == 1
-    assert '<pre id="f0l5" class="error">| c | 13.3' in (folder / "page.html").read_text(encoding="utf-8")
+    assert '<pre id="a.md:5" class="error">| c | 13.3' in (folder / "page.html").read_text(encoding="utf-8")
 
 
 def closed(required, **more):
@@ -202,9 +202,9 @@ def test_sentences_of_one_file_are_held_against_tables_of_all(folder):
     assert "b.md:6: warning [same-quantity] old lamp, Height = 12.57, expected 12.75" in joint.output
     assert "also a.md:6" in joint.output
     page = run("a.md", "b.md", "--joint", "--format", "html").output
-    assert '<pre id="f0l6" class="other">| old lamp' in page
-    assert '<pre id="f1l6" class="warning">| old lamp' in page
-    assert '<a href="#f0l6">a.md:6</a>' in page
+    assert '<pre id="a.md:6" class="other">| old lamp' in page
+    assert '<pre id="b.md:6" class="warning">| old lamp' in page
+    assert '<a href="#a.md:6">a.md:6</a>' in page
     heads = [f"{part}# 1. A\n\n# 2. B\n\n# 2. C\n\n# 3. D\n" for part in ("", "Words.\n\n")]
     (folder / "a.md").write_text(heads[0], encoding="utf-8")
     (folder / "b.md").write_text(heads[1], encoding="utf-8")
@@ -275,6 +275,6 @@ def test_what_is_no_relation_is_not_promoted(folder):
     (folder / "a.md").write_text("It rose from 12.0 to 18.0 cm (a 30% increase).\n", encoding="utf-8")
     (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
     refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
-    assert "cannot be promoted: a sentence allows several readings of a change" in str(refused.exception)
+    assert "cannot be promoted: only a relation of cells becomes a declared check" in str(refused.exception)
     assert f"known: {finding['id']}" in run("a.md", "--promote", "absent", "-o", "lamps.py").output
     assert run("a.md", "--promote", finding["id"]).exit_code == 2

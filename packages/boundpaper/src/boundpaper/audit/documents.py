@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
 from boundpaper.audit import number
 from boundpaper.audit.number import Number
 from boundpaper.paper.sentences import split
+from boundpaper.statistics.rounding import Interval, printed_interval, shared_decimals
 
-NUMERIC = 0.6
-"""The share of a column's filled cells that have to be numbers for the column to be one of numbers."""
+NUMERIC = 0.6  # the share of a column's filled cells that have to be numbers for it to be one of numbers
+FIRST = 0xE000  # the first sign of private use
+Row = tuple[int, Sequence[str]]
+"""The line of a row that is read, and its cells."""
 EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA", "?", "x", "✓", "✗"})
 
 
@@ -42,13 +45,17 @@ class Sentence:
         """Its quantities, in order."""
         return tuple(number.in_text(self.text))
 
+    @cached_property
+    def signed(self) -> str:
+        """Its text with each number as one sign of private use, so that a pattern says what stands between numbers."""
+        text, end = "", 0
+        for index, one in enumerate(self.numbers):
+            text, end = text + self.text[end : one.start] + chr(FIRST + index), one.end
+        return text + self.text[end:]
 
-@dataclass(frozen=True)
-class Row:
-    """A row: its line and the text of its cells."""
-
-    line: int
-    cells: tuple[str, ...]
+    def number(self, sign: str) -> Number:
+        """The number that a sign stands for."""
+        return self.numbers[ord(sign) - FIRST]
 
 
 @dataclass(frozen=True)
@@ -59,10 +66,19 @@ class Column:
     index: int
     numbers: tuple[Number | None, ...]
 
+    @cached_property
+    def intervals(self) -> tuple[Interval | None, ...]:
+        """What the numbers stand for; zeros at the end of all of them tell nothing."""
+        plain = [one for one in self.numbers if one]
+        if len({one.decimals for one in plain}) != 1:
+            return tuple(one.interval if one else None for one in self.numbers)
+        fewest = shared_decimals([one.value for one in plain], plain[0].decimals)
+        return tuple(printed_interval(one.value, fewest) if one else None for one in self.numbers)
+
 
 @dataclass(frozen=True)
 class Table:
-    """A table or the code of a figure, with the line of its head, its header, and rows of as many cells.
+    """A table or the code of a figure: the line of its head, its header, rows of as many cells, and the line of each.
 
     The caption may be the sentence that leads to it; `path` holds the headings above it. Where rows and columns were
     exchanged, it is `sideways`, and `lines` holds the line of each column.
@@ -71,63 +87,58 @@ class Table:
     file: str
     line: int
     header: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
     caption: str = ""
     path: tuple[str, ...] = ()
     kind: str = "table"
     sideways: bool = False
-    lines: tuple[int, ...] = field(default=(), compare=False)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """Columns of numbers; the first column names the rows and is left out."""
         found = []
         for index in range(1, len(self.header)):
-            texts = [row.cells[index].strip() for row in self.rows]
-            numbers = tuple(number.of_cell(text) for text in texts)
+            texts = [row[index].strip() for row in self.rows]
+            numbers = tuple(map(number.of_cell, texts))
             filled = sum(text not in EMPTY for text in texts)
             if filled and sum(one is not None for one in numbers) >= NUMERIC * filled:
                 found.append(Column(self.header[index], index, numbers))
         return tuple(found)
 
     @cached_property
-    def numbers(self) -> int:
-        """How many cells hold a number."""
-        return sum(one is not None for column in self.columns for one in column.numbers)
-
-    def row_name(self, index: int) -> str:
-        """The text of the cells of a row that hold no numbers, joined."""
+    def labels(self) -> tuple[int, ...]:
+        """The places of the columns without numbers."""
         numeric = {column.index for column in self.columns}
-        texts = [text for place, text in enumerate(self.rows[index].cells) if place not in numeric and text.strip()]
-        return " ".join(texts)
+        return tuple(index for index in range(len(self.header)) if index not in numeric)
 
     @cached_property
-    def _keys(self) -> tuple[int, ...]:
-        """The fewest columns without numbers, two at most, that tell the rows apart; all of them where none do."""
-        numeric = {column.index for column in self.columns}
-        labels = [index for index in range(len(self.header)) if index not in numeric]
-        for chosen in (*((one,) for one in labels), *combinations(labels, 2)):
-            if len({tuple(row.cells[index] for index in chosen) for row in self.rows}) == len(self.rows):
-                return chosen
-        return tuple(labels)
+    def names(self) -> tuple[str, ...]:
+        """The text of the cells of each row that hold no numbers, joined."""
+        texts = ([row[index] for index in self.labels] for row in self.rows)
+        return tuple(" ".join(text for text in each if text.strip()) for each in texts)
 
-    def key(self, index: int) -> str:
-        """What tells a row from the others; a number with the name of its column before it."""
-        cells = [(self.header[place].rstrip("s"), self.rows[index].cells[place].strip()) for place in self._keys]
-        return " ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in cells)
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What tells each row from the others, by as few labels as do, two at most, or else by all of them.
+
+        A number has the name of its column before it.
+        """
+        groups = (*combinations(self.labels, 1), *combinations(self.labels, 2))
+        distinct = ({tuple(row[index] for index in group) for row in self.rows} for group in groups)
+        apart = (group for group, each in zip(groups, distinct, strict=True) if len(each) == len(self.rows))
+        chosen = next(apart, self.labels)
+        cells = [[(self.header[index].rstrip("s"), row[index].strip()) for index in chosen] for row in self.rows]
+        return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
 
     def line_of(self, row: int, column: int) -> int:
         """The line of a cell."""
-        return self.lines[column] if self.sideways else self.rows[row].line
+        return self.lines[column if self.sideways else row]
 
     def turned(self) -> Table:
         """The transposed table, for relations that run along a row."""
-        labels = [index for index in range(len(self.header)) if index not in {each.index for each in self.columns}]
-        keep = [index for index in range(len(self.header)) if index not in labels]
-        header = ("", *(self.row_name(index) for index in range(len(self.rows))))
-        rows = tuple(Row(self.line, (self.header[index], *(row.cells[index] for row in self.rows))) for index in keep)
-        lines = (self.line, *(row.line for row in self.rows))
-        return Table(self.file, self.line, header, rows, self.caption, self.path, self.kind, True, lines)
+        rows = tuple((each.name, *(row[each.index] for row in self.rows)) for each in self.columns)
+        return replace(self, header=("", *self.names), rows=rows, lines=(self.line, *self.lines), sideways=True)
 
 
 @dataclass
@@ -145,11 +156,6 @@ class Document:
     labels: list[tuple[str, Place]] = field(default_factory=list)
     references: list[tuple[str, Place]] = field(default_factory=list)
     path: list[Sentence] = field(default_factory=list)
-
-    @property
-    def headings(self) -> list[Sentence]:
-        """The sentences that are headings."""
-        return [each for each in self.sentences if each.level]
 
     @property
     def above(self) -> tuple[str, ...]:
@@ -172,16 +178,18 @@ class Document:
 
     def tabulate(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
         """Add a table of some rows of heads, unless it has no others; a blank first cell is filled with that above."""
-        width = max([len(row.cells) for row in rows], default=0)
-        grid = [Row(row.line, (*row.cells, *[""] * (width - len(row.cells)))) for row in rows]
-        header = tuple(_joined(names) for names in zip(*(row.cells for row in grid[:heads]), strict=True))
+        width = max([len(cells) for _, cells in rows], default=0)
+        grid = [(place, (*cells, *[""] * (width - len(cells)))) for place, cells in rows]
+        heading = zip(*(cells for _, cells in grid[:heads]), strict=True)
+        header = tuple(" ".join(dict.fromkeys(filter(None, map(str.strip, names)))) for names in heading)
         above, found = "", []
-        for row in grid[heads:]:
-            if any(cell.strip() for cell in row.cells):
-                above = row.cells[0].strip() or above
-                found.append(Row(row.line, (above, *row.cells[1:])))
+        for place, cells in grid[heads:]:
+            if any(cell.strip() for cell in cells):
+                above = cells[0].strip() or above
+                found.append((place, (above, *cells[1:])))
         if found:
-            self.tables.append(Table(self.file, line, header, tuple(found), caption, self.above, kind))
+            lines, shown = zip(*found, strict=True)
+            self.tables.append(Table(self.file, line, header, shown, lines, caption, self.above, kind))
 
 
 def together(documents: Sequence[Document], *, whole: bool = False) -> Document:
@@ -190,8 +198,3 @@ def together(documents: Sequence[Document], *, whole: bool = False) -> Document:
     for name in ("tables", "sentences", "labels", "references"):
         setattr(one, name, [part for each in documents for part in getattr(each, name)])
     return one
-
-
-def _joined(names: Sequence[str]) -> str:
-    """Join the names of a column from several header rows, without repeats."""
-    return " ".join(dict.fromkeys(name.strip() for name in names if name.strip()))

@@ -1,18 +1,34 @@
-"""A finding: what is printed, what it should be, why, and the other place; and the relation of cells behind it."""
+"""A finding: what is printed, what it should be, why, the other place, the relation behind it; and why it may stand.
+
+Findings may stand that a YAML file names with a reason:
+
+    - id: 1f0c2a9b
+      kind: total
+      printed: Total = 97 of votes
+      reason: Three votes were invalid; the sentence below the table says so and names them.
+"""
 
 import hashlib
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from boundpaper.audit.documents import Place
 from boundpaper.audit.number import Number
+from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval
+from boundpaper.store.text_file import yaml_of
 
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
+FIELDS = ("id", "kind", "printed", "reason")
+FEWEST_WORDS = 5
+"""Words of a reason, fewer than which give none."""
+Entries = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -24,6 +40,13 @@ class Formula:
 
     text: str
     apply: Callable[..., Any]
+
+    def of_intervals(self, operands: Sequence[Interval]) -> Interval | None:
+        """What follows from operands; None where one that divides may be 0."""
+        with suppress(ValueError):
+            result: Interval = self.apply(*operands)
+            return result
+        return None
 
     def of(self, operands: Sequence[str]) -> str:
         """The text with the operands filled in."""
@@ -43,38 +66,29 @@ class Relation:
 
 @dataclass(frozen=True)
 class Finding:
-    """A contradiction of a document with itself.
+    """A contradiction of a document with itself, of a kind and a level, at a place.
 
-    Attributes
-    ----------
-    kind, level : str
-    place : Place
-    what, expected : str
-        What is printed, by its name (`gain = 3.1`), and what it should be (`2.9 to 3.0`).
-    why : str
-        The relation and its operands in words, with the rows that keep it.
-    values : tuple of str
-        Numbers as printed, and labels, of which the id is made.
-    other : Place or None
-        The second place.
-    relation : Relation or None
-        What can become a check of a ledger.
+    `what` is printed, by its name (`gain = 3.1`); `why` tells the relation and its operands in words, with the rows
+    that keep it; `expected` is what should be printed (`2.9 to 3.0`). The id is made of the kind and of `values`,
+    which are numbers as printed and labels, or else of `what`. `other` is the second place, and `relation` what can
+    become a check of a ledger.
     """
 
     kind: str
     level: Level
     place: Place
     what: str
-    expected: str
     why: str
-    values: tuple[str, ...]
+    expected: str = ""
+    values: tuple[str, ...] = ()
     other: Place | None = None
     relation: Relation | None = None
 
     @property
     def id(self) -> str:
-        """Eight characters made of kind, numbers and labels: they outlive a moved line, and no changed number."""
-        plain = [re.sub(r"[^\w.%-]+", " ", value).strip().lower() for value in (self.kind, *self.values)]
+        """Eight characters, which outlive a moved line, and no changed number."""
+        values = (self.kind, *(self.values or (self.what,)))
+        plain = [re.sub(r"[^\w.%-]+", " ", value).strip().lower() for value in values]
         return hashlib.sha256("\0".join(plain).encode()).hexdigest()[:8]
 
     @property
@@ -95,3 +109,38 @@ def spread(interval: Interval) -> str:
     if "." in first:
         first, second = (text.rstrip("0").rstrip(".") for text in (first, second))
     return first if first == second else f"{first} to {second}"
+
+
+def entries_of(file: str) -> Entries:
+    """The entries of a file of reasons by their ids; DataError if it is absent or malformed, or a reason too short."""
+    try:
+        held = yaml_of(Path(), file)
+    except FileNotFoundError:
+        raise DataError(f"{file}: no such file; give the file of suppressions, or leave --baseline out") from None
+    if not isinstance(held, list | type(None)):
+        raise DataError(f"{file}: a list of entries is expected, each with {', '.join(FIELDS)}")
+    entries: dict[str, Mapping[str, str]] = {}
+    for place, entry in enumerate(held or (), 1):
+        given = entry if isinstance(entry, dict) else {}
+        words = {key: str(value).strip() for key, value in given.items()}
+        wrong = "" if set(words) == set(FIELDS) else f"give {', '.join(FIELDS)}, and nothing else"
+        if not wrong and len(words["reason"].split()) < FEWEST_WORDS:
+            wrong = f"the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why"
+        if not wrong and words["id"] in entries:
+            wrong = f"{words['id']} appears twice; keep one entry"
+        if wrong:
+            raise DataError(f"{file}: entry {place}: {wrong}")
+        entries[words["id"]] = words
+    return entries
+
+
+def reasons(findings: Sequence[Finding], entries: Entries, file: str) -> list[str | None]:
+    """The reason of each finding that an entry suppresses, or None; DataError if an entry fits no finding any more."""
+    by_id = {each.id: each for each in findings}
+    for key, entry in entries.items():
+        found = by_id.get(key)
+        if found is None:
+            raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
+        if (entry["kind"], entry["printed"]) != (found.kind, found.what):
+            raise DataError(f"{file}: {key} is [{found.kind}] {found.what}; write its kind and the printed text so")
+    return [entries[each.id]["reason"] if each.id in entries else None for each in findings]

@@ -1,68 +1,59 @@
 """Read HTML as a document, with the standard parser, which knows the line of every tag."""
 
+import re
 from html.parser import HTMLParser
+from itertools import takewhile
 
-from boundpaper.audit.documents import Document, Row
+from boundpaper.audit.documents import Document
 
-_APART_TEXT = "p li h1 h2 h3 h4 h5 h6 figcaption caption td th dd dt blockquote"
-_APART = frozenset(_APART_TEXT.split())
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_SKIPPED_TEXT = "script style svg math pre nav template noscript select"
-_SKIPPED = frozenset(_SKIPPED_TEXT.split())
-
-
-def read(text: str, file: str) -> Document:
-    """Read headings, tables and sentences of HTML, which are named by `file`."""
-    return into(Document(file), text)
+_APART = re.compile("p|li|h[1-6]|figcaption|caption|td|th|dd|dt|blockquote")
+_SKIPPED = re.compile("script|style|svg|math|pre|nav|template|noscript|select")
+_SPAN = re.compile(r"[1-9]\d{0,3}")
 
 
-def into(document: Document, text: str, first: int = 1) -> Document:
-    """Add what is read of HTML, whose first line is `first`, to a document."""
-    reader = Reader(document, first)
+def read(text: str, file: str, document: Document | None = None) -> Document:
+    """Read headings, tables and sentences of HTML into a document, a new one if none is given."""
+    reader = Reader(document or Document(file))
     reader.feed(text)
     reader.close()
-    return document
+    return reader.document
 
 
 class Reader(HTMLParser):
     """A parser that adds what it is fed to a document; `open` holds the tables that are not at their end."""
 
-    def __init__(self, document: Document, first: int = 1) -> None:
+    def __init__(self, document: Document) -> None:
         super().__init__()
-        self.document, self.first = document, first
+        self.document = document
         self.text: list[str] = []
-        self.tag, self.line, self.skipped = "", first, 0
+        self.tag, self.spans, self.line, self.skipped = "", (1, 1), 1, 0
         self.open: list[Grid] = []
-
-    def here(self) -> int:
-        """The line reached."""
-        return self.getpos()[0] - 1 + self.first
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Close what is open before a tag that parts text, and note what the tag opens."""
-        if tag in _SKIPPED:
+        if _SKIPPED.fullmatch(tag):
             self.skipped += 1
         elif self.skipped:
             return
         elif tag == "table":
             self.flush()
-            self.open.append(Grid(self.here()))
+            self.open.append(Grid(self.getpos()[0]))
         elif tag == "tr" and self.open:
             self.flush()
-            self.open[-1].rows.append((self.here(), []))
+            self.open[-1].begin(self.getpos()[0])
         elif tag == "br":
             self.handle_data(" ")
-        elif tag in _APART:
+        elif _APART.fullmatch(tag):
             self.flush()
-            self.tag = tag
-            if tag in ("td", "th") and self.open:
-                self.open[-1].spans = (_count(dict(attrs).get("rowspan")), _count(dict(attrs).get("colspan")))
+            spans = (_SPAN.fullmatch(dict(attrs).get(name) or "") for name in ("rowspan", "colspan"))
+            down, across = (min(int(span[0]), 100) if span else 1 for span in spans)
+            self.tag, self.spans = tag, (down, across)
 
     def handle_endtag(self, tag: str) -> None:
         """Close what is open."""
-        if tag in _SKIPPED:
+        if _SKIPPED.fullmatch(tag):
             self.skipped = max(0, self.skipped - 1)
-        elif tag in _APART or tag in ("tr", "table"):
+        elif _APART.fullmatch(tag) or tag in ("tr", "table"):
             self.flush()
             if tag == "table" and self.open:
                 self.open.pop().close(self.document)
@@ -70,7 +61,7 @@ class Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Keep shown text."""
         if not self.skipped:
-            self.line = self.line if self.text else self.here()
+            self.line = self.line if self.text else self.getpos()[0]
             self.text.append(data)
 
     def close(self) -> None:
@@ -85,8 +76,8 @@ class Reader(HTMLParser):
         self.text, self.tag = [], ""
         if tag in ("td", "th"):
             if self.open:
-                self.open[-1].add(shown, tag == "th")
-        elif shown and tag in _HEADINGS:
+                self.open[-1].add(shown, tag == "th", *self.spans)
+        elif shown and re.fullmatch("h[1-6]", tag):
             self.document.head(self.line + text.partition(shown[0])[0].count("\n"), int(tag[1]), shown)
         else:
             if tag == "caption" and self.open:
@@ -94,41 +85,35 @@ class Reader(HTMLParser):
             self.document.say(self.line, text)
 
 
-def _count(value: str | None) -> int:
-    return min(int(value), 100) if value and value.isdecimal() and len(value) < 5 and int(value) > 0 else 1
-
-
 class Grid:
-    """A table while it is read; cells that span several rows or columns are repeated in each."""
+    """A table while it is read: its cells by row and column, and of each row its line and which cells are heads."""
 
     def __init__(self, line: int) -> None:
-        self.line, self.caption, self.spans = line, "", (1, 1)
-        self.rows: list[tuple[int, list[tuple[str, int, int, bool]]]] = []
+        self.line, self.caption, self.column = line, "", 0
+        self.rows: list[tuple[int, list[bool]]] = []
+        self.cells: dict[tuple[int, int], str] = {}
 
-    def add(self, text: str, head: bool) -> None:
-        """Add a cell to the last row."""
+    def begin(self, line: int) -> None:
+        """Begin a row."""
+        self.rows.append((line, []))
+        self.column = 0
+
+    def add(self, text: str, head: bool, down: int, across: int) -> None:
+        """Add a cell to the last row; one that spans several rows or columns is repeated in each."""
         if not self.rows:
-            self.rows.append((self.line, []))
-        self.rows[-1][1].append((text, *self.spans, head))
-        self.spans = (1, 1)
+            self.begin(self.line)
+        row = len(self.rows) - 1
+        while (row, self.column) in self.cells:
+            self.column += 1
+        self.cells |= {(row + i, self.column + j): text for i in range(down) for j in range(across)}
+        self.column += across
+        self.rows[-1][1].append(head)
 
     def close(self, document: Document) -> None:
-        """Add the table to a document, unless it has fewer than two rows or columns, since it is layout then."""
-        grid: dict[tuple[int, int], str] = {}
-        heads = 0
-        for index, (_, cells) in enumerate(self.rows):
-            place = 0
-            for text, down, across, _ in cells:
-                while (index, place) in grid:
-                    place += 1
-                grid |= {(index + i, place + j): text for i in range(down) for j in range(across)}
-                place += across
-            if index == heads and cells and all(head for *_, head in cells):
-                heads += 1
-        columns = range(1 + max((column for _, column in grid), default=0))
-        if len(columns) > 1:
-            rows = [
-                Row(line, tuple(grid.get((row, column), "") for column in columns))
-                for row, (line, _) in enumerate(self.rows)
-            ]
+        """Add the table to a document, unless it has fewer than two columns, since it is layout then."""
+        width = 1 + max((column for _, column in self.cells), default=0)
+        heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
+        cells = [[self.cells.get((row, column), "") for column in range(width)] for row in range(len(self.rows))]
+        if width > 1:
+            rows = [(line, shown) for (line, _), shown in zip(self.rows, cells, strict=True)]
             document.tabulate(self.rows[0][0], rows, max(heads, 1), self.caption)

@@ -11,8 +11,8 @@ from boundpaper.typeset.characters import MATH
 
 _LEVELS = {"part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5}
 _BLOCK = re.compile(
-    r"\\begin\{(?P<grid>tabular\*?|tabularx|tabulary|longtable|NiceTabular|tikzpicture|equation\*?|align\*?|"
-    r"thebibliography|CCSXML)\}"
+    r"\\begin\{(?P<block>(?P<grid>tabular[*xy]?|longtable|NiceTabular)|tikzpicture|equation\*?|align\*?|thebibliography|"
+    r"CCSXML)\}"
     r"|\\(?P<level>part|chapter|(?:sub){0,2}section|paragraph)\*?+\s*+(?:\[[^\]]{0,300}\]\s*+)?(?=\{)"
     r"|\\(?P<caption>caption(?:of\{\w+\})?)\*?+\s*+(?:\[[^\]]{0,300}\]\s*+)?(?=\{)"
     r"|(?P<float>\\(?:begin|end)\{(?:table|figure|sidewaystable|wraptable|wrapfigure)\*?\})"
@@ -44,7 +44,10 @@ _COMMAND = re.compile(r"\\(?:[A-Za-z@]++\*?+|.)", re.DOTALL)
 _SUPER = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
 _RAISED = re.compile(r"\^\s*+\{?\s*+([*†‡§¶a-z])\s*+\}?")
 _ARGUMENT = re.compile(r"\s*+(?:\[[^\]]{0,40}\]\s*+)?(?=\{)")
-_CELL_END = re.compile(r"\\\\(?:\s*+\[[^\]]{0,20}\])?|\\tabularnewline|\\.|[{}&]", re.DOTALL)
+_INNER_RULE = re.compile(r"\\(?:midrule|hline|endhead|endfirsthead)")
+_CELL_END = re.compile(r"(?P<sign>&|\\\\(?:\s*+\[[^\]]{0,20}\])?|\\tabularnewline)|\\.|[{}]", re.DOTALL)
+_COMMA = re.compile(r"(?P<sign>,)|\\.|[{}()\[\]]", re.DOTALL)
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _PLOT = re.compile(r"\\addplot\+?(?:3)?\s*+(?:\[(?P<options>[^\]]{0,1000})\])?\s*+(?:plot\s*+)?coordinates\s*+\{")
 _POINT = re.compile(r"\(([^(),]{1,60}),([^(),]{1,60})\)")
 _LEGEND = re.compile(r"\\addlegendentry\s*+(?:\[[^\]]{0,200}\])?\s*+(?=\{)|\\legend\s*+(?=\{)")
@@ -70,7 +73,7 @@ def _printed(tex: str) -> str:
 def group(text: str, start: int) -> int:
     """The offset behind the brace that matches the one at `start`; the end of the text if there is none."""
     depth = 0
-    for match in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start):
+    for match in _BRACE.finditer(text, start):
         depth += (match[0] == "{") - (match[0] == "}")
         if depth == 0:
             return match.end()
@@ -80,14 +83,38 @@ def group(text: str, start: int) -> int:
 def read(text: str, file: str) -> Document:
     """Read a LaTeX file, except comments, verbatim parts and the preamble."""
     source = Source(Path(file), file, text, "utf-8")
-    start, stop = body_of(source)
-    code, position = source.code, start
+    (start, stop), code = body_of(source), source.code
     document = Document(file, "\\begin{document}" in code)
-    reader = _Reader(source, document)
+    position, floated, caption = start, 0, ""
     for match in [*_BLOCK.finditer(code, start, stop), None]:
-        if match is None or match.start() >= position:
-            document.say(source.line(position), _printed(code[position : match.start() if match else stop]))
-            position = reader.block(match) if match else stop
+        if match and match.start() < position:
+            continue
+        document.say(source.line(position), _printed(code[position : match.start() if match else stop]))
+        if match is None:
+            break
+        line, position = source.line(match.start()), match.end()
+        if match["float"]:
+            if caption and match["float"].startswith("\\end"):
+                named = [replace(table, caption=caption) for table in document.tables[floated:]]
+                document.tables[floated:] = named
+            floated, caption = len(document.tables), ""
+        elif match["block"]:
+            close = f"\\end{{{match['block']}}}"
+            end = code.find(close, position)
+            end = len(code) if end < 0 else end
+            if match["grid"]:
+                _tabulate(document, source, position, end, line)
+            elif match["block"] == "tikzpicture":
+                draw(document, code[match.start() : end], line)
+            position = min(len(code), end + len(close))
+        elif match["level"] or match["caption"]:
+            opened, position = position, group(code, position)
+            text = plain(code[opened + 1 : position - 1])
+            if match["caption"]:
+                caption = text
+                document.say(line, text)
+            else:
+                document.head(line, _LEVELS[match["level"]], text)
     document.references = [
         (name.strip(), Place(file, source.line(match.start())))
         for match in _REFERENCE.finditer(code, start, stop) for name in match[1].split(",")
@@ -96,74 +123,37 @@ def read(text: str, file: str) -> Document:
     return document
 
 
-class _Reader:
-    """What of a document was read, its caption, and at which of its tables the open float begins."""
-
-    def __init__(self, source: Source, document: Document) -> None:
-        self.source, self.document, self.code = source, document, source.code
-        self.floated, self.caption = -1, ""
-
-    def block(self, match: re.Match[str]) -> int:
-        """Read what begins at a match; return where it ends."""
-        line, document = self.source.line(match.start()), self.document
-        if match["float"]:
-            if self.floated >= 0 and self.caption:
-                floated = document.tables[self.floated :]
-                document.tables[self.floated :] = [replace(table, caption=self.caption) for table in floated]
-            self.floated = len(document.tables) if match["float"].startswith("\\begin") else -1
-            self.caption = ""
-        elif match["grid"]:
-            end = self.code.find(f"\\end{{{match['grid']}}}", match.end())
-            end = len(self.code) if end < 0 else end
-            if match["grid"] == "tikzpicture":
-                draw(document, self.code[match.start() : end], line)
-            elif match["grid"].startswith(("tab", "long", "Nice")):
-                self.grid(match.end(), end, line)
-            return min(len(self.code), end + len(f"\\end{{{match['grid']}}}"))
-        elif match["level"] or match["caption"]:
-            opened = self.code.index("{", match.end())
-            end = group(self.code, opened)
-            text = plain(self.code[opened + 1 : end - 1])
-            if match["caption"]:
-                self.caption = text
-                document.say(line, text)
-            else:
-                document.head(line, _LEVELS[match["level"]], text)
-            return end
-        return match.end()
-
-    def grid(self, start: int, stop: int, line: int) -> None:
-        """Add a table whose arguments begin at `start`; up to three rows above the first inner rule are its head."""
-        while start < stop and (opened := _ARGUMENT.match(self.code, start, stop)):
-            start = group(self.code, opened.end())
-        rows = list(_rows(self.code, start, stop))
-        heads = next((index for index in range(1, len(rows)) if rows[index][2]), 1)
-        shown = [Row(self.source.line(place), tuple(cells)) for place, cells, _ in rows]
-        self.document.tabulate(line, shown, heads if heads <= 3 else 1)
+def _tabulate(document: Document, source: Source, start: int, stop: int, line: int) -> None:
+    """Add a table whose arguments begin at `start`; up to three rows above the first inner rule are its head."""
+    while start < stop and (opened := _ARGUMENT.match(source.code, start, stop)):
+        start = group(source.code, opened.end())
+    rows: list[Row] = []
+    cells: list[str] = []
+    ruled: list[int] = []
+    for end, cell, sign in _pieces(_CELL_END, source.code, start, stop):
+        cells.append(cell)
+        if sign == "&":
+            continue
+        ruled += [len(rows)] if rows and _INNER_RULE.search(cells[0]) else []
+        shown = [text for each in (_RULES.sub("", cells[0]), *cells[1:]) for text in _spanned(each)]
+        if any(shown):
+            while start < stop and (blank := _BLANK_OR_RULE.match(source.code, start, stop)):
+                start = blank.end()
+            rows.append((source.line(start), shown))
+        cells, start = [], end
+    heads = next((place for place in ruled if place < len(rows)), 1)
+    document.tabulate(line, rows, heads if heads <= 3 else 1)
 
 
-def _rows(code: str, start: int, stop: int) -> Iterator[tuple[int, list[str], bool]]:
-    """The rows of a grid: where each begins, its cells, and whether a rule stands before it."""
-    depth, cells, begin, ruled = 0, [""], start, False
-    position = start
-    for match in [*_CELL_END.finditer(code, start, stop), None]:
-        token = match[0] if match else "\\\\"
-        cells[-1] += code[position : match.start() if match else stop]
-        position = match.end() if match else stop
-        if match and (token in "{}" or depth > 0 or not token.startswith(("&", "\\\\", "\\tabularnewline"))):
-            depth += (token == "{") - (token == "}")
-            cells[-1] += token
-        elif token == "&":
-            cells.append("")
-        else:
-            ruled = ruled or bool(re.search(r"\\(?:midrule|hline|endhead|endfirsthead)", cells[0]))
-            shown = [each for cell in (_RULES.sub("", cells[0]), *cells[1:]) for each in _spanned(cell)]
-            if any(shown):
-                while begin < stop and (blank := _BLANK_OR_RULE.match(code, begin, stop)):
-                    begin = blank.end()
-                yield begin, shown, ruled
-                ruled = False
-            cells, begin = [""], position
+def _pieces(parting: re.Pattern[str], code: str, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
+    """The pieces of code between signs outside of brackets: where each ends with its sign, its text, and the sign."""
+    depth = 0
+    for match in parting.finditer(code, start, stop):
+        depth += (match[0] in "{([") - (match[0] in "})]")
+        if match["sign"] and depth <= 0:
+            yield match.end(), code[start : match.start()], match[0]
+            start = match.end()
+    yield stop, code[start:stop], ""
 
 
 def _spanned(cell: str) -> list[str]:
@@ -178,33 +168,22 @@ def _spanned(cell: str) -> list[str]:
 
 def draw(document: Document, code: str, line: int) -> None:
     """Add the coordinates of a drawing as one table: one row per x, one column per series."""
-    series: list[tuple[int, dict[str, str]]] = []
-    for match in _PLOT.finditer(code):
-        points = _POINT.findall(code[match.end() : code.find("}", match.end())])
-        series.append((line + code.count("\n", 0, match.start()), {x.strip(): y.strip() for x, y in points}))
+    plots = list(_PLOT.finditer(code))
+    points = (_POINT.findall(code[match.end() : code.find("}", match.end())]) for match in plots)
+    series = [{x.strip(): y.strip() for x, y in each} for each in points]
     names: list[str] = []
     for match in _LEGEND.finditer(code):
-        inside = code[match.end() + 1 : group(code, match.end()) - 1]
-        names += _listed(inside) if match[0].startswith("\\legend") else [inside]
+        start, stop = match.end() + 1, group(code, match.end()) - 1
+        listed = [name for _, name, _ in _pieces(_COMMA, code, start, stop)]
+        names += listed if match[0].startswith("\\legend") else [code[start:stop]]
     if series:
+        first = line + code.count("\n", 0, plots[0].start())
         named = [plain(name) for name in names[: len(series)]]
         named += [f"series {index + 1}" for index in range(len(named), len(series))]
         labels = {match["axis"]: plain(match["braced"] or match["bare"] or "") for match in _AXIS_LABEL.finditer(code)}
         title = _TITLE.search(code)
-        at_x = dict.fromkeys(x for _, points in series for x in points)
-        rows = [Row(series[0][0], (labels.get("x", ""), *named))]
-        rows += [Row(series[0][0], (plain(x), *(points.get(x, "") for _, points in series))) for x in at_x]
+        xs = dict.fromkeys(x for each in series for x in each)
+        rows: list[Row] = [(first, [labels.get("x", ""), *named])]
+        rows += [(first, [plain(x), *(each.get(x, "") for each in series)]) for x in xs]
         caption = f"{plain(title['title']) if title else ''} {labels.get('y', '')}".strip()
-        document.tabulate(series[0][0], rows, 1, caption, "figure")
-
-
-def _listed(text: str) -> list[str]:
-    """The names of a legend; commas in braces or brackets part none."""
-    found, depth = [""], 0
-    for sign in text:
-        depth += (sign in "{([") - (sign in "})]")
-        if sign == "," and depth == 0:
-            found.append("")
-        else:
-            found[-1] += sign
-    return found
+        document.tabulate(first, rows, 1, caption, "figure")

@@ -8,6 +8,7 @@ from markdown_it.token import Token
 from boundpaper.audit import html, latex
 from boundpaper.audit.documents import Document
 
+_HEAD = re.compile(r"---\n.*?\n---", re.DOTALL)
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
 _MATHS = re.compile(r"\$([^$\n]{1,300})\$")
 _DELIMITER = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)++\s*+(?::?-++:?\s*+)?")
@@ -21,10 +22,12 @@ def read(text: str, file: str) -> Document:
     blocks = MarkdownIt("commonmark", {"html": True}).enable("table")
     document = Document(file)
     reader, reached = html.Reader(document), 0
-    for token in blocks.parse(_with_bars_escaped(_without_front_matter(text))):
+    if head := _HEAD.match(text):
+        text = "\n" * head[0].count("\n") + text[head.end() :]
+    for token in blocks.parse(_with_bars_escaped(text)):
         line = token.map[0] if token.map else reached
         if token.type == "html_block":
-            html.into(document, token.content, line + 1)
+            html.read("\n" * line + token.content, file, document)
         elif token.type == "fence" and "\\addplot" in token.content:
             latex.draw(document, token.content, line + 2)
         elif token.type not in ("fence", "code_block"):
@@ -46,22 +49,15 @@ def _shown(token: Token) -> Token:
     return token.copy(children=children)
 
 
-def _without_front_matter(text: str) -> str:
-    """The text with a YAML head as empty lines."""
-    if not text.startswith("---\n") or (end := text.find("\n---", 4)) < 0:
-        return text
-    return "\n" * text[: end + 4].count("\n") + text[end + 4 :]
-
-
 def _with_bars_escaped(text: str) -> str:
     """The text with bars of code and absolute values escaped in rows of more bars than the rule below their head."""
     lines = text.split("\n")
     bars = 0
     for index, line in enumerate(lines):
-        if index + 1 < len(lines) and "|" in line and _DELIMITER.fullmatch(lines[index + 1]):
-            bars = len(_BAR.findall(lines[index + 1]))
-        elif "|" not in line:
+        if "|" not in line:
             bars = 0
+        elif _DELIMITER.fullmatch(following := "".join(lines[index + 1 : index + 2])):
+            bars = len(_BAR.findall(following))
         if 0 < bars < len(_BAR.findall(line)):
             line = _CODE.sub(lambda match: _BAR.sub(r"\\|", match[0]), line)
             lines[index] = _ABSOLUTE.sub(r"\\|\1\\|", line)

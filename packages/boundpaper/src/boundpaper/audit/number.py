@@ -11,9 +11,10 @@ from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, printed_interval
 from boundpaper.typeset.printed import parse
 
+POWER = "10[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}+"
 _CORE = (
-    r"(?<![\w.,^/])(?<!\w[-\u2013\u2212/])(?P<number>[-+\u2212]?(?:10[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}+|(?:[1-9]\d{0,2}+(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?+"
-    r"(?:e[-+]?\d{1,3})?+(?:\s?[×x·]\s?10[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}+)?+))"
+    rf"(?<![\w.,^/])(?<!\w[-\u2013\u2212/])(?P<number>[-+\u2212]?(?:{POWER}|(?:[1-9]\d{{0,2}}+(?:,\d{{3}})++(?!\d)|\d++)"
+    rf"(?:\.\d++)?+(?:e[-+]?\d{{1,3}})?+(?:\s?[×x·]\s?{POWER})?+))"
 )
 _UNIT = (
     r"(?P<unit>\s?%|\s?[x×](?!\w|\s?[\d(])|[ -]?(?:times|fold|percent|percentage points?|points?|pp)\b|[KMB](?!\w)"
@@ -25,32 +26,25 @@ _CELL = re.compile(
     r"(?:\s*+(?:±|\+/-|\()[^()]{1,60}+\)?+)?(?P<late>[*†‡§¶↑↓]*+)"
 )
 _WORD_UNITS = {
-    "x": "x", "×": "x", "times": "x", "fold": "x", "percent": "%", "point": "points", "points": "points",
-    "percentage point": "points", "percentage points": "points", "pp": "points",
+    "×": "x", "times": "x", "fold": "x", "percent": "%", "pp": "points",
+    "point": "points", "percentage point": "points", "percentage points": "points",
 }  # fmt: skip
 # Words of one to three letters that follow a number without being its unit.
-_NO_UNITS_TEXT = (
-    "a an and as at but by did do due for had has in is it its may nor not of off on one or out per so than the then "
-    "to two up via vs was we who all are new can day go he if be i e g p n no key top old bit use set our how dim"
+_NO_UNIT = re.compile(
+    "(?i)a|an|and|as|at|by|but|did|do|due|for|had|has|in|is|it|its|may|nor|not|of|off|on|one|or|out|per|so|than|the|then|"
+    "to|two|up|via|vs|was|we|who|all|are|new|can|day|go|he|if|be|i|e|g|p|n|no|key|top|old|bit|use|set|our|how|dim"
 )
-_NO_UNITS = frozenset(_NO_UNITS_TEXT.split())
 _NAMED = re.compile(
-    r"\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eqs?|equations?|chapters?|appendix|layers?|heads?|steps?|seeds?|"
+    r"(?i)\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eqs?|equations?|chapters?|appendix|layers?|heads?|steps?|seeds?|"
     r"lines?|pages?|pp?|versions?|v|nos?|python|cuda|pytorch|epochs?|phases?|stages?|parts?|runs?|question|issues?|"
     r"volumes?|rows?|columns?|items?|algorithms?|theorems?|lemmas?|level|rank|top|days?|week|ids?|grade|claim|step)"
-    r"\.?\s?[#(]?$|[§#]$",
-    re.IGNORECASE,
+    r"\.?\s?[#(]?$|[§#]$"
 )
 _ABOUT = re.compile(
-    r"(?:[~≈]|\b(?P<word>about|around|roughly|approximately|nearly|almost|over|under|up to|at least|at most|more than|"
-    r"less than|fewer than|below|above|only about|some|close to|exceeds?|exceeding))\s?$|(?<!-)(?P<sign>[<>≤≥])\s?$",
-    re.IGNORECASE,
+    r"(?i)(?:(?P<bound>\b(?:over|under|up to|at least|at most|more than|less than|fewer than|below|above|exceeds?|"
+    r"exceeding)|(?<!-)[<>≤≥])|[~≈]|\b(?:(?:only )?about|around|roughly|approximately|nearly|almost|some|close to))\s?$"
 )
-_BOUNDS = frozenset({
-    "over", "under", "below", "above", "exceed", "exceeds", "exceeding", "up to", "at least", "at most", "more than",
-    "less than", "fewer than",
-})  # fmt: skip
-YEARS = range(1900, 2100)
+_YEARS = range(1900, 2100)
 
 
 @dataclass(frozen=True)
@@ -64,11 +58,11 @@ class Number:
     text: str
     value: float
     decimals: int
-    unit: str = ""
-    start: int = 0
-    end: int = 0
-    qualifier: str = ""
-    marked: bool = False
+    unit: str
+    start: int
+    end: int
+    qualifier: str
+    marked: bool
 
     @cached_property
     def interval(self) -> Interval:
@@ -104,9 +98,8 @@ def in_text(text: str) -> Iterator[Number]:
     for match in _NUMBER.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
         about = _ABOUT.search(before)
-        bound = about and (about["sign"] or (about["word"] or "").lower() in _BOUNDS)
-        number = _number(match, "bound" if bound else "about" if about else "", False)
-        year = number and not number.unit and number.decimals == 0 and number.value in YEARS
+        number = _number(match, "" if about is None else "bound" if about["bound"] else "about", False)
+        year = number and not number.unit and number.decimals == 0 and number.value in _YEARS
         if number and not year and not _NAMED.search(before):
             yield number
 
@@ -119,18 +112,10 @@ def _number(match: re.Match[str], qualifier: str, marked: bool) -> Number | None
     if read.value is None or read.decimals is None:
         return None
     word = (match["unit"] or "").strip(" -")
-    word = "" if word.lower() in _NO_UNITS else word
+    word = "" if _NO_UNIT.fullmatch(word) else word
     start, end = match.start("number"), match.end("unit" if word else "number")
     unit = _WORD_UNITS.get(word, word)
     return Number(match.string[start:end].strip(), read.value, read.decimals, unit, start, end, qualifier, marked)
-
-
-def other_digits(one: Number) -> Iterator[Number]:
-    """The numbers that are printed like one but for a digit."""
-    for match in re.finditer(r"\d", one.text):
-        for digit in set("0123456789") - {match[0]}:
-            if other := of_cell(one.text[: match.start()] + digit + one.text[match.end() :]):
-                yield other
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:

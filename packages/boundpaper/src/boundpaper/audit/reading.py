@@ -10,42 +10,31 @@ from boundpaper.audit.documents import Document, together
 from boundpaper.errors import DataError
 from boundpaper.store.text_file import text_of
 
-READERS = {
-    ".md": markdown.read, ".markdown": markdown.read, ".mdx": markdown.read, ".tex": latex.read, ".ltx": latex.read,
-    ".html": html.read,
-}  # fmt: skip
+READERS = dict.fromkeys((".md", ".markdown", ".mdx"), markdown.read) | {".html": html.read}
+READERS |= dict.fromkeys((".tex", ".ltx"), latex.read)
 
 
 def read(path: Path, shown: str) -> Document:
-    """Read a file by its ending.
-
-    Raises
-    ------
-    DataError
-        The file is absent, is no text, or has an ending that no reader takes; a program that reads it is missing.
-    """
+    """Read a file by its ending; DataError if it is absent or no text, or what reads such a file is missing."""
     suffix = path.suffix.lower()
     if not path.is_file():
         raise DataError(f"{shown}: no such file; name a document in Markdown, LaTeX, HTML, DOCX or PDF")
     if suffix == ".docx":
-        text = _through("pandoc", ["-f", "docx", "-t", "gfm", str(path)], shown)
-        return markdown.read(text, shown)
+        return markdown.read(_through("pandoc", ["-f", "docx", "-t", "gfm", str(path)], shown), shown)
     if suffix == ".pdf":
-        text = _through("pdftotext", ["-enc", "UTF-8", str(path), "-"], shown)
         document = Document(shown)
-        for block in text.split("\n\n"):
+        for block in _through("pdftotext", ["-enc", "UTF-8", str(path), "-"], shown).split("\n\n"):
             document.say(0, " ".join(block.split()))
         return document
     if suffix not in READERS:
-        raise DataError(
-            f"{shown}: {suffix or 'a file without an ending'} cannot be read; give .md, .tex, .html, .docx, .pdf"
-        )
+        what = suffix or "a file without an ending"
+        raise DataError(f"{shown}: {what} cannot be read; give .md, .tex, .html, .docx, .pdf")
     text = text_of(Path(), shown)
     return _with_parts(path, shown, text) if suffix in (".tex", ".ltx") else READERS[suffix](text, shown)
 
 
 def _with_parts(main: Path, shown: str, text: str) -> Document:
-    r"""A LaTeX file with the files that it reads; whole where all of them are there."""
+    """A LaTeX file with the files that it reads; whole where all of them are there."""
     read: list[Document] = []
     waiting, seen, whole = [(shown, text)], {main.resolve()}, not latex.OUTSIDE.search(text)
     while waiting:
@@ -53,24 +42,22 @@ def _with_parts(main: Path, shown: str, text: str) -> Document:
         read.append(latex.read(content, name))
         inner: list[tuple[str, str]] = []
         for match in READ.finditer(Source(Path(name), name, content, "utf-8").code):
-            part = (match["name"] if match["name"] is not None else match["bare"]).strip().strip('"')
+            part = (match["name"] or match["bare"] or "").strip().strip('"')
             folder = Path(shown).parent / (match["folder"] or "").strip()
             path = next((each for each in (folder / f"{part}.tex", folder / part) if each.is_file()), None)
-            if path is None or path.suffix != ".tex":
-                whole = whole and path is not None
-            elif path.resolve() not in seen:
+            whole = whole and path is not None
+            if path and path.suffix == ".tex" and path.resolve() not in seen:
                 seen.add(path.resolve())
                 inner.append((str(path), text_of(Path(), str(path))))
         waiting += reversed(inner)
-    return read[0] if len(read) == 1 and whole else together(read, whole=whole and read[0].whole)
+    return together(read, whole=whole and read[0].whole)
 
 
 def _through(program: str, arguments: list[str], shown: str) -> str:
     """What a program makes of a file."""
     if shutil.which(program) is None:
-        raise DataError(
-            f"{shown}: {program} reads it and is not installed; install it, or give Markdown, LaTeX or HTML"
-        )
+        how = "install it, or give Markdown, LaTeX or HTML"
+        raise DataError(f"{shown}: {program} reads it and is not installed; {how}")
     done = subprocess.run([program, *arguments], capture_output=True, check=False, timeout=120)
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]

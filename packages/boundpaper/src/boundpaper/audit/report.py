@@ -1,25 +1,31 @@
-"""Reports of findings: JSON, SARIF for code scanning, and an HTML page with both places marked."""
+"""What is made of findings: JSON, SARIF for code scanning, an HTML page with both places marked, and declared checks.
 
+JSON and SARIF take each finding with the reason for which it may stand, or None.
+"""
+
+import csv
 import html
+import io
 import json
+import re
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
 from boundpaper import __version__
-from boundpaper.audit.checks import Coverage
 from boundpaper.audit.documents import Place
 from boundpaper.audit.finding import Finding
+from boundpaper.errors import SpecError
 
-Suppressed = Sequence[tuple[Finding, str]]
+Reasoned = Sequence[tuple[Finding, str | None]]
 _STYLE = (
     "body{font:14px/1.5 sans-serif;margin:2em}pre{margin:0;white-space:pre-wrap}.error{background:#f8d0d0}"
     ".warning{background:#fbe9c0}.note{background:#e4e4e4}.other{background:#dfe8fb}aside{margin:.2em 3em}"
 )
 
 
-def as_json(findings: Sequence[Finding], suppressed: Suppressed, coverage: Coverage) -> str:
+def as_json(findings: Reasoned, coverage: dict[str, int]) -> str:
     """All that is known of the findings, and what was read."""
     rows = [
         {
@@ -27,15 +33,15 @@ def as_json(findings: Sequence[Finding], suppressed: Suppressed, coverage: Cover
             "printed": each.what, "expected": each.expected, "why": each.why,
             "other": vars(each.other) if each.other else None, "suppressed": reason,
         }
-        for each, reason in [*((each, None) for each in findings), *suppressed]
+        for each, reason in findings
     ]  # fmt: skip
-    return _written({"findings": rows, "read": vars(coverage)})
+    return json.dumps({"findings": rows, "read": coverage}, indent=2, ensure_ascii=False) + "\n"
 
 
-def as_sarif(findings: Sequence[Finding], suppressed: Suppressed) -> str:
+def as_sarif(findings: Reasoned) -> str:
     """A SARIF 2.1.0 log; suppressed findings carry their reason."""
     results = []
-    for each, reason in [*((each, None) for each in findings), *suppressed]:
+    for each, reason in findings:
         result: dict[str, Any] = {
             "ruleId": each.kind,
             "level": each.level,
@@ -48,14 +54,11 @@ def as_sarif(findings: Sequence[Finding], suppressed: Suppressed) -> str:
         if reason is not None:
             result["suppressions"] = [{"kind": "external", "justification": reason}]
         results.append(result)
-    rules = [{"id": kind} for kind in sorted({result["ruleId"] for result in results})]
+    rules = [{"id": kind} for kind in sorted({each.kind for each, _ in findings})]
     driver = {"name": "boundpaper audit", "version": __version__, "rules": rules}
-    runs = [{"tool": {"driver": driver}, "results": results}]
-    return _written({"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": runs})
-
-
-def _written(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    run = {"tool": {"driver": driver}, "results": results}
+    log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
 def _location(place: Place) -> dict[str, Any]:
@@ -65,23 +68,68 @@ def _location(place: Place) -> dict[str, Any]:
 
 def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
     """The text of the documents as one page, with each finding under its line and a link to its second place."""
-    numbers = {file: index for index, file in enumerate(files)}
     parts = [f"<!doctype html><meta charset=utf-8><title>Audit</title><style>{_STYLE}</style>"]
-    for file, index in numbers.items():
+    for file in files:
         parts.append(f"<h1>{html.escape(file)}</h1>")
-        looks = {each.other.line: "other" for each in findings if each.other and each.other.file == file}
-        here = [each for each in findings if each.place.file == file]
-        looks |= {each.place.line: each.level for each in reversed(here)}
         for line, text in enumerate(Path(file).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-            mark = f' class="{looks[line]}"' if line in looks else ""
-            parts.append(f'<pre id="f{index}l{line}"{mark}>{html.escape(text) or "&nbsp;"}</pre>')
-            parts += [_aside(each, numbers) for each in here if each.place.line == line]
+            place = Place(file, line)
+            here = [each for each in findings if each.place == place]
+            looks = [each.level for each in here] + ["other" for each in findings if each.other == place]
+            mark = f' class="{looks[0]}"' if looks else ""
+            parts.append(f'<pre id="{html.escape(str(place))}"{mark}>{html.escape(text) or "&nbsp;"}</pre>')
+            for each in here:
+                words = html.escape(f"[{each.kind}] {each.told}. {each.why} ({each.id})")
+                other = html.escape(str(each.other))
+                link = f' <a href="#{other}">{other}</a>' if each.other else ""
+                parts.append(f"<aside><b>{each.level}</b> {words}{link}</aside>")
     return "\n".join(parts) + "\n"
 
 
-def _aside(finding: Finding, numbers: dict[str, int]) -> str:
-    link, other = "", finding.other
-    if other and other.file in numbers:
-        link = f' <a href="#f{numbers[other.file]}l{other.line}">{html.escape(str(other))}</a>'
-    words = f"<b>{finding.level} [{finding.kind}]</b> {html.escape(finding.told)}. {html.escape(finding.why)}"
-    return f"<aside>{words} ({finding.id}){link}</aside>"
+def promoted(finding: Finding, stem: str) -> tuple[str, str]:
+    """The claim as Python and the table as CSV, one row per cell, with the keys `row` and `metric`.
+
+    `stem` becomes the table's name in the store; SpecError if it is no word of Python, or the finding has no relation.
+    """
+    relation = finding.relation
+    if relation is None:
+        why = "only a relation of cells becomes a declared check; write a function"
+        raise SpecError(f"{finding.id} is [{finding.kind}] and cannot be promoted: {why}")
+    if not stem.isidentifier():
+        raise SpecError(f"{stem}: the file's name becomes the table's; give letters, digits and underscores")
+    target, *operands = relation.names
+    variables = [f"x{place}" for place in range(1, len(operands) + 1)]
+    words = f"{target} follows from {', '.join(operands)}"
+    metric = re.sub(r"\W+", "_", target.lower()).strip("_") or "cells"
+    claim = f'''"""Checks of the table at {finding.place}, as the audit found them."""
+
+from boundpaper.claims import Artifact, Cells, Relation
+from boundpaper.claims.terms import Combined
+
+TABLE = Artifact("{stem}", "the table at {finding.place}")
+PARTS = tuple(TABLE(row="{{row}}", metric=name) for name in {operands!r})
+
+
+def follows({", ".join(variables)}):
+    """What the cell follows from, of numbers as of their ranges."""
+    return {relation.formula.of(variables)}
+
+
+{stem}_{metric} = Cells(
+    {f"{words}."!r},
+    {f"{PurePath(finding.place.file).stem}, line {finding.place.line}"!r},
+    Relation(
+        each={{"row": {[row for row, _ in relation.rows]!r}}},
+        cell=TABLE(row="{{row}}", metric={target!r}),
+        follows=Combined(PARTS, follows, follows),
+        because="From {", ".join(f"{{{place}}}" for place in range(len(operands)))}.",
+        key="{{row}}",
+        says={f"{words} at {{row}}."!r},
+    ),
+)
+'''
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("row", "metric", "printed"))
+    for row, numbers in relation.rows:
+        table.writerows((row, name, one.text) for name, one in zip(relation.names, numbers, strict=True))
+    return claim, text.getvalue()

@@ -20,6 +20,8 @@ _TOKEN = re.compile(r"[^\W_](?:[\w.]*[^\W_])?(?:-[\w.]*[^\W_])*+%?")
 _PART = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 _CAPITALS = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)+")
 _SIZES = re.compile(r"(?:\s\w{1,12})?\s?\((?P<sizes>[\d.]+[A-Za-z]+(?:(?:/|,\s?|,? and )[\d.]+[A-Za-z]+)*)\)")
+_SIZE = re.compile(r"(?<![\d.])[\d.]++[a-z]+")
+_LAST_SIZE = re.compile(rf"{_SIZE.pattern}$")
 _RANGE = re.compile(
     r"(?<![\w.,+\u2212–-])(?P<low>\d++(?:\.\d++)?)%?\s?[-–]\s?(?P<high>\d++(?:\.(?P<places>\d++))?)%?(?![\w–-]|[.,]\d)"
 )
@@ -31,7 +33,7 @@ Cells = dict[tuple[int, Column], Number]
 _DULL = words("overall total mean average magnitude level percent change")
 
 
-def squeezed(text: str) -> str:
+def _squeezed(text: str) -> str:
     """A name without signs that join its parts: `Pine-2 3B` and `pine2-3b` are one."""
     return re.sub(r"[^\w.%]|_", "", text.lower())
 
@@ -48,37 +50,29 @@ class Said:
     def groups(self) -> list[tuple[int, tuple[int, ...]]]:
         """What of the sentence names a row, or the beginning of several: where it ends, and the rows."""
         found: list[tuple[int, tuple[int, ...]]] = []
-        text, parts = self.sentence.text, list(_TOKEN.finditer(self.sentence.text))
-        for token, following in pairwise([*parts, None]):
+        text = self.sentence.text
+        for token, following in pairwise([*_TOKEN.finditer(text), None]):
             if token is None or (found and token.start() < found[-1][0]):
                 continue
             for last in (following, token) if following and following[0][0].isdigit() else (token,):
-                rows = self._beginning(squeezed(text[token.start() : last.end()]))
-                sizes = _SIZES.match(text, last.end()) if rows else None
-                ends = "|".join(re.findall(r"(?<![\d.])[\d.]++[a-z]+", sizes["sizes"].lower())) if sizes else ""
-                of_size = re.compile(rf"(?<![\d.])(?:{ends})$".replace(".", r"\."))
-                fitting = tuple(row for row in rows if ends and of_size.search(self.table.key(row).lower()))
-                if rows:
+                name = _squeezed(text[token.start() : last.end()])
+                if len(name) > 2 and name[0].isalpha() and (rows := self._called.get(name)):
+                    sizes = _SIZES.match(text, last.end())
+                    named = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
+                    sized = ((row, _LAST_SIZE.search(self.table.keys[row].lower())) for row in rows)
+                    fitting = tuple(row for row, size in sized if size and size[0] in named)
                     found.append((last.end(), fitting or rows))
                     break
         return found
 
     @cached_property
-    def _names(self) -> dict[str, int]:
-        return {squeezed(self.table.key(row)): row for row in range(len(self.table.rows))}
-
-    @cached_property
-    def _beginnings(self) -> list[set[str]]:
-        """What each row's name can be called by: its squeezed beginnings, up to the end of a word or number."""
-        keys = [self.table.key(row) for row in range(len(self.table.rows))]
-        return [{squeezed(key[: part.end()]) for part in _PART.finditer(key)} for key in keys]
-
-    def _beginning(self, word: str) -> tuple[int, ...]:
-        """The row whose name is a word, or else those that begin with it."""
-        if len(word) < 3 or not word[0].isalpha():
-            return ()
-        begun = tuple(row for row, names in enumerate(self._beginnings) if word in names)
-        return (self._names[word],) if word in self._names else begun
+    def _called(self) -> dict[str, tuple[int, ...]]:
+        """The rows by what they are called: a name, or how several begin up to the end of a word or number."""
+        called: dict[str, tuple[int, ...]] = {}
+        for row, key in enumerate(self.table.keys):
+            for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
+                called[name] = (*called.get(name, ()), row)
+        return called | {_squeezed(key): (row,) for row, key in enumerate(self.table.keys)}
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -88,72 +82,62 @@ class Said:
         known = words(text) | frozenset(each for each in initials if len(each) > 1)
         return [each for each in self.table.columns if (own := words(each.name) - _DULL) and own <= known]
 
-    def numbers(self, column: Column, rows: Sequence[int]) -> dict[int, Number]:
+    def cells(self, column: Column, rows: Sequence[int]) -> Cells:
         """The numbers of a column in rows."""
-        return {row: one for row in rows if (one := column.numbers[row]) is not None and not one.marked}
+        return {(row, column): one for row in rows if (one := column.numbers[row]) and not one.marked}
 
-    def finding(self, printed: str, column: str, row: int, expected: str, why: str) -> Finding:
+    def finding(self, printed: str, column: str, row: int, why: str, expected: str = "") -> Finding:
         """Tell what the sentence prints against a cell."""
-        other = Place(self.table.file, self.table.rows[row].line)
-        name, place = f"{column} of {self.table.row_name(row)}", self.sentence.place
-        return Finding("rows", "warning", place, printed.strip(), expected, why.format(name), (printed, name), other)
+        name, other = f"{column} of {self.table.names[row]}", Place(self.table.file, self.table.lines[row])
+        what, values = printed.strip(), (printed, name)
+        return Finding("rows", "warning", self.sentence.place, what, why.format(name), expected, values, other)
 
     def differs(self, printed: str, cells: Cells, wrong: tuple[int, Column]) -> Finding:
         """Tell what the sentence prints against the one cell of several that is not so."""
         why = f"{{}} is {cells[wrong].text}; {len(cells) - 1} of {len(cells)} cells named are so"
-        return self.finding(printed, wrong[1].name, wrong[0], cells[wrong].text, why)
+        return self.finding(printed, wrong[1].name, wrong[0], why, cells[wrong].text)
 
 
 def check(document: Document) -> Iterator[Finding]:
     """Findings of each sentence against each table of its document, those above it and near it first."""
     tables = [each for each in document.tables if each.columns and len(each.rows) > 1]
-    before: list[Sentence] = []
-    for sentence in document.sentences if tables else ():
+    for index, sentence in enumerate(document.sentences if tables else ()):
         if not sentence.level and _TRIGGER.search(sentence.text):
-            near = [
-                each.text
-                for each in before[-3:]
-                if each.place.file == sentence.place.file and sentence.place.line - each.place.line <= 2
-            ]
-            said = [Said(sentence, table, " ".join(near)) for table in tables]
-            said.sort(key=lambda each: _distance(each.sentence, each.table))
+            file, line = sentence.place.file, sentence.place.line
+            last = document.sentences[max(0, index - 3) : index]
+            near = [each.text for each in last if each.place.file == file and line - each.place.line <= 2]
+            order = sorted(tables, key=lambda each: (each.file != file, each.line > line, abs(each.line - line)))
+            said = [Said(sentence, table, " ".join(near)) for table in order]
             yield from filter(None, (claim(said) for claim in (_ranges, _falls, _factors)))
-        before.append(sentence)
-
-
-def _distance(sentence: Sentence, table: Table) -> tuple[bool, bool, int]:
-    line = sentence.place.line
-    return table.file != sentence.place.file, table.line > line, abs(table.line - line)
 
 
 def _ranges(said: Sequence[Said]) -> Finding | None:
     """`Pines at 37-40`: a named column whose values give both ends, and one that lies outside."""
     for match in _RANGE.finditer(said[0].sentence.text):
-        unit = 10.0 ** -len(match["places"] or "")
-        low, high = float(match["low"]), float(match["high"])
-        if low > high:
-            continue
+        unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         broken: list[Finding] = []
-        for each in said:
-            rows = next((rows for end, rows in reversed(each.groups) if end <= match.start()), ())
-            for column in each.table.columns if len(rows) > 1 else ():
-                cells = {(row, column): one for row, one in each.numbers(column, rows).items()}
-                ends = [{row for (row, _), one in cells.items() if abs(one.value - end) <= unit} for end in (low, high)]
-                if not all(ends) or len(ends[0] | ends[1]) < 2:
-                    continue
-                wide = Interval(low - unit, high + unit)
-                outside = [place for place, one in cells.items() if not meets(one.interval, wide)]
-                if not outside:
-                    broken = []
-                    break
-                if len(outside) == 1 and column in each.columns:
-                    broken.append(each.differs(match[0], cells, outside[0]))
-            else:
+        for each, column, cells in _groups(said, match.start()) if ends[0] <= ends[1] else ():
+            near = [{row for (row, _), one in cells.items() if abs(one.value - end) <= unit} for end in ends]
+            if not all(near) or len(near[0] | near[1]) < 2:
                 continue
-            break
+            wide = Interval(ends[0] - unit, ends[1] + unit)
+            outside = [place for place, one in cells.items() if not meets(one.interval, wide)]
+            if not outside:
+                broken = []
+                break
+            if len(outside) == 1 and column in each.columns:
+                broken.append(each.differs(match[0], cells, outside[0]))
         if broken:
             return broken[0]
     return None
+
+
+def _groups(said: Sequence[Said], before: int) -> Iterator[tuple[Said, Column, Cells]]:
+    """The cells of each column in the rows that are named last before an offset."""
+    for each in said:
+        rows = next((rows for end, rows in reversed(each.groups) if end <= before), ())
+        for column in each.table.columns if len(rows) > 1 else ():
+            yield each, column, each.cells(column, rows)
 
 
 def _falls(said: Sequence[Said]) -> Finding | None:
@@ -171,9 +155,9 @@ def _falls(said: Sequence[Said]) -> Finding | None:
             if any(two.low > one.high for one, two in pairs) and any(one.low > two.high for one, two in pairs)
         ]  # fmt: skip
         if 0 < 2 * len(bent) < len(rows):
-            names = ", ".join(each.table.row_name(row) for row in bent)
+            names = ", ".join(each.table.names[row] for row in bent)
             why = f"{len(bent)} of {len(rows)} rows rise and fall by more than rounding: {names}"
-            return each.finding("monotone", "", bent[0], "", why)
+            return each.finding("monotone", "", bent[0], why)
     return None
 
 
@@ -196,12 +180,9 @@ def _factored(said: Said) -> Cells:
     """The factors among the cells of the rows whose words a sentence holds: of one row both, of `A/B` one each."""
     text, table = said.sentence.text, said.table
     known = words(text)
-    own = {row: len(each) for row in range(len(table.rows)) if (each := words(table.key(row))) <= known}
+    own = {row: len(each) for row, key in enumerate(table.keys) if (each := words(key)) <= known}
     most = max(own.values(), default=0)
     best = [row for row, count in own.items() if count == most > 1]
-    found = {
-        (row, column): one
-        for column in table.columns for row, one in said.numbers(column, best).items()
-        if one.unit == "x" and not one.qualifier
-    }  # fmt: skip
+    cells = {place: one for column in table.columns for place, one in said.cells(column, best).items()}
+    found = {place: one for place, one in cells.items() if one.unit == "x" and not one.qualifier}
     return found if len(found) in (2, 3) and (len(best) == 1) != ("/" in text and len(best) == 2) else {}

@@ -35,9 +35,8 @@ def audit(
     Reads Markdown, LaTeX, HTML, DOCX (through pandoc), and of a PDF statistics in its sentences. Exits with 1 when
     something is found, 2 when a document cannot be read.
     """
-    from boundpaper.audit import checks, report, suppress
-    from boundpaper.audit.finding import LEVELS
-    from boundpaper.audit.promote import promoted
+    from boundpaper.audit import checks, report
+    from boundpaper.audit.finding import LEVELS, entries_of, reasons
     from boundpaper.audit.reading import read
     from boundpaper.errors import DataError
     from boundpaper.near import or_known
@@ -50,7 +49,7 @@ def audit(
         raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another form")
     try:
         held = [read(Path(each), each) for each in documents]
-        entries = suppress.read(baseline) if baseline else {}
+        entries = entries_of(baseline) if baseline else {}
     except DataError as error:
         raise click.UsageError(str(error)) from None
     every = checks.audit(held, joint=joint, only=only)
@@ -63,27 +62,27 @@ def audit(
                 else or_known(promote, [each.id for each in every]) or "; nothing is found"
             )
             raise click.UsageError(f"--promote {promote}{words}")
-        claim, table = promoted(chosen, output.stem)
+        claim, table = report.promoted(chosen, output.stem)
         for path, content in ((output, claim), (output.with_suffix(".csv"), table)):
             files.write(path, content.encode())
             click.echo(str(path))
         return
     entries = {key: entry for key, entry in entries.items() if not only or entry["kind"] in only}
-    left, suppressed = suppress.parted(every, entries, baseline or "")
-    shown = [each for each in left if LEVELS.index(each.level) <= LEVELS.index(level)]
+    reasoned = list(zip(every, reasons(every, entries, baseline or ""), strict=True))
+    suppressed = [(each, reason) for each, reason in reasoned if reason]
+    shown = [each for each, reason in reasoned if not reason and LEVELS.index(each.level) <= LEVELS.index(level)]
     covered = checks.coverage(held)
     if form == "text":
         counts = [f"{sum(each.level == one for each in shown)} {one}s" for one in LEVELS]
-        lines = [str(each) for each in shown] + [", ".join(counts) + f", {len(suppressed)} suppressed", str(covered)]
-        text = "\n".join(lines) + "\n"
-    elif form == "json":
-        text = report.as_json(shown, suppressed, covered)
-    elif form == "sarif":
-        text = report.as_sarif(shown, suppressed)
-    else:
+        counts.append(f"{len(suppressed)} suppressed")
+        text = "\n".join((*map(str, shown), ", ".join(counts), checks.told(covered))) + "\n"
+    elif form == "html":
         places = [place for each in shown for place in (each.place, each.other) if place]
         names = [*(each.file for each in held), *(place.file for place in places)]
         text = report.as_page(shown, list(dict.fromkeys(names)))
+    else:
+        reasoned = [*((each, None) for each in shown), *suppressed]
+        text = report.as_json(reasoned, covered) if form == "json" else report.as_sarif(reasoned)
     if output:
         files.write(output, text.encode())
     else:
