@@ -184,7 +184,8 @@ def declares_an_archive(thesis: bytes) -> None:
     assert root["/OutputIntents"][0].get_object()["/S"] == "/GTS_PDFA1"
     assert "<pdfaid:part>2</pdfaid:part><pdfaid:conformance>B<" in packet
     assert "Heads &#38; tails<" in packet, "the title of the Info, without its markup"
-    links = [link.get_object() for page in reader.pages if "/Annots" in page for link in page["/Annots"]]  # type: ignore[union-attr]
+    pages: list[Any] = [page for page in reader.pages if "/Annots" in page]
+    links = [link.get_object() for page in pages for link in page["/Annots"]]
     assert links
     assert all(link["/F"] == 4 for link in links)
 
