@@ -16,7 +16,7 @@ BUDGET = {
     "packages/keyquery": 30_100,
     "analysis": 29_900,
     "tables": 7_200,
-    "figures": 3_540,
+    "figures": 3_720,
     "tests": 62_160,
     "benchmarks": 2_120,
     "docs": 180,

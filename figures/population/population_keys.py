@@ -1,80 +1,53 @@
-"""Keys that the population finds, by the length of the prompt and by their distance to the question; every seed."""
+"""Keys that the population finds by their distance to the question, a panel an arm and base; every seed."""
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Bundle, Figure, Panel, Rule
-from boundpaper.figures.series import Series
-from figures.population._arms import ARMS, LOOKS, bases, of_base, seeds
+from boundpaper.figures import Annotation, Axis, Bundle, Figure, Panel, Shade
+from figures.population._arms import ARMS, LOOKS, bases, seeds
 
 TRAINED = 128
 LONG = 4.0
+SHOWN = ("B", "C", "D", "E")
 
 
 def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame) -> Figure:
-    """Return the figure: a row per base of the rotation."""
-    keys = (population_outcomes["outcome"] == "keys_all") & (population_outcomes["encoding"] == "own")
-    lengths = population_outcomes[keys]
-    far = population_distances[population_distances["multiple"] == LONG]
-    far = far.assign(middle=(far["low"] + far["high"]) / 2)
+    """Return the figure: a row per base of the rotation, the arm that has none at the end of the first."""
+    asked = (population_outcomes["outcome"] == "keys_far") & (population_outcomes["encoding"] == "own")
+    far = population_outcomes[asked & (population_outcomes["multiple"] == LONG)]
+    rows = population_distances[population_distances["multiple"] == LONG]
+    rows = rows.assign(middle=(rows["low"] + rows["high"]) / 2)
+    places = [(arm, base) for base in bases(far) for arm in SHOWN if arm != "E"]
+    places.insert(len(SHOWN) - 1, ("E", 0))
     panels = []
-    for base in bases(lengths):
-        panels += [
+    for arm, base in places:
+        lines = rows[(rows["arm"] == arm) & (rows["base"] == base)]
+        wide = lines.pivot(index="seed", columns="middle", values="share")
+        found = 100 * far.loc[(far["arm"] == arm) & (far["base"] == base), "value"].mean()
+        panels.append(
             Panel(
-                title=f"base {base:,}, by length",
-                series=bundles(of_base(lengths, base), "multiple", "value"),
-                x=Axis(
-                    label=f"length of the prompt ({TRAINED} words)",
-                    scale="log",
-                    base=2,
-                    ticks={0.5: "0.5", 1.0: "1", 2.0: "2", 4.0: "4", 8.0: "8"},
-                ),
-                y=Axis(label="keys found", low=0, high=102, percent=True),
-                rules=[Rule(at=1.0, axis="x", label="training length")],
-            ),
-            Panel(
-                title=f"base {base:,}, by distance at {LONG:g} lengths",
-                series=bundles(of_base(far, base), "middle", "share"),
-                x=Axis(
-                    label="words from key to question",
-                    scale="log",
-                    base=2,
-                    ticks={16.0: "16", 32.0: "32", 64.0: "64", 128.0: "128", 256.0: "256"},
-                ),
-                y=Axis(label="keys found", low=0, high=102, percent=True),
-                rules=[Rule(at=float(TRAINED), axis="x", label="training length")],
-            ),
-        ]
+                title=f"{arm}, base {base:,}" if base else f"{arm}, no base",
+                series=[Bundle(entity=arm, x=list(wide.columns), lines=100 * wide, band=False, origin="measured")],
+                x=Axis(label="words to the key", scale="log", base=2, ticks={32.0: "32", 128.0: "128", 384.0: "384"}),
+                y=Axis(label="keys found", low=0, high=119, ticks=[0, 50, 100], percent=True),
+                shades=[Shade(low=float(TRAINED), high=None)],
+                annotations=[Annotation(x=16.0, y=112, text=f"far: {found:.1f} %", anchor="right")],
+            )
+        )
     return Figure(
         panels=panels,
-        columns=2,
+        columns=4,
         letters=True,
+        height=27,
+        legend="none",
         share_y=True,
         entities=LOOKS,
         caption=(
-            f"Keys that models of the population find ({seeds(lengths)}): by the length of the prompt in "
-            f"training lengths, and in prompts of {LONG:g} of them by the distance from key to question. Thin lines: "
-            "single seeds; thick lines: their mean. E has no base and is in both rows. "
-            f"{int(lengths['n'].max())} questions a length and model, the same for all arms of a seed. Unit: one "
-            "training seed."
+            f"At base {bases(far)[0]} keys end at a distance with rotation: keys found in prompts of {LONG:g} training "
+            f"lengths, by the distance from key to question, grey beyond the training length of {TRAINED} words. "
+            + "; ".join(f"{arm}: {ARMS[arm]}" for arm in SHOWN)
+            + ". Thin lines: single seeds; thick lines: their mean; far: the mean share of keys beyond one and a "
+            f"quarter lengths. {seeds(far[far['arm'].isin(SHOWN)]).capitalize()}. {int(far['n'].max())} far keys a "
+            "model at most. Unit: one training seed."
         ),
-        short="Keys that the population finds",
+        short="Keys that the population finds, by their distance to the question",
     )
-
-
-def bundles(rows: pd.DataFrame, across: str, value: str) -> list[Series]:
-    """One bundle per arm, a line per seed."""
-    series: list[Series] = []
-    for arm, part in rows.groupby("arm"):
-        wide = part.pivot(index="seed", columns=across, values=value)
-        name = str(arm)
-        series.append(
-            Bundle(
-                entity=name,
-                label=f"{name}: {ARMS[name]}",
-                x=list(wide.columns),
-                lines=100 * wide,
-                band=False,
-                origin="measured",
-            )
-        )
-    return series

@@ -33,7 +33,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame) -> 
                 y=rows["plasticity"],
                 low=rows["ci_low"],
                 high=rows["ci_high"],
-                uncertainty="band",
+                uncertainty="bars",
                 origin="measured",
             )
         )

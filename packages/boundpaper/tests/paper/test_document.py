@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pypdf
 import pytest
 
 from boundpaper.build import process, tex
@@ -173,6 +174,22 @@ def test_a_fault_that_comes_back_from_clean_is_told(
     assert len(calls) == 2
 
 
+def declares_an_archive(thesis: bytes) -> None:
+    """What PDF/A-2b asks a document to say of itself, and links that are printed."""
+    reader = pypdf.PdfReader(io.BytesIO(thesis))
+    root: Any = reader.trailer["/Root"]
+    packet = root["/Metadata"].get_data().decode()
+    assert (reader.pdf_header, root["/Lang"]) == ("%PDF-1.7", "en")
+    assert reader.trailer["/ID"]
+    assert root["/OutputIntents"][0].get_object()["/S"] == "/GTS_PDFA1"
+    assert "<pdfaid:part>2</pdfaid:part><pdfaid:conformance>B<" in packet
+    assert "Heads &#38; tails<" in packet, "the title of the Info, without its markup"
+    pages: list[Any] = [page for page in reader.pages if "/Annots" in page]
+    links = [link.get_object() for page in pages for link in page["/Annots"]]
+    assert links
+    assert all(link["/F"] == 4 for link in links)
+
+
 @pytest.mark.latex
 @needs_latex
 def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
@@ -201,6 +218,7 @@ def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
     assert any("Pagella" in font.name for font in pdf.fonts(thesis))
     assert any("LMRoman" in font.name for font in pdf.fonts(thesis)), "fonts of the included figure are looked at too"
     assert not pdf.faulty_fonts(thesis)
+    declares_an_archive(thesis)
 
     # Another folder, a cold run: the same bytes.
     other = project("two")

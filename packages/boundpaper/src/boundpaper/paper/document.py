@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from boundpaper.build import process
 from boundpaper.errors import LatexError, SpecError
 from boundpaper.near import or_known
-from boundpaper.paper import bibliography, calls, crate, lint, looks, metadata
+from boundpaper.paper import bibliography, calls, crate, lint, looks, metadata, xmp
 from boundpaper.paper.edition import address
 from boundpaper.paper.edition import read as edition_of
 from boundpaper.paper.metadata import Metadata
@@ -75,6 +76,15 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
     site = edition.site or (address(described.site) if described.site else "")
     file, template = looks.template(root)
     titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
+    info = {
+        "title": xmp.plain(described.title),
+        "author": xmp.plain(described.author) or crate.cited_authors(root),
+        "subject": f"Artifacts of {edition.words}" if edition.words else "",
+        "keywords": ", ".join(map(xmp.plain, described.keywords)),
+        "creator": "LaTeX with hyperref",
+        "producer": "pdfTeX",
+    }
+    told = xmp.packet(**info)
     try:
         return (
             environment()
@@ -91,6 +101,9 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
                 chapters=described.chapters,
                 appendices=described.appendices,
                 revision=edition.words,
+                xmp=told,
+                identity=hashlib.sha256(told.encode()).hexdigest()[:32],
+                info={name: escape(value, "latex") for name, value in info.items()},
                 site=site,
                 printed=site if "://" in site else "",
             )

@@ -1,0 +1,36 @@
+"""From capture to verdict: the way of one number through the thesis."""
+
+import pandas as pd
+
+from boundpaper.figures import Figure
+
+ITEM, CLAIM = "keys_far_4x", "thesis_population_every.keys_far_4x"
+BOX = r"\node[draw=black!50, rounded corners=1pt, align=center, text width=20mm, minimum height=21mm, inner sep=1mm]"
+
+
+def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Figure:
+    """Return the figure, of the primary contrast of the population."""
+    row = population_contrasts_every.set_index("item").loc[ITEM]
+    verdict = claims.set_index("claim").loc[CLAIM, "verdict"]
+    boxes = {
+        "model": "weights of an arm, trained by a command",
+        "measurement": "keys found, a file that a manifest seals",
+        "result": f"{100 * row['mean_first']:.1f} and {100 * row['mean_second']:.1f} of 100",
+        "exhibit": f"a cell: {100 * row['difference']:.1f} points",
+        "claim": "a sentence, bound to the cell",
+        "verdict": str(verdict),
+    }
+    lines = [r"\begin{tikzpicture}[x=26mm, font=\footnotesize, >=stealth]"]
+    for place, (name, text) in enumerate(boxes.items()):
+        lines.append(f"{BOX} (n{place}) at ({place},0) {{\\textbf{{{name}}}\\\\[0.5mm] {text}}};")
+    lines += [f"\\draw[->] (n{place}) -- (n{place + 1});" for place in range(len(boxes) - 1)]
+    lines.append(r"\end{tikzpicture}")
+    return Figure(
+        body="\n".join(lines),
+        caption=(
+            "From a model to a verdict: the way of one number, far keys found by arms C and B at four training "
+            "lengths. Each arrow is a function of the repository whose parameters name what it reads, so that a change "
+            "on the left is followed to the right, and a printed number leads back to its measurement."
+        ),
+        short="From a model to a verdict, by the way of one number",
+    )

@@ -1,0 +1,63 @@
+"""What turning queries inside a bin does: drawn for one pair of dimensions, and measured over widths of bins."""
+
+import math
+
+import pandas as pd
+
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
+
+TURN = 0.9  # radians by which the drawn pair of dimensions turns from the first to the last position of the bin
+CONTENTS = 21  # drawn queries at each position
+MODEL, FIRST = "smollm2-135m", 1024
+PLACES = {"first": -0.5, "middle": 0.0, "last": 0.5}
+
+
+def figure(bin_kept: pd.DataFrame) -> Figure:
+    """Return the figure; its last panel is of the first bins of SmolLM2 that have keys before them."""
+    rows = bin_kept[(bin_kept["model"] == MODEL) & (bin_kept["low"] == FIRST)].sort_values("width")
+    panels = [cloud("as captured", 1.0), cloud("turned to the middle", 0.0)]
+    panels.append(
+        Panel(
+            title="plasticity of SmolLM2",
+            series=[
+                Line(x=rows["width"], y=rows["pooled"], entity="series-1"),
+                Line(x=rows["width"], y=rows["aligned"], entity="series-2"),
+            ],
+            x=Axis(label="tokens in a bin", scale="log", ticks={width: f"{width:,}" for width in rows["width"]}),
+            y=Axis(low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8]),
+            annotations=[
+                Annotation(x=256, y=0.70, text="as captured", anchor="above", entity="series-1"),
+                Annotation(x=256, y=0.50, text="turned", anchor="below", entity="series-2"),
+            ],
+        )
+    )
+    return Figure(
+        panels=panels,
+        columns=3,
+        letters=True,
+        height=27,
+        caption=(
+            "What rotation inside a bin does to the spread of queries. (a) Drawn, in one pair of dimensions: the "
+            "same contents at three positions are turned by different angles, and their pooled cloud is wider "
+            "than that of one. (b) Turned to the middle of the bin the clouds fall upon each other. (c) Measured: "
+            "plasticity of SmolLM2 in the first bins that have keys before them rises with their width as captured, "
+            "and not when queries are turned."
+        ),
+        short="What turning queries to the middle of a bin does to their spread",
+    )
+
+
+def cloud(title: str, kept: float) -> Panel:
+    """Queries of the bin at three positions, with this share of the rotation left."""
+    series = []
+    for place, (name, at) in enumerate(PLACES.items(), 1):
+        points = []
+        for item in range(CONTENTS):
+            radius, angle = 0.42 * math.sqrt(item / CONTENTS), 2.39996 * item  # a sunflower: even over a disc
+            x, y = 1.2 + radius * math.cos(angle), radius * math.sin(angle)
+            turn = kept * at * TURN
+            points.append((x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)))
+        xs, ys = zip(*points, strict=True)
+        series.append(Points(x=xs, y=ys, entity=f"series-{place}", label=f"{name} position of the bin"))
+    axis = Axis(low=0, high=1.8, ticks=[0, 1], label="first dimension")
+    return Panel(title=title, series=series, x=axis, y=Axis(low=-1.2, high=1.2, ticks=[-1, 0, 1], label="second"))

@@ -1,0 +1,53 @@
+"""The arms of the population: what each starts from, how long it trains, and what two of them differ in."""
+
+import pandas as pd
+
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel
+from figures.population._arms import ARMS, LOOKS
+
+BASE = 400
+FROM = {"A": "", "B": "A", "C": "A", "D": "A", "E": ""}
+TOLD = {
+    "A": "from random weights",
+    "B": "B less A: training on",
+    "C": "C less B: the rotation dropped",
+    "D": "a short drop",
+    "E": "no rotation ever",
+}
+
+
+def figure(population_record: pd.DataFrame) -> Figure:
+    """Return the figure, of the arms at the primary base and of the arm that has none."""
+    steps = population_record[population_record["base"].isin([0, BASE])].groupby("arm")["steps"]
+    shortest, longest = steps.min().to_dict(), steps.max().to_dict()
+    series, notes = [], []
+    for row, (arm, source) in enumerate(FROM.items()):
+        height, start = float(len(FROM) - row), longest[source] if source else 0.0
+        least, most = start + shortest[arm], start + longest[arm]
+        series.append(Line(x=[start, least], y=[height, height], entity=arm, marks=False, dash="solid"))
+        if most > least:
+            series.append(Line(x=[least, most], y=[height, height], entity=arm, marks=False, dash="densely dotted"))
+        if arm in TOLD:
+            notes.append(Annotation(x=most + 150, y=height, text=TOLD[arm], anchor="right", entity=arm))
+    panel = Panel(
+        series=series,
+        x=Axis(label="steps of training", low=0, high=16_000, ticks=[0, 4000, 8000, 12_000]),
+        y=Axis(
+            low=0.4,
+            high=len(FROM) + 0.6,
+            ticks={len(FROM) - row: f"{arm}: {ARMS[arm]}" for row, arm in enumerate(FROM)},
+        ),
+        annotations=notes,
+    )
+    count = int(population_record["seed"].nunique())
+    return Figure(
+        panels=[panel],
+        height=32,
+        entities=LOOKS,
+        caption=(
+            f"The arms of the population, in each of {count} seeds. B, C and D start from the same weights, those of "
+            "A, and read the same documents: B and C differ in rotation only, C and D in steps. Solid: steps that "
+            f"every seed takes at base {BASE}; dotted: extensions until the criterion is met. E starts anew."
+        ),
+        short="The arms of the population: what each starts from and differs in",
+    )

@@ -1,0 +1,10 @@
+"""The page that the README shows."""
+
+import page_picture
+
+
+def test_the_page_in_the_readme_is_of_todays_figure():
+    recorded = page_picture.RECORD.read_text().strip()
+    assert recorded == page_picture.source(), "python build.py paper && python tests/page_picture.py draws it anew"
+    assert page_picture.PICTURE.read_bytes()[:4] == b"\x89PNG"
+    assert page_picture.PICTURE.name in (page_picture.ROOT / "README.md").read_text()
