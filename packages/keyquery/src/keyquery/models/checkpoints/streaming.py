@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
@@ -51,17 +50,19 @@ def _blocks(model: PreTrainedModel) -> str:
     }
     if not lists:
         raise ModelError(f"{type(model).__name__}: no list of its {count} blocks is found; leave --stream out")
-    return max(lists, key=lambda name: lists[name])
+    return str(max(lists, key=lambda name: lists[name]))
 
 
-@dataclass(frozen=True)
 class _Weights:
     """A file of safetensors that is read tensor by tensor, where the library's own maps it into memory whole."""
 
-    file: str
-    framework: str = "pt"
-    device: str = "cpu"
-    backend: str = ""
+    def __init__(self, file: str, *_: Any, **__: Any) -> None:
+        self.file = file
+        with open(file, "rb") as stream:
+            size = int.from_bytes(stream.read(8), "little")
+            self.tensors: dict[str, Any] = json.loads(stream.read(size))
+        self._begin = 8 + size
+        self.tensors.pop("__metadata__", None)
 
     def __enter__(self) -> _Weights:
         return self
@@ -69,34 +70,24 @@ class _Weights:
     def __exit__(self, *_: object) -> None:
         pass
 
-    @cached_property
-    def _header(self) -> tuple[dict[str, Any], int]:
-        """What the file says of its tensors, and where the first begins."""
-        with open(self.file, "rb") as stream:
-            size = int.from_bytes(stream.read(8), "little")
-            return json.loads(stream.read(size)), 8 + size
-
-    def metadata(self) -> Any:
-        return self._header[0].get("__metadata__")
-
     def keys(self) -> list[str]:
-        return [name for name in self._header[0] if name != "__metadata__"]
+        return list(self.tensors)
 
     def get_slice(self, name: str) -> _Tensor:
         return _Tensor(self, name)
 
     def get_tensor(self, name: str) -> Tensor:
-        torch, (header, begin) = libraries.torch, self._header
-        first, end = header[name]["data_offsets"]
-        kind = TYPES.get(header[name]["dtype"])
-        if kind is None:
-            raise ModelError(f"{self.file}: {name} is of type {header[name]['dtype']}; leave --stream out")
+        torch, said = libraries.torch, self.tensors[name]
+        first, end = said["data_offsets"]
+        if said["dtype"] not in TYPES:
+            raise ModelError(f"{self.file}: {name} is of type {said['dtype']}; leave --stream out")
         read = torch.empty(end - first, dtype=torch.uint8)
+        room: Any = read.numpy()
         with open(self.file, "rb") as stream:
-            stream.seek(begin + first)
-            if stream.readinto(memoryview(read.numpy())) != end - first:
+            stream.seek(self._begin + first)
+            if stream.readinto(room) != end - first:
                 raise ModelError(f"{self.file}: cut short at {name}; download it again")
-        found: Tensor = read.view(getattr(torch, kind)).reshape(header[name]["shape"])
+        found: Tensor = read.view(getattr(torch, TYPES[said["dtype"]])).reshape(said["shape"])
         return found
 
 
@@ -107,14 +98,13 @@ class _Tensor:
     held: _Weights
     name: str
 
-    def get_shape(self) -> list[int]:
-        shape: list[int] = self.held._header[0][self.name]["shape"]
-        return shape
+    def get_shape(self) -> Any:
+        return self.held.tensors[self.name]["shape"]
 
-    def get_dtype(self) -> str:
-        return str(self.held._header[0][self.name]["dtype"])
+    def get_dtype(self) -> Any:
+        return self.held.tensors[self.name]["dtype"]
 
-    def __getitem__(self, index: Any) -> Tensor:
+    def __getitem__(self, index: Any) -> Any:
         return self.held.get_tensor(self.name)[index]
 
 
@@ -130,7 +120,7 @@ def reading(name: str) -> Iterator[None]:
         When weights are not used as they lie on disk.
     """
     places = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
-    modules = [libraries.need(each) for each in places]
+    modules: list[Any] = [libraries.need(each) for each in places]
     mapped = modules[0].safe_open
     for each in modules:
         each.safe_open = _Weights
