@@ -52,7 +52,7 @@ SMALL: dict[str, Any] = {
 COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs that measure memory
 
 
-def save_model(folder: Path) -> Path:
+def save_model(folder: Path, **sizes: int) -> Path:
     """The model and a tokenizer of numbered words."""
     import torch
     import transformers
@@ -61,7 +61,7 @@ def save_model(folder: Path) -> Path:
     from tokenizers.pre_tokenizers import WhitespaceSplit
 
     torch.manual_seed(0)
-    transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES)).save_pretrained(folder)
+    transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | sizes)).save_pretrained(folder)
     tokenizer = Tokenizer(WordLevel({f"w{number}": number for number in range(WORDS)}, unk_token="w0"))
     tokenizer.pre_tokenizer = WhitespaceSplit()
     made: Callable[..., transformers.PreTrainedTokenizerBase] = transformers.PreTrainedTokenizerFast
@@ -164,7 +164,7 @@ def turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> N
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in actions}
     rises: dict[str, float] = {}
     with torch.inference_mode():
-        for number in range(repeat + 2):
+        for number in range(repeat + 1):
             for name in sorted(actions, reverse=bool(number % 2)):
                 held = memory("VmRSS")
                 Path("/proc/self/clear_refs").write_text("5")
@@ -172,7 +172,7 @@ def turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> N
                 actions[name]()
                 times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
                 rises[name] = max(rises.get(name, 0.0), memory("VmHWM") - held)
-    print(json.dumps({"times": {name: each[2:] for name, each in times.items()}, "rises": rises}))
+    print(json.dumps({"times": times, "rises": rises}))
 
 
 def peak(folder: Path, documents: int) -> int:
@@ -195,50 +195,24 @@ def run_one(folder: Path, documents: int) -> None:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
-def rise(context: int, captured: bool, folder: Path) -> None:
-    """Print CPU seconds, and by how many MB a forward of one small layer lifts the peak of this process."""
-    import torch
-    import transformers
-
-    from keyquery.models.architecture import run, survey
-    from keyquery.models.attention.calls import recording
-    from keyquery.models.captures import parts
-    from keyquery.models.captures.recorder import VectorRecorder
-    from keyquery.models.captures.sampling import Buckets, draw_heads
-
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | SMALL))
-    model.train(False)
-    layers = survey(model)
-    for number, tokens in enumerate((64, context)):
-        recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(tokens, 16), 0)
-        text = torch.randint(0, WORDS, (1, tokens))
-        held = memory("VmRSS")
-        Path("/proc/self/clear_refs").write_text("5")
-        start = time.process_time()
-        if captured:
-            with recording(model, recorder), parts.Part(folder / str(context), number) as part:
-                part.describe({"number": number})
-                recorder.begin({number: part})
-                recorder.forward(model, text)
-                recorder.end()
-        else:
-            run(model, text)
-    print(time.process_time() - start, memory("VmHWM") - held)
+def asked(python: str, kind: str, folder: Path, *, context: int, repeat: int, threads: int = 1) -> dict[str, Any]:
+    """What `turns` finds in a process of that Python."""
+    given = ["--folder", folder, "--context", context, "--repeat", repeat, "--threads", threads]
+    command = [python, __file__, "--turns", kind, *map(str, given)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def long(most: int, folder: Path) -> None:
     """Memory of a forward and of a captured one, by the length of the text."""
     print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
     print("|--:|--:|--:|--:|--:|")
+    save_model(folder, **SMALL)
     for tokens in (most // 4, most // 2, most):
-        times = []
-        for kind in ("captured", "plain"):
-            command = [sys.executable, __file__, "--rise", str(tokens), kind, "--folder", str(folder)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            times.append([float(each) for each in done.stdout.split()[-2:]])
-        (seconds, size), (least, alone) = times
+        found = asked(sys.executable, "keyquery", folder, context=tokens, repeat=0)
+        (_, seconds), (_, least) = (found["times"][name][0] for name in ("captured", "plain"))
+        size, alone = (found["rises"][name] for name in ("captured", "plain"))
         print(f"| {tokens:,} | {seconds:.1f} | {least:.1f} | {size:.0f} | {alone:.0f} |", flush=True)
 
 
@@ -251,7 +225,6 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=131072, help="0 leaves it out")
     parser.add_argument("--against", action="append", default=[], metavar="NAME=PYTHON", help="repeat for several")
     parser.add_argument("--turns", choices=KINDS, help=argparse.SUPPRESS)
-    parser.add_argument("--rise", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -260,9 +233,6 @@ def main() -> None:
         return
     if given.peak:
         run_one(given.folder, given.peak)
-        return
-    if given.rise:
-        rise(int(given.rise[0]), given.rise[1] == "captured", given.folder)
         return
     if given.repeat:
         compare(given.repeat, given.context, given.threads, given.against)
@@ -279,11 +249,8 @@ def compare(repeat: int, context: int, threads: int, against: list[str]) -> None
     with tempfile.TemporaryDirectory() as name:
         folder = save_model(Path(name))
         for kind, python in pythons.items():
-            asked = ["--folder", folder, "--context", context, "--repeat", repeat, "--threads", threads]
-            command = [python, __file__, "--turns", kind, *map(str, asked)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            found = json.loads(done.stdout.splitlines()[-1])
-            plain, captured = found["times"]["plain"], found["times"]["captured"]
+            found = asked(python, kind, folder, context=context, repeat=repeat, threads=threads)
+            plain, captured = (found["times"][name][1:] for name in ("plain", "captured"))  # the first warms up
             shown = []
             for which in (1, 0):
                 ratios = [with_it[which] / without[which] for with_it, without in zip(captured, plain, strict=True)]
