@@ -1,9 +1,11 @@
 """What a capture costs, as ratios in one run.
 
     python benchmarks/capture.py [--repeat 15] [--context 2048] [--threads 1] [--long 131072]
+        [--against transformer_lens=PYTHON --against nnsight=PYTHON]
 
-On a Llama of 4 layers and width 256 with random weights, on the CPU: wall time of a forward that is captured (its part
-written to disk) against the same forward alone, the two taking turns; and the peak memory of whole captures of more and
+On a Llama of 4 layers and width 256 with random weights, on the CPU: time of a forward that is captured (its part
+written to disk) against the same forward alone, the two taking turns; the same of other libraries, each run by the
+PYTHON that has it; and the peak memory of whole captures of more and
 more documents, each in its own process (row groups that fill up are 64 MiB of it at most). `--long` captures, each in
 a process of its own, one text of a quarter, a half and all of so many tokens through one layer of two heads, and says
 by how much memory rises in the forward alone and in the captured one. Prints Markdown tables.
@@ -50,7 +52,7 @@ SMALL: dict[str, Any] = {
 COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs that measure memory
 
 
-def save_model(folder: Path) -> Path:
+def save_model(folder: Path, **sizes: int) -> Path:
     """The model and a tokenizer of numbered words."""
     import torch
     import transformers
@@ -59,7 +61,7 @@ def save_model(folder: Path) -> Path:
     from tokenizers.pre_tokenizers import WhitespaceSplit
 
     torch.manual_seed(0)
-    transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES)).save_pretrained(folder)
+    transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | sizes)).save_pretrained(folder)
     tokenizer = Tokenizer(WordLevel({f"w{number}": number for number in range(WORDS)}, unk_token="w0"))
     tokenizer.pre_tokenizer = WhitespaceSplit()
     made: Callable[..., transformers.PreTrainedTokenizerBase] = transformers.PreTrainedTokenizerFast
@@ -87,49 +89,90 @@ def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOpt
     )
 
 
-Times = dict[str, list[tuple[float, float]]]
+Action = Callable[[], object]
 
 
-def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
-    """Wall and CPU seconds of plain and of captured forwards, taking turns after a warm-up."""
-    import torch
-
-    from keyquery.models.architecture import run, survey
+def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
+    """A captured forward, its part written to disk."""
+    from keyquery.models.architecture import survey
     from keyquery.models.attention.calls import recording
     from keyquery.models.captures import parts
     from keyquery.models.captures.recorder import VectorRecorder
     from keyquery.models.captures.sampling import Buckets, draw_heads
-    from keyquery.models.checkpoints.loading import load
 
-    torch.set_num_threads(threads)
-    asked = options(folder, folder / "unused", context, 1)
-    loaded = load(asked.model)
-    layers = survey(loaded.model)
-    recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(context), 0)
-    tokens = torch.randint(0, WORDS, (1, context))
-    root = folder / "timed"
+    layers = survey(model)
+    recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(tokens.shape[1]), 0)
 
-    def captured(number: int) -> None:
-        with parts.Part(root, number) as part:
-            part.describe({"number": number})
-            recorder.begin({number: part})
-            run(loaded.model, tokens)
+    def captured() -> None:
+        with recording(model, recorder), parts.Part(folder / "timed", 0) as part:
+            part.describe({"number": 0})
+            recorder.begin({0: part})
+            recorder.forward(model, tokens)
             recorder.end()
 
-    def timed(kind: str, action: Callable[[], object]) -> None:
-        wall, cpu = time.perf_counter(), time.process_time()
-        action()
-        times[kind].append((time.perf_counter() - wall, time.process_time() - cpu))
+    return captured
 
-    times: Times = {"plain": [], "captured": []}
-    for number in range(repeat + 2):
-        if number % 2:
-            timed("plain", lambda: run(loaded.model, tokens))
-        with recording(loaded.model, recorder):  # held open over all documents, as a capture does
-            timed("captured", partial(captured, number))
-        if not number % 2:
-            timed("plain", lambda: run(loaded.model, tokens))
-    return {kind: seconds[2:] for kind, seconds in times.items()}
+
+def transformer_lens(model: Any, folder: Path, tokens: Any) -> Action:
+    """Queries and keys after rotation in the cache of its bridge, and nothing written."""
+    import torch
+    from transformer_lens.model_bridge import TransformerBridge  # type: ignore[import-not-found, unused-ignore]
+
+    bridge = TransformerBridge.boot_transformers(str(folder), device="cpu", dtype=torch.float32)
+    return partial(bridge.run_with_cache, tokens, names_filter=lambda name: name.endswith(("hook_rot_q", "hook_rot_k")))
+
+
+def nnsight(model: Any, folder: Path, tokens: Any) -> Action:
+    """Queries and keys after rotation, saved from a trace, and nothing written."""
+    import nnsight as library  # type: ignore[import-not-found, unused-ignore]
+    import transformers
+
+    traced = library.LanguageModel(model, tokenizer=transformers.AutoTokenizer.from_pretrained(folder))
+
+    def captured() -> None:
+        held = []
+        with traced.trace(tokens, logits_to_keep=1, use_cache=False):
+            for layer in traced.model.layers:
+                held.append(layer.self_attn.source.apply_rotary_pos_emb_0.output.save())
+        if [each[1].shape[2] for each in held] != [tokens.shape[1]] * SIZES["num_hidden_layers"]:
+            raise SystemExit("nnsight did not save keys of every layer")
+
+    return captured
+
+
+KINDS = {"keyquery": keyquery, "transformer_lens": transformer_lens, "nnsight": nnsight}
+
+
+def memory(name: str) -> float:
+    """What the system says of this process's memory, in MB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
+
+
+def turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> None:
+    """Print wall and CPU seconds of plain forwards and of a kind of capture in turns, and MB that each adds."""
+    import torch
+    import transformers
+
+    torch.set_num_threads(threads)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    tokens = torch.randint(0, WORDS, (1, context))
+    actions: dict[str, Action] = {
+        "plain": partial(model, input_ids=tokens, use_cache=False, logits_to_keep=1),
+        "captured": KINDS[kind](model, folder, tokens),
+    }
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in actions}
+    rises: dict[str, float] = {}
+    with torch.inference_mode():
+        for number in range(repeat + 1):
+            for name in sorted(actions, reverse=bool(number % 2)):
+                held = memory("VmRSS")
+                Path("/proc/self/clear_refs").write_text("5")
+                wall, cpu = time.perf_counter(), time.process_time()
+                actions[name]()
+                times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
+                rises[name] = max(rises.get(name, 0.0), memory("VmHWM") - held)
+    print(json.dumps({"times": times, "rises": rises}))
 
 
 def peak(folder: Path, documents: int) -> int:
@@ -152,54 +195,24 @@ def run_one(folder: Path, documents: int) -> None:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
-def rise(context: int, captured: bool, folder: Path) -> None:
-    """Print CPU seconds, and by how many MB a forward of one small layer lifts the peak of this process."""
-    import torch
-    import transformers
-
-    from keyquery.models.architecture import run, survey
-    from keyquery.models.attention.calls import recording
-    from keyquery.models.captures import parts
-    from keyquery.models.captures.recorder import VectorRecorder
-    from keyquery.models.captures.sampling import Buckets, draw_heads
-
-    def memory(name: str) -> float:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
-
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | SMALL))
-    model.train(False)
-    layers = survey(model)
-    for number, tokens in enumerate((64, context)):
-        recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(tokens, 16), 0)
-        text = torch.randint(0, WORDS, (1, tokens))
-        held = memory("VmRSS")
-        Path("/proc/self/clear_refs").write_text("5")
-        start = time.process_time()
-        if captured:
-            with recording(model, recorder), parts.Part(folder / str(context), number) as part:
-                part.describe({"number": number})
-                recorder.begin({number: part})
-                run(model, text)
-                recorder.end()
-        else:
-            run(model, text)
-    print(time.process_time() - start, memory("VmHWM") - held)
+def asked(python: str, kind: str, folder: Path, *, context: int, repeat: int, threads: int = 1) -> dict[str, Any]:
+    """What `turns` finds in a process of that Python."""
+    given = ["--folder", folder, "--context", context, "--repeat", repeat, "--threads", threads]
+    command = [python, __file__, "--turns", kind, *map(str, given)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def long(most: int, folder: Path) -> None:
     """Memory of a forward and of a captured one, by the length of the text."""
     print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
     print("|--:|--:|--:|--:|--:|")
+    save_model(folder, **SMALL)
     for tokens in (most // 4, most // 2, most):
-        times = []
-        for kind in ("captured", "plain"):
-            command = [sys.executable, __file__, "--rise", str(tokens), kind, "--folder", str(folder)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            times.append([float(each) for each in done.stdout.split()[-2:]])
-        (seconds, size), (least, alone) = times
+        found = asked(sys.executable, "keyquery", folder, context=tokens, repeat=0)
+        (_, seconds), (_, least) = (found["times"][name][0] for name in ("captured", "plain"))
+        size, alone = (found["rises"][name] for name in ("captured", "plain"))
         print(f"| {tokens:,} | {seconds:.1f} | {least:.1f} | {size:.0f} | {alone:.0f} |", flush=True)
 
 
@@ -210,42 +223,45 @@ def main() -> None:
     parser.add_argument("--context", type=int, default=2048)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--long", type=int, default=131072, help="0 leaves it out")
-    parser.add_argument("--rise", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--against", action="append", default=[], metavar="NAME=PYTHON", help="repeat for several")
+    parser.add_argument("--turns", choices=KINDS, help=argparse.SUPPRESS)
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.turns:
+        turns(given.turns, given.folder, given.context, given.repeat, given.threads)
+        return
     if given.peak:
         run_one(given.folder, given.peak)
         return
-    if given.rise:
-        rise(int(given.rise[0]), given.rise[1] == "captured", given.folder)
-        return
     if given.repeat:
-        compare(given.repeat, given.context, given.threads)
+        compare(given.repeat, given.context, given.threads, given.against)
     if given.long:
         with tempfile.TemporaryDirectory() as name:
             long(given.long, Path(name))
 
 
-def compare(repeat: int, context: int, threads: int) -> None:
-    """Forwards against captured forwards, and memory by the number of documents."""
+def compare(repeat: int, context: int, threads: int, against: list[str]) -> None:
+    """Forwards against captured forwards, here and of other libraries, and memory by the number of documents."""
+    pythons = {"keyquery": sys.executable} | dict(each.split("=", 1) for each in against)
+    print("| forwards in turns | documents a second | CPU of a plain one (quartiles) | clock | MB, of a plain one |")
+    print("| --- | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as name:
         folder = save_model(Path(name))
-        times = overhead(folder, context, repeat, threads)
+        for kind, python in pythons.items():
+            found = asked(python, kind, folder, context=context, repeat=repeat, threads=threads)
+            plain, captured = (found["times"][name][1:] for name in ("plain", "captured"))  # the first warms up
+            shown = []
+            for which in (1, 0):
+                ratios = [with_it[which] / without[which] for with_it, without in zip(captured, plain, strict=True)]
+                low, middle, high = statistics.quantiles(ratios, n=4)
+                shown.append(f"{middle:.3f} ({low:.3f}-{high:.3f})")
+            rate, alone = (1 / statistics.median(wall for wall, _ in each) for each in (captured, plain))
+            rises = f"{found['rises']['captured']:.0f}, {found['rises']['plain']:.0f}"
+            print(f"| {kind} | {rate:.2f}, plain {alone:.2f} | {' | '.join(shown)} | {rises} |", flush=True)
         peaks = [peak(folder, count) for count in COUNTS]
-    print("| measure | alone | captured | ratio | goal |")
+    print("\n| measure | first | second | ratio | goal |")
     print("| --- | ---: | ---: | ---: | ---: |")
-    for which, clock in enumerate(("wall", "CPU")):
-        plain, captured = ([pair[which] for pair in times[kind]] for kind in ("plain", "captured"))
-        ratios = [with_it / without for with_it, without in zip(captured, plain, strict=True)]
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        print(
-            f"| forward of {context} tokens, {clock} s, median of {repeat} (ratio: quartiles of pairs) "
-            f"| {statistics.median(plain):.3f} | {statistics.median(captured):.3f} "
-            f"| {middle:.3f} ({low:.3f}-{high:.3f}) | <= 1.05 |"
-        )
-        least = min(captured) / min(plain)
-        print(f"| the same, least | {min(plain):.3f} | {min(captured):.3f} | {least:.3f} | <= 1.05 |")
     for count, size in zip(COUNTS[1:], peaks[1:], strict=True):
         print(
             f"| peak MiB of a whole capture, {COUNTS[0]} and {count} documents of {SHORT} tokens "

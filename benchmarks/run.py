@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ from boundpaper.errors import ThesisError
 from keyquery.measure.choices import for_all
 from keyquery.measure.subject import Options
 from keyquery.models.anatomy import blocks
+
+Found = tuple[float, float, float, pd.DataFrame | str]
 
 
 @contextmanager
@@ -45,29 +48,29 @@ def counting(model: kq.Model) -> Iterator[dict[str, int]]:
             hook.remove()
 
 
-def measured(
-    names: list[str], model: str, asked: dict[str, Any], permutations: int
-) -> dict[str, tuple[float, float, pd.DataFrame | str]]:
+def measured(names: list[str], model: str, asked: dict[str, Any], permutations: int) -> dict[str, Found]:
     """Forwards, tokens a layer and rows of experiments in one process that remembers nothing at its start."""
-    found: dict[str, tuple[float, float, pd.DataFrame | str]] = {}
+    found: dict[str, Found] = {}
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # outside of a project answers and captures are kept with the process
         opened = kq.load(model)
         for name in names:
             more: dict[str, Any] = {"permutations": permutations} if name == "disruption" else {}
+            begun = time.process_time()
             with counting(opened) as seen:
                 try:
                     rows: pd.DataFrame | str = kq.run(name, opened, **asked, **more)
                 except ThesisError as error:
                     rows = str(error)
             layers = opened.subject.layers
-            found[name] = (seen["layers"] / layers, seen["tokens"] / layers, rows)
+            seconds = time.process_time() - begun
+            found[name] = (seen["layers"] / layers, seen["tokens"] / layers, seconds, rows)
         os.chdir(here)
     return found
 
 
-def apart(*given: Any) -> dict[str, tuple[float, float, pd.DataFrame | str]]:
+def apart(*given: Any) -> dict[str, Found]:
     """What `measured` finds, in a process of its own."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(measured, *given).result()
@@ -86,19 +89,20 @@ def main() -> None:
     texts = kq.load(given.model).subject.texts(Options(**asked))
     plain = sum(text.tokens.shape[1] for text in texts)
     together = apart(list(for_all()), given.model, asked, given.permutations)
-    other, sums = [], [0.0, 0.0]
-    print("| experiment | forwards | tokens | in plain forwards | by itself |")
-    print("|:--|--:|--:|--:|--:|")
-    for name, (forwards, tokens, rows) in together.items():
-        _, own, alone = apart([name], given.model, asked, given.permutations)[name]
+    other, sums = [], [0.0, 0.0, 0.0]
+    print("| experiment | forwards | tokens | CPU s | in plain forwards | by itself |")
+    print("|:--|--:|--:|--:|--:|--:|")
+    for name, (forwards, tokens, seconds, rows) in together.items():
+        _, own, _, alone = apart([name], given.model, asked, given.permutations)[name]
         if isinstance(rows, str):
-            print(f"| {name} | | | | {rows} |")
+            print(f"| {name} | | | | | {rows} |")
             continue
         if not isinstance(alone, pd.DataFrame) or rows.to_csv() != alone.to_csv():
             other.append(name)
-        sums = [sums[0] + tokens, sums[1] + own]
-        print(f"| {name} | {forwards:,.0f} | {tokens:,.0f} | {tokens / plain:.1f} | {own / plain:.1f} |", flush=True)
-    print(f"| all | | {sums[0]:,.0f} | {sums[0] / plain:.1f} | {sums[1] / plain:.1f} |")
+        sums = [before + new for before, new in zip(sums, (tokens, own, seconds), strict=True)]
+        times = f"{seconds:.1f} | {tokens / plain:.1f} | {own / plain:.1f}"
+        print(f"| {name} | {forwards:,.0f} | {tokens:,.0f} | {times} |", flush=True)
+    print(f"| all | | {sums[0]:,.0f} | {sums[2]:.1f} | {sums[0] / plain:.1f} | {sums[1] / plain:.1f} |")
     if other:
         sys.exit(f"other rows by itself than beside the others: {', '.join(other)}")
 

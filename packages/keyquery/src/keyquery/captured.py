@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boundpaper.errors import ModelError
 from boundpaper.places import project_or_none
 from boundpaper.store.files import temporary
 from keyquery.heads.plasticity import MIN_QUERIES, PlasticityOptions
@@ -41,6 +42,7 @@ def capture(
     only_heads: Sequence[tuple[int, int]] = (),
     parts: Sequence[str] = (),
     batch: int = 1,
+    stream: bool = False,
 ) -> Capture:
     """Capture queries and keys of a model over texts into a folder, and open it; a stopped capture continues.
 
@@ -56,7 +58,7 @@ def capture(
         The folder of the capture.
     heads, buckets, rate, documents, seed, field, split, pre_rope, sliding, windows, skip_short, fewer, only_layers
         As the options of the command line; see `CaptureOptions`, where `documents` is `limit`, and `Source`.
-    only_heads, parts, batch
+    only_heads, parts, batch, stream
         See `CaptureOptions`; `Capture.part` gives what `parts` keeps.
 
     Raises
@@ -84,6 +86,8 @@ def capture(
     loaded = None
     if isinstance(model, str):
         source = ModelSource(resolve(working_root(), model))
+    elif stream:
+        raise ModelError("stream=True reads weights from disk, and this model is loaded; give its name or folder")
     else:
         source = model.subject.source or model.source
         loaded = Loaded(model.network, model.tokenizer, facts(model.network, source))
@@ -106,6 +110,7 @@ def capture(
         only_heads=tuple(only_heads),
         parts=tuple(parts),
         batch=batch,
+        stream=stream,
     )
     if not is_finished(options):
         record_here(options, loaded)

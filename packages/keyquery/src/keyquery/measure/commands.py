@@ -92,6 +92,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--layers", "only_layers", type=Whole(), default=(), metavar="0,1", help="Draw from these layers [all].")
 @click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"Keep also: {', '.join(PARTS)}.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents per forward.")
+@click.option("--stream", is_flag=True, help="Read weights from disk in each forward, for a model above memory.")
 @click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Number of equal parts.")
 @click.option("--rate", type=float, default=1.0, show_default=True, help="Tokens kept per bucket, document and side.")
 @click.option("--documents", "limit", type=click.IntRange(1), help="Number of documents to take [all].")

@@ -42,10 +42,13 @@ def _not_finite(model: PreTrainedModel) -> str:
     """What is wrong with the first weight that is not finite; empty when all are."""
     torch = libraries.torch
     mend = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
-    for name, weight in model.named_parameters():
-        held = weight.is_floating_point() and weight.numel() > 0 and not weight.is_meta
-        if held and not all(bool(end.isfinite()) for end in torch.aminmax(weight.detach())):
-            return f"its weights hold NaN or infinity (first: {name}); {mend}get the checkpoint again, or mend it"
+    for place, module in model.named_modules():
+        for name, weight in module.named_parameters(recurse=False):
+            held = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()  # on disk
+            numbers = held.is_floating_point() and held.numel() > 0
+            if numbers and not all(bool(end.isfinite()) for end in torch.aminmax(held)):
+                which = f"{place}.{name}".lstrip(".")
+                return f"its weights hold NaN or infinity (first: {which}); {mend}get the checkpoint again, or mend it"
     return ""
 
 

@@ -110,7 +110,7 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
     words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
     total = check_texts(options, words)  # before the weights, which may take minutes
     room.check(options, total)
-    loaded = loaded if loaded is not None else load(options.model)
+    loaded = loaded if loaded is not None else load(options.model, stream=options.stream)
     layers = survey(loaded.model)
     drawn = draw_heads(
         layers, options.heads, sliding=options.sliding, only_layers=options.only_layers, only_heads=options.only_heads
@@ -318,15 +318,14 @@ def _run(options: CaptureOptions, loaded: Loaded, some: list[Document], recorder
     tokens = libraries.torch.tensor([each.tokens for each in some])
     check_tokens(loaded.model, tokens, loaded.tokenizer)
     with _told_what_fits(options, loaded, tokens, recorder.abandon), describe_failures(loaded.model, options.context):
-        run(loaded.model, tokens)
+        recorder.forward(loaded.model, tokens)
 
 
 def _too_big(options: CaptureOptions, what: str, fits: int, bound: str) -> str:
     fits = fits // options.buckets * options.buckets
     advice = f"--context {fits} would fit ({bound or 'tried: '}{fits})" if fits else "no shorter context fits either"
-    return (
-        f"{options.model.name}: a context of {options.context} tokens {what}; {advice}; --quantize nf4 leaves more room"
-    )
+    less = "--quantize nf4 or --stream leaves more room"
+    return f"{options.model.name}: a context of {options.context} tokens {what}; {advice}; {less}"
 
 
 def _gib(size: int) -> str:

@@ -57,6 +57,8 @@ class CaptureOptions:
         What is kept beside queries and keys: see `keyquery.models.captures.sampling.PARTS`.
     batch : int
         Documents of a forward. All have `context` tokens, so none is padded, and each is what it is by itself.
+    stream : bool
+        Read the weights of the model's blocks from disk in each forward, and hold none of them in memory.
     """
 
     model: ModelSource
@@ -77,6 +79,7 @@ class CaptureOptions:
     only_heads: tuple[tuple[int, int], ...] = ()
     parts: tuple[str, ...] = ()
     batch: int = 1
+    stream: bool = False
 
     def __post_init__(self) -> None:
         if self.batch < 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.anatomy import blocks
-from keyquery.models.architecture import Layer
+from keyquery.models.architecture import Layer, run
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import Projections
 from keyquery.models.captures.parts import Part
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 WORDS: dict[Side, str] = {"q": "queries", "k": "keys", **{side: name for name, side in PARTS.items()}}
 PENDING = 64 << 20  # bytes that may wait on the device: one transfer per layer would stall a GPU
+
+
+class _Enough(Exception):
+    """Ends a forward of which nothing more is kept."""
 
 
 class VectorRecorder:
@@ -68,10 +72,17 @@ class VectorRecorder:
         self._parts: dict[int, Part] = {}
         self._waiting: list[tuple[int, int, Side, Any, NDArray[np.int64]]] = []
         self._seen: set[tuple[int, str]] = set()
+        self._wanted = {(layer, side) for layer in self._queries for side in ("q", "k", *self._sides)}
+        self._whole = True
 
     def begin(self, documents: Mapping[int, Part]) -> None:
         """Start the documents of a forward, by their numbers, in the order of its rows."""
         self._parts, self._waiting, self._seen = dict(documents), [], set()
+
+    def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:
+        """Run the documents' forward: the first to its end, later ones until the last of what is kept was seen."""
+        with suppress(_Enough):
+            run(model, tokens)
 
     def __call__(self, call: Call) -> None:
         """Keep what was drawn of one attention call."""
@@ -144,6 +155,8 @@ class VectorRecorder:
             self._waiting.append((document, layer, side, drawn, kept))
         if sum(vectors.numel() * vectors.element_size() for _, _, _, vectors, _ in self._waiting) > PENDING:
             self._flush()
+        if self._seen == self._wanted and not self._whole:
+            raise _Enough
 
     def abandon(self) -> None:
         """Forget the documents; calls are let pass until the next ones begin."""
@@ -157,7 +170,7 @@ class VectorRecorder:
             if absent:
                 what = "compute attention" if side in ("q", "v", "z") else f"give its part {side!r}"
                 raise ModelError(f"layers {absent} did not {what} in this forward")
-        self._parts = {}
+        self._parts, self._whole = {}, False
 
     def _flush(self) -> None:
         for document, layer, side, tensor, kept in self._waiting:

@@ -15,6 +15,7 @@ from keyquery.models.attention.encodings import of_layer
 from keyquery.models.checkpoints.loading import DTYPES, ModelSource, chosen_device, configuration, factory
 from keyquery.models.checkpoints.memory import available, largest, least
 from keyquery.models.checkpoints.reasons import explained
+from keyquery.models.checkpoints.streaming import least_held
 
 BLOCK = 64  # 4-bit weights share one float32 scale per 64: half a bit each
 OUTER = 256  # under double quantization 256 scales of 8 bits share a float32
@@ -69,7 +70,9 @@ class Estimate:
         )
 
 
-def estimate(source: ModelSource, *, context: int, batch: int = 1, logits: int | None = None) -> Estimate:
+def estimate(
+    source: ModelSource, *, context: int, batch: int = 1, logits: int | None = None, stream: bool = False
+) -> Estimate:
     """The estimate for a model by name (arguments as of `of_config`); reads its config.json only.
 
     Raises
@@ -88,6 +91,7 @@ def estimate(source: ModelSource, *, context: int, batch: int = 1, logits: int |
         quantize=source.quantize,
         double=source.double,
         trust_remote_code=source.trust_remote_code,
+        stream=stream,
     )
 
 
@@ -102,6 +106,7 @@ def of_config(
     quantize: str | None = None,
     double: bool = False,
     trust_remote_code: bool = False,
+    stream: bool = False,
 ) -> Estimate:
     """The estimate for a configuration.
 
@@ -113,6 +118,8 @@ def of_config(
         Tokens of each text whose logits are kept, in the weights' type and in float32; all when None.
     dtype, quantize, double, trust_remote_code
         As of `ModelSource`; "auto" is the configuration's own type.
+    stream : bool
+        Whether weights of blocks are read from disk one by one.
 
     Raises
     ------
@@ -129,7 +136,7 @@ def of_config(
         model = factory(config, trust_remote_code).from_config(config, dtype=kind, **told)
     text = config.get_text_config()
     layers = attention_layers(text)
-    weights, unpacked = _weights(model, quantize, double)
+    weights, unpacked = (least_held(model), 0) if stream else _weights(model, quantize, double)
     kept = context if logits is None else min(logits, context)
     return Estimate(
         name=name,
@@ -173,7 +180,7 @@ def check(found: Estimate, free: int | None, *, anyway: bool = False) -> str:
     if anyway:
         return f"{line}; this does not fit, going on as asked"
     if found.weights > free:
-        mend = "take a larger device, --dtype bf16 or --quantize nf4"
+        mend = "take a larger device, --dtype bf16 or --quantize nf4, or capture --stream"
     else:
         # What is not weights grows with the context no slower than in proportion, so this much fits by the estimate.
         share = (free - found.weights) / (found.total - found.weights)

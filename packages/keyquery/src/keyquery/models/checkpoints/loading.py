@@ -6,6 +6,7 @@ import functools
 import logging
 import re
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from keyquery.models.architecture import check_order
 from keyquery.models.attention.encodings import configured, encoding_name
 from keyquery.models.attention.positions import check_position_blind
 from keyquery.models.attention.reach import refuse_longer
-from keyquery.models.checkpoints import checkpoint, gguf
+from keyquery.models.checkpoints import checkpoint, gguf, streaming
 from keyquery.models.checkpoints.beginning import begin
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.reasons import explained
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 PRODUCTS = "bitsandbytes.autograd._functions"  # warns of its casts at every product
 HUB_SECONDS = 5
-REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report")  # they log a table of weights
+REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report", "accelerate.big_modeling")
 _said: set[str] = set()
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 AS_CONFIGURED = "as configured"
@@ -106,8 +107,8 @@ class Loaded:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
-    """Load a model; weights come from safetensors only.
+def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -> Loaded:
+    """Load a model; weights come from safetensors only. With `stream`, those of blocks stay there (`streaming`).
 
     Raises
     ------
@@ -121,7 +122,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
     device = chosen_device(source.device)
     options: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, **hub_options(source)}
-    with explained(source.name, source.revision):
+    with explained(source.name, source.revision), ExitStack() as stack:
         config = configuration(source)
         options |= {"dtype": getattr(torch, DTYPES[source.dtype]) if source.dtype != "auto" else "auto"}
         if source.quantize is not None:
@@ -130,6 +131,14 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
         if source.quantize is not None or device == "cuda":
             libraries.need("accelerate", "to place a model on the GPU")
             options["device_map"] = "auto" if source.device in ("auto", "cuda") and device == "cuda" else {"": device}
+        if stream:
+            if source.quantize is not None:
+                raise ModelError(f"--stream reads weights as they are; leave --quantize {source.quantize} out")
+            with torch.device("meta"):
+                told = {"trust_remote_code": True} if source.trust_remote_code else {}
+                shape = factory(config, source.trust_remote_code).from_config(config, **told)
+            options["device_map"] = streaming.device_map(shape, device)
+            stack.enter_context(streaming.reading(source.name))
         for each in REPORTING:
             logging.getLogger(each).addFilter(_is_no_report)
         model, report = factory(config, source.trust_remote_code).from_pretrained(

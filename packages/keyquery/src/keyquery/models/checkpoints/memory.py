@@ -41,7 +41,7 @@ def least(model: PreTrainedModel, layers: Iterable[Layer], context: int) -> int:
 
 
 def available(device: Any) -> int | None:
-    """Free bytes of a device; None if unknown. On the CPU, the limit of the container counts as well."""
+    """Free bytes of a device; None if unknown. On the CPU, limits of the shell and of the container count as well."""
     torch = libraries.torch
     device = torch.device(device)
     if device.type == "cuda":
@@ -53,6 +53,12 @@ def available(device: Any) -> int | None:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 amounts.append(int(line.split()[1]) * 1024)
+        status = Path("/proc/self/status").read_text()
+        import resource  # which Windows lacks, as it does the files above
+
+        for kind, field in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):  # of ulimit -v, -d
+            if (most := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY:
+                amounts.append(max(0, most - 1024 * int(status.split(field)[1].split()[0])))
         limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         if limit != "max":
             used = int(Path("/sys/fs/cgroup/memory.current").read_text())
@@ -77,7 +83,9 @@ def exhausted(error: BaseException) -> bool:
         return True
     text = str(error)
     return isinstance(error, RuntimeError) and (
-        "not enough memory" in text or "can't allocate memory" in text or "out of memory" in text
+        any(
+            said in text for said in ("not enough memory", "'t allocate memory", "not allocate memory", "out of memory")
+        )
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import MissingDependency, ModelError
+from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.libraries import version
 
 NUMBERS = re.compile(r"(theta|factor|size|_dim|heads?|layers|eps|embeddings|window|scal\w*|_id)$")  # names of settings
@@ -23,9 +24,9 @@ def explained(name: str, revision: str | None = None) -> Iterator[None]:
         raise
     except Exception as error:
         causes = list(_chain(error))
-        if any(isinstance(cause, MemoryError) or "OutOfMemory" in type(cause).__name__ for cause in causes):
+        if any(map(exhausted, causes)):
             raise ModelError(
-                f"{name}: its weights do not fit the memory; give --dtype bf16 or --quantize nf4"
+                f"{name}: its weights do not fit the memory; give --dtype bf16 or --quantize nf4, or capture --stream"
             ) from error
         raise ModelError(f"{name}: {_reason(name, revision, causes)}") from error
 

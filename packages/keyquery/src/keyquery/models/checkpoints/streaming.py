@@ -1,0 +1,138 @@
+"""A model whose blocks stay on disk: a forward reads each weight when it needs it, and forgets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from boundpaper.errors import ModelError
+from keyquery.models import libraries
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "BOOL": "bool"}
+
+
+def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
+    """Where each part of a model without storage goes: its blocks to the disk, all else to `device`.
+
+    Raises
+    ------
+    ModelError
+        When the model has no list of as many blocks as its configuration says.
+    """
+    blocks, tied_too = _blocks(model), model.named_parameters(remove_duplicate=False)
+    parts = {name.rpartition(".")[0] for name, _ in (*tied_too, *model.named_buffers())}
+    return {blocks: "disk", **{part: device for part in parts if not f"{part}.".startswith(f"{blocks}.")}}
+
+
+def least_held(model: PreTrainedModel) -> int:
+    """Bytes of weights that are in memory at once: all that are in no block, and the largest of those that are."""
+    inside, besides, blocks = 0, 0, _blocks(model)
+    for name, each in (*model.named_parameters(), *model.named_buffers()):
+        size = each.numel() * each.element_size()
+        inside, besides = (max(inside, size), besides) if name.startswith(f"{blocks}.") else (inside, besides + size)
+    return inside + besides
+
+
+def _blocks(model: PreTrainedModel) -> str:
+    """Name of the list of blocks; the largest where a tower of images has as many."""
+    count = int(model.config.get_text_config().num_hidden_layers)
+    lists = {
+        name: sum(each.numel() for each in part.parameters())
+        for name, part in model.named_modules()
+        if isinstance(part, libraries.torch.nn.ModuleList) and len(part) == count
+    }
+    if not lists:
+        raise ModelError(f"{type(model).__name__}: no list of its {count} blocks is found; leave --stream out")
+    return str(max(lists, key=lambda name: lists[name]))
+
+
+class _Weights:
+    """A file of safetensors that is read tensor by tensor, where the library's own maps it into memory whole."""
+
+    def __init__(self, file: str, *_: Any, **__: Any) -> None:
+        self.file = file
+        with open(file, "rb") as stream:
+            size = int.from_bytes(stream.read(8), "little")
+            self.tensors: dict[str, Any] = json.loads(stream.read(size))
+        self._begin = 8 + size
+        self.tensors.pop("__metadata__", None)
+
+    def __enter__(self) -> _Weights:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def keys(self) -> list[str]:
+        return list(self.tensors)
+
+    def get_slice(self, name: str) -> _Tensor:
+        return _Tensor(self, name)
+
+    def get_tensor(self, name: str) -> Tensor:
+        torch, said = libraries.torch, self.tensors[name]
+        first, end = said["data_offsets"]
+        if said["dtype"] not in TYPES:
+            raise ModelError(f"{self.file}: {name} is of type {said['dtype']}; leave --stream out")
+        read = torch.empty(end - first, dtype=torch.uint8)
+        room: Any = read.numpy()
+        with open(self.file, "rb") as stream:
+            stream.seek(self._begin + first)
+            if stream.readinto(room) != end - first:
+                raise ModelError(f"{self.file}: cut short at {name}; download it again")
+        found: Tensor = read.view(getattr(torch, TYPES[said["dtype"]])).reshape(said["shape"])
+        return found
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    """A tensor of a file, read when it is indexed."""
+
+    held: _Weights
+    name: str
+
+    def get_shape(self) -> Any:
+        return self.held.tensors[self.name]["shape"]
+
+    def get_dtype(self) -> Any:
+        return self.held.tensors[self.name]["dtype"]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.held.get_tensor(self.name)[index]
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Load a model in this block so that its weights are read one by one.
+
+    Libraries map a file that is as large as the model into memory, which a limit of the shell (`ulimit -v`) refuses.
+
+    Raises
+    ------
+    ModelError
+        When weights are not used as they lie on disk.
+    """
+    places = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
+    modules: list[Any] = [libraries.need(each) for each in places]
+    mapped = modules[0].safe_open
+    for each in modules:
+        each.safe_open = _Weights
+    try:
+        yield
+    except ValueError as error:
+        if "offload_folder" not in str(error):
+            raise
+        raise ModelError(
+            f"{name}: its weights are rearranged as they are loaded (as in most mixtures of experts), and --stream "
+            "takes them as they lie on disk; leave --stream out"
+        ) from None
+    finally:
+        for each in modules[:-1]:  # the last reads in every forward
+            each.safe_open = mapped

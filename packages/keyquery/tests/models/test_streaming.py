@@ -1,0 +1,123 @@
+"""Captures with weights read from disk: the same files, and in less memory than the weights take."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+import keyquery as kq
+from boundpaper.errors import ModelError
+from keyquery.models.captures.capture import capture
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.checkpoints.estimate import estimate
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.texts import Source
+from models_tiny import SIZES, saved, saved_model, text
+
+pytestmark = pytest.mark.models
+NAMES = ("llama", "gpt_neox", "gemma3", "ministral3")
+LIMITED = """
+import resource, sys
+from pathlib import Path
+import torch
+from keyquery.models.captures.capture import capture
+from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.models.texts import Source
+model, small, texts, out, room, stream = sys.argv[1:]
+torch.set_num_threads(1)
+def asked(folder, stream, out):
+    source = ModelSource(folder, device="cpu")
+    return CaptureOptions(model=source, texts=Source(texts), context=32, buckets=4, out=Path(out), stream=stream)
+capture(asked(small, stream == "True", out + "-first"))  # what the libraries take for themselves
+status = Path("/proc/self/status").read_text()
+for kind, field in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):  # ulimit -v, ulimit -d
+    most = 1024 * int(status.split(field)[1].split()[0]) + int(room)
+    resource.setrlimit(kind, (most, most))
+capture(asked(model, stream == "True", out))
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("streamed")
+    for name in NAMES:
+        saved(name, root / name)
+    experts = transformers.MixtralConfig(**SIZES, num_local_experts=2)
+    saved_model(transformers.MixtralForCausalLM(experts), root / "mixtral")
+    (root / "texts").mkdir()
+    for number in range(3):
+        (root / "texts" / f"{number}.txt").write_text(text(40, number))
+    return root
+
+
+def asked(root: Path, name: str, out: Path, *, stream: bool, batch: int = 1) -> CaptureOptions:
+    source = ModelSource(str(root / name), device="cpu")
+    texts = Source(str(root / "texts"))
+    parts = ("values", "outputs", "residual", "mlp") if name == "llama" else ()
+    return CaptureOptions(
+        model=source, texts=texts, context=32, buckets=4, out=out, stream=stream, batch=batch, parts=parts
+    )
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("name", NAMES)
+def test_files_are_those_of_a_loaded_model(place: Path, name: str, batch: int, tmp_path: Path) -> None:
+    for stream in (False, True):
+        capture(asked(place, name, tmp_path / str(stream), stream=stream, batch=batch))
+    assert contents(tmp_path / "True") == contents(tmp_path / "False")
+    assert len(contents(tmp_path / "True")) > 4
+
+
+def test_blocks_are_not_in_memory(place: Path) -> None:
+    loaded = load(ModelSource(str(place / "llama"), device="cpu"), stream=True)
+    held = {name for name, each in loaded.model.named_parameters() if not each.is_meta}
+    assert held == {"model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"}
+
+
+def test_a_weight_on_disk_that_is_not_finite_is_told(place: Path, tmp_path: Path) -> None:
+    model = transformers.AutoModelForCausalLM.from_pretrained(place / "llama")
+    model.model.layers[1].mlp.up_proj.weight.data[0, 0] = torch.nan
+    saved_model(model, tmp_path / "nan")
+    with pytest.raises(ModelError, match=r"NaN or infinity \(first: model\.layers\.1\.mlp\.up_proj\.weight\)"):
+        load(ModelSource(str(tmp_path / "nan"), device="cpu"), stream=True)
+
+
+def test_what_cannot_be_streamed_is_told(place: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="leave --quantize nf4 out"):
+        load(ModelSource(str(place / "llama"), device="cpu", quantize="nf4"), stream=True)
+    with pytest.raises(ModelError, match="rearranged as they are loaded"):
+        load(ModelSource(str(place / "mixtral"), device="cpu"), stream=True)
+    with pytest.raises(ModelError, match="is loaded; give its name or folder"):
+        kq.capture(kq.load(str(place / "llama")), "manual", 32, tmp_path / "out", stream=True)
+
+
+def test_a_model_larger_than_the_limit_of_memory(place: Path, tmp_path: Path) -> None:
+    """Weights of 124 MB, where 48 MB are left: an ordinary capture is refused, a streamed one gives the same files."""
+    sizes = SIZES | {"hidden_size": 256, "intermediate_size": 1024, "num_hidden_layers": 31}
+    folder, room = tmp_path / "large", 48 << 20
+    saved_model(transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)), folder)
+    source = ModelSource(str(folder), device="cpu")
+    assert estimate(source, context=32).weights > 2 * room > 20 * estimate(source, context=32, stream=True).weights
+
+    def limited(stream: bool) -> "subprocess.CompletedProcess[str]":
+        given = [folder, place / "llama", place / "texts", tmp_path / f"limited-{stream}", room, stream]
+        command = [sys.executable, "-c", LIMITED, *map(str, given)]
+        kept = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"}  # weights as small as these go back to the system too
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=kept)
+
+    refused, streamed = limited(False), limited(True)
+    assert refused.returncode == 1
+    assert "its weights do not fit the memory" in refused.stderr.splitlines()[-1]
+    assert streamed.returncode == 0, streamed.stderr[-2000:]
+    texts = Source(str(place / "texts"))
+    capture(CaptureOptions(model=source, texts=texts, context=32, buckets=4, out=tmp_path / "all"))
+    assert contents(tmp_path / "limited-True") == contents(tmp_path / "all")
