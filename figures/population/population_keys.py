@@ -1,4 +1,4 @@
-"""Keys that the population finds by their distance to the question, a panel an arm and base; every seed."""
+"""Keys that the population finds by their distance to the question, a panel per arm and base; every seed."""
 
 import pandas as pd
 
