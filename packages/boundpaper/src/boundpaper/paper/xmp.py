@@ -21,7 +21,7 @@ NAMESPACES = {
 
 def plain(text: str) -> str:
     """Prose without its markup, as a PDF names itself and its authors."""
-    return html.unescape(re.sub(r"<[^>]*>", "", prose(text, "html")))
+    return html.unescape(re.sub(r"<[^<>]*>", "", prose(text, "html")))
 
 
 def packet(*, title: str, author: str, subject: str, keywords: str, creator: str, producer: str) -> str:
