@@ -138,3 +138,10 @@ def test_a_word_document(tmp_path):
     subprocess.run(["pandoc", "a.md", "-o", "a.docx"], cwd=tmp_path, check=True)
     (finding,) = checks.audit([read(tmp_path / "a.docx", "a.docx")])
     assert finding.what == "Gain = 3.7 of c"
+
+
+@pytest.mark.parametrize(("option", "count"), [(r"[escapechar=\%]", 0), ("", 1)])
+def test_a_label_inside_a_listing(option, count):
+    listing = f"\\begin{{lstlisting}}{option}\nf(x) % \\label{{call}} %\n\\end{{lstlisting}}"
+    text = f"\\begin{{document}}\n\\section{{Calls}}\n{listing}\nSee line \\ref{{call}}.\n\\end{{document}}\n"
+    assert [each.kind for each in checks.audit([latex.read(text, "a.tex")])] == ["reference"] * count

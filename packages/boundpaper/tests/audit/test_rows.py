@@ -79,6 +79,7 @@ FOUND = [
         "Task", "Loss (%)", ("Pine", BARS), ("Oak", "(grow,7.7) (root,-25) (seed,-50.3)"),
     ), "4 of 6 cells", "other sign"),
     ("caption-number", "\n\n".join(f"Figure {i}: A." for i in (1, 2, 4, 3, 5)), "Figure 4", "before"),
+    ("section-number", "# P\n\n" + "\n\n".join(f"## 5.{i} A" for i in (1, 2, 5, 3, 4)), "5.3 A", "after '5.5 A'"),
     ("relation", "\n".join(SUMS), "Gain = 16.3", "6 of 7"),
     ("relation", "\n".join(["| Day | a | b | a+b |", "|--|--|--|--|", "| 1 | 12 | 31 | 43 |", "| 2 | 17 | 45 | 82 |"]),
      "a+b = 82", "1 of 2"),
@@ -94,6 +95,8 @@ def test_a_slip_is_the_one_finding(kind, text, printed, why):
 
 
 RIGHT = [
+    3 * "> # 1 pot failed to grow!\n\nAgain.\n\n",
+    "- Table 1: Pots (short)\n- Table 2: Beans\n\nLater:\n\n- Table 2: Beans of ours\n- Table 1: Pots of ours\n",
     SEEDS + "The height of Pine2 is 30-40, of Pine2 (8B/14B) 37-40, of seeds 37-40, and the slope of Oak3 0.17-0.19.",
     SEEDS + "By Slope, Pine2 < Oak3 < Elm. The order of seeds is ours. Height rises from Pine2 to Oak3 to Elm.",
     SEEDS + "Pine2 seeds (3B/8B) differ by < 8 in each column; Oak3 seeds differ by 3 in Height.",

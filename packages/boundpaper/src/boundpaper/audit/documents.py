@@ -33,12 +33,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence or a heading, its place, and the headings above it; the level of a heading counts from 1."""
+    """A sentence or a heading, its place, and the headings above it; the level of a heading counts from 1.
+
+    `aside` is what stands in a list or a quotation, where titles and captions are those of others.
+    """
 
     place: Place
     text: str
     path: tuple[str, ...] = ()
     level: int = 0
+    aside: bool = False
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
@@ -168,12 +172,12 @@ class Document:
         self.sentences.append(Sentence(Place(self.file, line), text, self.above, level))
         self.path.append(self.sentences[-1])
 
-    def say(self, line: int, text: str) -> None:
+    def say(self, line: int, text: str, *, aside: bool = False) -> None:
         """Add the sentences of a text, whose first line is `line`, each with the line in which it begins."""
         words = list(re.finditer(r"\S+", text))
         for each in split(" ".join(word[0] for word in words)) if words else ():
             begun = line + text.count("\n", 0, words[0].start())
-            self.sentences.append(Sentence(Place(self.file, begun), each, self.above))
+            self.sentences.append(Sentence(Place(self.file, begun), each, self.above, aside=aside))
             words = words[len(each.split()) :]
 
     def tabulate(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:

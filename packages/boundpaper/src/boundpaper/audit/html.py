@@ -8,6 +8,7 @@ from boundpaper.audit.documents import Document
 
 _APART = re.compile("p|li|h[1-6]|figcaption|caption|td|th|dd|dt|blockquote")
 _SKIPPED = re.compile("script|style|svg|math|pre|nav|template|noscript|select")
+_ASIDE = re.compile("blockquote|[uod]l")
 _SPAN = re.compile(r"[1-9]\d{0,3}")
 
 
@@ -26,7 +27,7 @@ class Reader(HTMLParser):
         super().__init__()
         self.document = document
         self.text: list[str] = []
-        self.tag, self.spans, self.line, self.skipped = "", (1, 1), 1, 0
+        self.tag, self.spans, self.line, self.skipped, self.asides = "", (1, 1), 1, 0, 0
         self.open: list[Grid] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -43,8 +44,9 @@ class Reader(HTMLParser):
             self.open[-1].begin(self.getpos()[0])
         elif tag == "br":
             self.handle_data(" ")
-        elif _APART.fullmatch(tag):
+        elif _APART.fullmatch(tag) or _ASIDE.fullmatch(tag):
             self.flush()
+            self.asides += _ASIDE.fullmatch(tag) is not None
             spans = (_SPAN.fullmatch(dict(attrs).get(name) or "") for name in ("rowspan", "colspan"))
             down, across = (min(int(span[0]), 100) if span else 1 for span in spans)
             self.tag, self.spans = tag, (down, across)
@@ -53,8 +55,9 @@ class Reader(HTMLParser):
         """Close what is open."""
         if _SKIPPED.fullmatch(tag):
             self.skipped = max(0, self.skipped - 1)
-        elif _APART.fullmatch(tag) or tag in ("tr", "table"):
+        elif _APART.fullmatch(tag) or _ASIDE.fullmatch(tag) or tag in ("tr", "table"):
             self.flush()
+            self.asides = max(0, self.asides - (_ASIDE.fullmatch(tag) is not None))
             if tag == "table" and self.open:
                 self.open.pop().close(self.document)
 
@@ -77,12 +80,12 @@ class Reader(HTMLParser):
         if tag in ("td", "th"):
             if self.open:
                 self.open[-1].add(shown, tag == "th", *self.spans)
-        elif shown and re.fullmatch("h[1-6]", tag):
+        elif shown and re.fullmatch("h[1-6]", tag) and not self.asides:
             self.document.head(self.line + text.partition(shown[0])[0].count("\n"), int(tag[1]), shown)
         else:
             if tag == "caption" and self.open:
                 self.open[-1].caption = shown
-            self.document.say(self.line, text)
+            self.document.say(self.line, text, aside=self.asides > 0)
 
 
 class Grid:

@@ -20,6 +20,7 @@ _BLOCK = re.compile(
 )
 _LABEL = re.compile(r"\\label\s*+\{([^{}]{1,200})\}")
 _REFERENCE = re.compile(r"\\(?:ref|eqref|autoref|cref|Cref|pageref|nameref|vref)\*?+\s*+\{([^{}]{1,300})\}")
+_ESCAPED = re.compile(r"\bescape(?:char|inside)\b")
 OUTSIDE = re.compile(r"\\externaldocument\b|\\usepackage\{subfiles\}")
 _POWER = re.compile(r"(?:\\(?:times|cdot)\s*+)?(?<!\d)10\s*+\^\s*+\{?\s*+([-+]?\d{1,3})\s*+\}?")
 _SPAN = re.compile(r"\\multi(?P<kind>column|row)\s*+(?:\[[^\]]{0,40}\])?\s*+\{\s*+(?P<count>[^{}]{0,20})\}")
@@ -119,7 +120,8 @@ def read(text: str, file: str) -> Document:
         (name.strip(), Place(file, source.line(match.start())))
         for match in _REFERENCE.finditer(code, start, stop) for name in match[1].split(",")
     ]  # fmt: skip
-    document.labels = [(match[1].strip(), Place(file, source.line(match.start()))) for match in _LABEL.finditer(code)]
+    shown = source.text if _ESCAPED.search(source.text) else code  # a listing may set labels then
+    document.labels = [(match[1].strip(), Place(file, source.line(match.start()))) for match in _LABEL.finditer(shown)]
     return document
 
 

@@ -26,7 +26,7 @@ def check(document: Document) -> Iterator[Finding]:
     cited: dict[str, list[tuple[int, Sentence]]] = {"Figure": [], "Table": []}
     for sentence in document.sentences:
         caption = _CAPTION.match(sentence.text)
-        if caption and not sentence.level:
+        if caption and not sentence.level and not sentence.aside:
             captions[_KINDS[caption["kind"][0]]].append((int(caption["number"]), sentence))
         for match in _CITED.finditer(sentence.text, caption.end() if caption else 0):
             if not _ELSEWHERE.match(match["after"]) and not _OF_OTHERS.search(sentence.text):
@@ -39,7 +39,7 @@ def check(document: Document) -> Iterator[Finding]:
 
 
 def _sections(document: Document) -> Iterator[Finding]:
-    """Two sections of one number, and a number left out, under one parent."""
+    """Two sections of one number, a number left out, and one out of order, under one parent."""
     under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
     known = set()
     for heading in document.sentences:
@@ -52,11 +52,16 @@ def _sections(document: Document) -> Iterator[Finding]:
     for (path, parent), numbered in under.items():
         if len(numbered) < 3 or levels[path, len(parent)] > 1:
             continue
+        falls = [two for (one, _), (two, _) in pairwise(numbered) if one > two]
+        apart = len(falls) == 1 != falls[0] and len({number for number, _ in numbered}) == len(numbered)
         for (first, before), (second, heading) in pairwise(numbered):
             what, values = f"heading {heading.text!r}", (heading.text, before.text)
             if second == first:
                 why = f"follows a section of the same number, {before.text!r}"
                 yield Finding("section-number", "error", heading.place, what, why, values=values)
+            elif second < first and apart:
+                why = f"it stands after {before.text!r}"
+                yield Finding("section-number", "warning", heading.place, what, why, values=values)
             elif first + 1 < second <= first + 3 and ".".join(map(str, (*parent, first + 1))) not in known:
                 why = f"follows {before.text!r}: a number is left out"
                 yield Finding("section-number", "warning", heading.place, what, why, values=values)
