@@ -8,17 +8,18 @@ from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
 
 TURN = 0.9  # radians by which the drawn pair of dimensions turns from the first to the last position of the bin
 CONTENTS = 21  # drawn queries at each position
-MODEL, FIRST = "smollm2-135m", 1024
 PLACES = {"first": -0.5, "middle": 0.0, "last": 0.5}
 
 
-def figure(bin_kept: pd.DataFrame) -> Figure:
-    """Return the figure; its last panel is of the first bins of SmolLM2 that have keys before them."""
-    rows = bin_kept[(bin_kept["model"] == MODEL) & (bin_kept["low"] == FIRST)].sort_values("width")
+def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figure:
+    """Return the figure; its last panel is of the first pretrained model, in the first bins with keys before them."""
+    model, name = pretrained_competition[["model", "display_name"]].iloc[0]
+    rows = bin_kept[(bin_kept["model"] == model) & (bin_kept["low"] > 0)]
+    rows = rows[rows["low"] == rows["low"].min()].sort_values("width")
     panels = [cloud("as captured", 1.0), cloud("turned to the middle", 0.0)]
     panels.append(
         Panel(
-            title="plasticity of SmolLM2",
+            title="plasticity",
             series=[
                 Line(x=rows["width"], y=rows["pooled"], entity="series-1"),
                 Line(x=rows["width"], y=rows["aligned"], entity="series-2"),
@@ -40,7 +41,7 @@ def figure(bin_kept: pd.DataFrame) -> Figure:
             "What rotation inside a bin does to the spread of queries. (a) Drawn, in one pair of dimensions: the "
             "same contents at three positions are turned by different angles, and their pooled cloud is wider "
             "than that of one. (b) Turned to the middle of the bin the clouds fall upon each other. (c) Measured: "
-            "plasticity of SmolLM2 in the first bins that have keys before them rises with their width as captured, "
+            f"plasticity of {name} in the first bins that have keys before them rises with their width as captured, "
             "and not when queries are turned."
         ),
         short="What turning queries to the middle of a bin does to their spread",

@@ -20,6 +20,7 @@ from boundpaper.store import files
 from boundpaper.store.text_file import text_of
 from boundpaper.typeset.plural import counted
 from boundpaper.typeset.templates import environment
+from boundpaper.typeset.words_of import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,10 +78,10 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
     file, template = looks.template(root)
     titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
     info = {
-        "title": xmp.plain(described.title),
-        "author": xmp.plain(described.author) or crate.cited_authors(root),
+        "title": plain(described.title),
+        "author": plain(described.author) or crate.cited_authors(root),
         "subject": f"Artifacts of {edition.words}" if edition.words else "",
-        "keywords": ", ".join(map(xmp.plain, described.keywords)),
+        "keywords": ", ".join(map(plain, described.keywords)),
         "creator": "LaTeX with hyperref",
         "producer": "pdfTeX",
     }

@@ -4,11 +4,7 @@ It stands in the `.tex` as the text of a stream. All but letters, digits and pla
 neither TeX nor XML reads more in a title than its words.
 """
 
-import html
-import re
 import string
-
-from boundpaper.typeset.text import prose
 
 PLAIN = frozenset(string.ascii_letters + string.digits + " .,:;()'/-")
 NAMESPACES = {
@@ -17,11 +13,6 @@ NAMESPACES = {
     "pdfaid": "http://www.aiim.org/pdfa/ns/id/",
     "xmp": "http://ns.adobe.com/xap/1.0/",
 }
-
-
-def plain(text: str) -> str:
-    """Prose without its markup, as a PDF names itself and its authors."""
-    return html.unescape(re.sub(r"<[^<>]*>", "", prose(text, "html")))
 
 
 def packet(*, title: str, author: str, subject: str, keywords: str, creator: str, producer: str) -> str:

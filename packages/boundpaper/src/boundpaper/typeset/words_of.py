@@ -4,6 +4,7 @@ import html
 import re
 
 from boundpaper.typeset.characters import MATH
+from boundpaper.typeset.text import prose
 
 _TAG = re.compile(r"<[^<>]*>")
 _TEX = re.compile(r"\\[A-Za-z]+")
@@ -14,3 +15,8 @@ def words(markup: str) -> str:
     """The text of the project's own HTML; signs of formulas as characters."""
     markup = _TEX.sub(lambda match: _SIGNS.get(match[0], match[0].removeprefix("\\")), markup)
     return html.unescape(_TAG.sub("", markup.replace("\\(", "").replace("\\)", "").replace("<br>", "\n")))
+
+
+def plain(text: str) -> str:
+    """Prose of the paper as words alone, in one line."""
+    return words(prose(text, "html")).replace("\n", " ").strip()

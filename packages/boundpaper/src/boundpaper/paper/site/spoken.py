@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from boundpaper.figures import Figure, Panel, Series
-from boundpaper.typeset.text import prose
-from boundpaper.typeset.words_of import words
+from boundpaper.typeset.words_of import plain
 
 NAMED = 6
 """Series of a panel that are told one by one; of more, the range of all is."""
@@ -14,15 +13,15 @@ NAMED = 6
 def spoken(figure: Figure) -> str:
     """The alternative text of a figure; of one with a drawing of its own, its short caption."""
     if not figure.panels:
-        return f"A drawing: {_plain(figure.short or figure.caption)}"
+        return f"A drawing: {plain(figure.short or figure.caption)}"
     told = [_panel(panel, place, len(figure.panels)) for place, panel in enumerate(figure.panels)]
     return (f"{len(told)} panels. " if len(told) > 1 else "") + " ".join(told)
 
 
 def _panel(panel: Panel, place: int, count: int) -> str:
-    title = _plain(panel.title) or (f"panel {place + 1}" if count > 1 else "")
+    title = plain(panel.title) or (f"panel {place + 1}" if count > 1 else "")
     kinds = " and ".join(dict.fromkeys(type(each).__name__.lower() for each in panel.series)).replace("heatmap", "map")
-    axes = [_plain(axis.label) or "no label" for axis in (panel.y, panel.x)]
+    axes = [plain(axis.label) or "no label" for axis in (panel.y, panel.x)]
     scales = [" (logarithmic)" if axis.scale == "log" else "" for axis in (panel.y, panel.x)]
     head = f"{title}: {kinds}" if title else kinds.capitalize()
     several = len(panel.series) > NAMED
@@ -32,7 +31,7 @@ def _panel(panel: Panel, place: int, count: int) -> str:
 
 def _series(series: Series) -> Iterator[str]:
     x, y = getattr(series, "x", None), _values(series)
-    name = _plain(series.label or series.entity) or "values"
+    name = plain(series.label or series.entity) or "values"
     if not y:
         yield name
     elif x is not None and len(x) == len(y) and len(y) > 1 and type(series).__name__ in ("Line", "Fit"):
@@ -60,8 +59,4 @@ def _range(values: list[Any]) -> str:
 
 
 def _said(value: Any) -> str:
-    return f"{value:.3g}".replace("-", "−") if isinstance(value, (int, float)) else _plain(str(value))
-
-
-def _plain(text: str) -> str:
-    return words(prose(text, "html")).replace("\n", " ").strip()
+    return f"{value:.3g}".replace("-", "−") if isinstance(value, (int, float)) else plain(str(value))

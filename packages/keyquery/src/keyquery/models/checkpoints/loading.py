@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 PRODUCTS = "bitsandbytes.autograd._functions"  # warns of its casts at every product
 HUB_SECONDS = 5
-REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report", "accelerate.big_modeling")
+REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report")  # they log a table of weights
 _said: set[str] = set()
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 AS_CONFIGURED = "as configured"
