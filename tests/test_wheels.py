@@ -2,6 +2,7 @@
 
 import compileall
 import os
+import py_compile
 import re
 import shutil
 import subprocess
@@ -26,7 +27,8 @@ def install(wheels, target):
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(target)
-    compileall.compile_dir(target, quiet=2)  # once, and not in each of the processes below
+    # Once, and not in each process below; by hash, since a test edits a file in the second in which it was made.
+    compileall.compile_dir(target, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
     return target
 
 
