@@ -15,7 +15,6 @@ from boundpaper.store.text_file import MARK
 
 PAGE = 45
 """Lines of a page."""
-Rows = dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ def compare(name: str, before: str, after: str, tolerance: float) -> list[Change
 
 
 def _csv(text: str) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(text.removeprefix(MARK)), dtype=str, keep_default_na=False)
+    return pd.read_csv(io.StringIO(text.removeprefix(MARK)), dtype=object, keep_default_na=False)
 
 
 def _frames(result: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[Change]:
@@ -167,38 +166,36 @@ def _frames(result: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float)
         yield Change(result, f"column {column}", "", "present")
     shared = [name for name in new.columns if name in old.columns]
     keys = _keys(old[shared], new[shared])
-    before, after = _indexed(old[shared], keys), _indexed(new[shared], keys)
-    for key in [key for key in before if key not in after]:
-        yield Change(result, f"row {key}", "present", "")
+    before, after = _places(old, keys), _places(new, keys)
+    for key in before:
+        if key not in after:
+            yield Change(result, f"row {key}", "present", "")
     known = [key for key in after if key in before]
-    same = {name: _same(name, before, after, known, tolerance) for name in shared}
-    for key, row in after.items():
-        if key not in before:
-            yield Change(result, f"row {key}", "", "present")
-            continue
-        for column in shared:
-            if key not in same[column]:
-                yield Change(result, f"{key}, {column}", before[key][column], row[column])
-
-
-def _same(column: str, before: Rows, after: Rows, keys: list[str], tolerance: float) -> set[str]:
-    """The keys of rows whose cells of a column are the same."""
-    left, right = (pd.Series([rows[key][column] for key in keys], dtype=str) for rows in (before, after))
-    return set(itertools.compress(keys, same_cells(column, left, right, tolerance)))
+    cells: dict[str, list[Change]] = {key: [] for key in known}
+    for column in shared:
+        left, right = (
+            frame[column].take([place[key] for key in known]) for frame, place in ((old, before), (new, after))
+        )
+        differs = ~same_cells(str(column), left, right, tolerance)
+        for key, then, now in itertools.compress(zip(known, left, right, strict=True), differs):
+            cells[key].append(Change(result, f"{key}, {column}", then, now))
+    for key in after:
+        yield from cells[key] if key in before else [Change(result, f"row {key}", "", "present")]
 
 
 def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
     """The fewest leading text columns that tell the rows of both frames apart; none when no such columns do."""
-    words = [name for name in new.columns if pd.to_numeric(new[name], errors="coerce").isna().any()]
-    for count in range(1, min(len(words), 6) + 1):
-        chosen = words[:count]
+    words = (name for name in new.columns if pd.to_numeric(new[name], errors="coerce").isna().any())
+    chosen: list[str] = []
+    for name in itertools.islice(words, 6):
+        chosen.append(name)
         if not old[chosen].duplicated().any() and not new[chosen].duplicated().any():
             return chosen
     return []
 
 
-def _indexed(frame: pd.DataFrame, keys: list[str]) -> Rows:
-    rows = [{str(name): str(cell) for name, cell in row.items()} for row in frame.to_dict("records")]
+def _places(frame: pd.DataFrame, keys: list[str]) -> dict[str, int]:
+    """Where each row of a frame is, by what its key columns hold; by its number where there are none."""
     if not keys:
-        return {str(number + 1): row for number, row in enumerate(rows)}
-    return {", ".join(row[key] for key in keys): row for row in rows}
+        return {str(place + 1): place for place in range(len(frame))}
+    return {", ".join(key): place for place, key in enumerate(zip(*(frame[name] for name in keys), strict=True))}

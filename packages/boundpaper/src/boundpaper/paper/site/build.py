@@ -1,8 +1,11 @@
 """Write the site: every page is made again, changed ones are written, and old ones removed."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from boundpaper.build.pool import Workers
 from boundpaper.paper.site.bibliography import bibliography_pages
 from boundpaper.paper.site.code import code_pages
 from boundpaper.paper.site.exhibits import exhibit_pages
@@ -24,21 +27,46 @@ def write_site(project: Project) -> tuple[int, int]:
 
     Exhibits, artifacts and the ledger must have been built; the pictures of figures lie in `out/figures` as PDF.
     """
-    return keep(project.root / FOLDER, pages(project))
+    workers = Workers(1)
+    try:
+        return keep(project.root / FOLDER, pages(project, workers))
+    except BaseException:
+        workers.give_up()
+        raise
+    finally:
+        workers.close()
 
 
-def pages(project: Project) -> Iterator[tuple[str, bytes]]:
-    """Path and content of every file of the site."""
+def pages(project: Project, workers: Workers) -> Iterator[tuple[str, bytes]]:
+    """Path and content of every file of the site; a process makes the pages of artifacts, a third of the work."""
     yield from assets().items()
     reading = Reading(project)
+    cells = {name: sorted(places) for name, places in reading.printed.items()}
+    workers.begin()
+    begun = workers.submit(_artifacts, replace(project, call=_not_there), cells)
     yield from overview_pages(project, reading)
     yield from ledger_pages(project)
     yield from exhibit_pages(project, reading.label)
-    yield from artifact_pages(project, reading.cells)  # which the chapters have filled
+    files, used = workers.result(begun) if begun else _artifacts(project, cells)
+    yield from files
+    for key, nodes in used.items():
+        project.used.setdefault(key, []).extend(nodes)
     yield from bibliography_pages(project)
     yield from search_files(project, reading)
     yield from graph_pages(project)
     yield from code_pages(project)
+
+
+def _artifacts(
+    project: Project, printed: Mapping[str, Collection[tuple[int, str]]]
+) -> tuple[list[tuple[str, bytes]], dict[str, list[str]]]:
+    """The pages of artifacts, and the artifacts that cite each work."""
+    project = replace(project)
+    return list(artifact_pages(project, printed)), project.used
+
+
+def _not_there(key: str) -> Any:
+    raise AssertionError(f"{key}: no page of an artifact shows an exhibit")
 
 
 def keep(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:

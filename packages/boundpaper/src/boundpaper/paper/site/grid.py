@@ -12,7 +12,7 @@ from boundpaper.typeset.armour import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-ROWS = 300
+ROWS = 100
 """Rows of a page at most; all of them are in the file beside it."""
 
 

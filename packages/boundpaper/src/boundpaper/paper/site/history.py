@@ -147,7 +147,7 @@ def _summary(changes: Sequence[Change]) -> str:
         return "no number by more than rounding"
     rows = [change for change in changes if change.place.startswith("row ")]
     columns = [change for change in changes if change.place.startswith("column ")]
-    cells = [change for change in changes if change not in rows and change not in columns]
+    cells = [change for change in changes if not change.place.startswith(("row ", "column "))]
     parts = []
     for what, some in (("row", rows), ("column", columns)):
         for word, count in (

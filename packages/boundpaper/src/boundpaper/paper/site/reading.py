@@ -51,12 +51,10 @@ class Reading:
     Attributes
     ----------
     project : Project
-    cells : dict
-        For each artifact, the cells that chapters print, as (row, column), rows counted from 0.
     """
 
     project: Project
-    cells: dict[str, set[tuple[int, str]]] = field(default_factory=lambda: defaultdict(set))
+    _cells: dict[str, set[tuple[int, str]]] = field(default_factory=lambda: defaultdict(set))
     _frames: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -101,6 +99,11 @@ class Reading:
             raise SpecError("\n".join(faults))
         return tuple(made)
 
+    @property
+    def printed(self) -> Mapping[str, set[tuple[int, str]]]:
+        """For each artifact, the cells that chapters print, as (row, column), rows counted from 0."""
+        return self._cells if self.pages else {}
+
     @cached_property
     def found(self) -> tuple[Markup, ...]:
         """Sentences of the abstract that print values of artifacts: what was found, for the first page."""
@@ -144,7 +147,7 @@ class Reading:
         rows = [place for place, fits in enumerate(chosen) if fits]
         at = ""
         if len(rows) == 1 and column in frame.columns:
-            self.cells[artifact].add((rows[0], column))
+            self._cells[artifact].add((rows[0], column))
             at = f"#{cell_id(rows[0], column)}"
         said = ", ".join(f"{name} = {wanted}" for name, wanted in where.items())
         return _linked(f"{addresses.artifact(artifact)}{at}", html, f"{artifact}, {column}{said and ': '}{said}", "n")
