@@ -8,7 +8,7 @@ from typing import Any
 from boundpaper.build.pool import Workers
 from boundpaper.paper.site.bibliography import bibliography_pages
 from boundpaper.paper.site.code import code_pages
-from boundpaper.paper.site.exhibits import exhibit_pages
+from boundpaper.paper.site.exhibits import draw_pictures, exhibit_pages
 from boundpaper.paper.site.graph import graph_pages
 from boundpaper.paper.site.holdings import artifact_pages
 from boundpaper.paper.site.ledger import ledger_pages
@@ -40,6 +40,7 @@ def write_site(project: Project) -> tuple[int, int]:
 def pages(project: Project, workers: Workers) -> Iterator[tuple[str, bytes]]:
     """Path and content of every file of the site; a process makes the pages of artifacts, a third of the work."""
     yield from assets().items()
+    draw_pictures(project)
     reading = Reading(project)
     cells = {name: sorted(places) for name, places in reading.printed.items()}
     workers.begin()

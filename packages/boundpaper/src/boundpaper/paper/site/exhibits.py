@@ -1,7 +1,10 @@
 """Pages of tables and figures: the exhibit, its data, and the claims that rest on the same artifacts."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeAlias
 
 from markupsafe import Markup
@@ -105,6 +108,12 @@ def _linked(project: Project, node: Node, html: str) -> Markup:
     for key in keys:
         project.used.setdefault(key, []).append(node.key)
     return typeset(shown)
+
+
+def draw_pictures(project: Project) -> None:
+    """Draw every figure's picture anew whose PDF is newer, as many at a time as there are processors."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(partial(_picture, project), [node.name for node in project.nodes if node.kind == "figure"]))
 
 
 def _picture(project: Project, name: str) -> bytes:
