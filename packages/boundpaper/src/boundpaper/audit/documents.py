@@ -143,7 +143,7 @@ class Table:
         return self.lines[column if self.sideways else row]
 
     def parted(self) -> Table:
-        """The table with counts `k of n` as two columns, the second `all of` the first; a share behind them as another."""
+        """The table with counts `k of n` as two columns, the second `all of` the first, and a share as a third."""
         columns: list[tuple[str, ...]] = []
         for name, *cells in zip(self.header, *self.rows, strict=True):
             counts = [_COUNTS.fullmatch(cell.strip()) for cell in cells]

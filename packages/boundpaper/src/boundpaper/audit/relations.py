@@ -196,6 +196,8 @@ def fares(
         if unsigned and expected.high < 0:
             expected = -expected
             turned += 1
+        if exact:  # a percentage that is cut instead of rounded is up to a whole unit below
+            printed = Interval(printed.low, printed.high + printed.width / 2)
         if not meets(expected, printed):
             broken.append((row, expected))
             if len(broken) > most:
@@ -211,11 +213,11 @@ def fares(
 
 
 def _units_fit(formula: str, numbers: Sequence[Number], total: bool) -> bool:
-    """Whether a result in its unit can be a formula of operands in theirs."""
+    """Whether a result in its unit can be a formula of operands in theirs; factors have no sum."""
     unit, *units = [one.unit for one in numbers]
     sizes = [one.value for one in numbers[1:]]
     if total:  # a share of all between shares of parts is no sum of them
-        whole = formula == "sum" and unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)
+        whole = formula == "sum" and (unit == "x" or (unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)))
         return len({unit, *units}) == 1 and not whole
     if len(set(units)) > 1:
         return False
@@ -278,14 +280,15 @@ def _told(held: Held, row: int, expected: Interval, place: Place) -> Finding:
 
 
 def _accounted(held: Held, row: int, expected: Interval) -> bool:
-    """Whether a row may say another thing: points between changes in percent, or a sum of a part that others lack.
-
-    The part is another cell of the row, which is just what lacks.
+    """Whether a row may say another thing: points between changes, all of what is counted between means, or a sum
+    with a part that the others have not, which another cell of the row is.
     """
     printed, *operands = held.cells(row)
+    parts = [each.interval for each in operands]
+    if held.formula == "mean" and held.total:
+        return meets(FORMULAS["sum"].apply(*parts), printed.interval)
     if held.formula in ("change", "relative", "drop", "lost"):
-        one, two = (each.interval for each in operands)
-        return any(meets(each, printed.interval) for each in (one - two, two - one))
+        return any(meets(each, printed.interval) for each in (parts[0] - parts[1], parts[1] - parts[0]))
     if held.formula not in ("+", "-", "sum"):
         return False
     lacks = printed.interval - expected
