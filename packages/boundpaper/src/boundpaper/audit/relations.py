@@ -130,6 +130,8 @@ def _counted(table: Table) -> Iterator[Held]:
             best = max(tried, key=lambda held: len(held.kept) - len(held.broken), default=None)
             if best and len(best.kept) > max(1, 2 * len(best.broken)) and best.chance < 0.01:
                 yield best
+            elif best and len(best.kept) >= len(best.broken) == 1 and best.chance < 0.1 and _slip(best):
+                yield best
 
 
 def _bare(name: str) -> str:
