@@ -127,11 +127,11 @@ def _counted(table: Table) -> Iterator[Held]:
         if of.name == ALL_OF + count.name:
             shares = [each for each in table.columns if any(one and one.unit == "%" for one in each.numbers)]
             tried = [held for each in shares if (held := fares(table, "share", (each, count, of)))]
-            best = max(tried, key=lambda held: len(held.kept) - len(held.broken), default=None)
-            if best and len(best.kept) > max(1, 2 * len(best.broken)) and best.chance < 0.01:
-                yield best
-            elif best and len(best.kept) >= len(best.broken) == 1 and best.chance < 0.1 and _slip(best):
-                yield best
+            for best in sorted(tried, key=lambda held: len(held.broken) - len(held.kept))[:1]:
+                kept, broken = len(best.kept), len(best.broken)
+                few = kept >= broken == 1 and best.chance < 0.1 and _slip(best)
+                if few or (kept > max(1, 2 * broken) and best.chance < 0.01):
+                    yield best
 
 
 def _bare(name: str) -> str:
