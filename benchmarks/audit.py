@@ -77,7 +77,7 @@ def planted(held: Sequence[Document], draws: int) -> None:
     found: dict[str, Counter[bool]] = defaultdict(Counter)
     free: Counter[str] = Counter()
     for document in held:
-        for table in document.tables:
+        for table in (each.parted() for each in document.tables):
             before = {str(each) for each in relations.check(replace(document, tables=[table]))}
             for relation in relations.held_in(table):
                 for _ in range(draws if not relation.broken and len(relation.kept) > 1 else 0):

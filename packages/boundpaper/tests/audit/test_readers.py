@@ -140,6 +140,26 @@ def test_a_word_document(tmp_path):
     assert finding.what == "Gain = 3.7 of c"
 
 
+@pytest.mark.latex
+def test_a_pdf_gives_the_statistics_of_its_sentences(tmp_path):
+    body = "They differ, t(20) = 1.10, p = .03, and the drop is 12.5 - 3.1 = 9.4 in all."
+    text = f"\\documentclass{{article}}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
+    (tmp_path / "a.tex").write_text(text, encoding="utf-8")
+    made = subprocess.run(
+        ["pdflatex", "-interaction=batchmode", "a.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert made.returncode == 0, made.stdout
+    (finding,) = checks.audit([read(tmp_path / "a.pdf", "a.pdf")])
+    assert (finding.kind, finding.what) == ("statistic", "t(20) = 1.10, p = .03")
+
+
+@pytest.mark.parametrize("label", [r"\begin{code}[code:a]{cpp}{A}", r"\begin{lstlisting}[label=code:a]"])
+def test_a_label_that_an_environment_sets(label):
+    end = label[6:].partition("}")[0]
+    text = f"\\begin{{document}}\nSee \\ref{{code:a}}.\n{label}\nx\n\\end{end}}}\n\\end{{document}}\n"
+    assert checks.audit([latex.read(text, "a.tex")]) == []
+
+
 @pytest.mark.parametrize(("option", "count"), [(r"[escapechar=\%]", 0), ("", 1)])
 def test_a_label_inside_a_listing(option, count):
     listing = f"\\begin{{lstlisting}}{option}\nf(x) % \\label{{call}} %\n\\end{{lstlisting}}"

@@ -75,6 +75,23 @@ PLANTED = [
     ("caption-number", "Figure 1: A lamp.\n\nFigure 2: A bean.\n\nFigure 2: A pot.", "Figure 2"),
     ("caption-number", "Table 1: A.\n\nTable 2: B.\n\nTable 4: C.", "Table 3"),
     ("reference", "See Figure 5.\n\nFigure 1: A lamp.\n\nFigure 2: A bean.", "Figure 5"),
+    (
+        "relation",
+        table(["Lamp", "Lit", "%"], ["a", "3 / 4", "75%"], ["b", "5 / 8", "63%"], ["c", "1 / 2", "60%"]),
+        "60% of c",
+    ),
+    ("relation", table(["Lamp", "Lit"], ["a", "3/4 (75%)"], ["b", "5 of 8 (62%)"], ["c", "1/2 (20%)"]), "= 20% of c"),
+    (
+        "total",
+        table(
+            ["Lamp", "Lit", "Hot"],
+            ["a", "310 of 400", "80 of 400"],
+            ["b", "257 of 381", "95 of 381"],
+            ["c", "111 of 214", "77 of 214"],
+            ["Total", "668 of 995", "252 of 995"],
+        ),
+        "= 668",
+    ),
     ("section-number", "# P\n\n## 1. Lamps\n\n## 2. Beans\n\n## 2. Pots\n\n## 3. End", "2. Pots"),
 ]
 
@@ -98,6 +115,25 @@ RIGHT = [
     twice(SEEN),
     twice([[name, f"{float(a) + 1.7:.2f}", f"{float(b) - 3.3:.2f}"] for name, a, b in SEEN]),
     f"# At 8K\n\n{table(['Lamp', 'Day'], *[r[:2] for r in SEEN])}\n# At 32K\n\n{table(['Lamp', 'Day'], *OTHER)}",
+    table(["Lamp", "Lit", "%"], ["a", "2 / 3", "66%"], ["b", "5 / 8", "63%"], ["c", "1 / 2", "50%"]),
+    table(
+        ["What", "Old", "New", "Change"],
+        ["a", "80.5%", "88.0%", "+7.5%"],
+        ["b", "61.0", "54.9", "-10.0%"],
+        ["c", "33.0", "66.0", "+100.0%"],
+    ),
+    table(
+        ["Kind", "F1", "Support"], ["a", "0.5", "14"], ["b", "0.7", "9"], ["c", "0.9", "8"], ["Macro avg", "0.7", "31"]
+    ),
+    table(
+        ["Run", "Old", "New"],
+        ["a", "1.5x", "2.0x"],
+        ["b", "1.2x", "1.9x"],
+        ["c", "0.7x", "1.3x"],
+        ["Total", "3.4x", "1.1x"],
+    ),
+    "The ratio is 0.853 -> 0.710 at 30% -> 70% and, at 30% to 70% then 0.853 -> 0.710.",
+    "# P\n\n## 1.1 A\n\n## 1.2 B\n\n## 1.3.1 C\n\n## 1.3.2 D\n\n## 1.4 E\n\n## 1.5 F\n",
     "The height falls from 20.0 to 15.0 cm, a 25% reduction.",
     "The height rises from 15.0 to 20.0 cm, a 25% gap of the new one.",
     "Accuracy improves from 71.2% to 75.9% (+4.7 points), or from 50% to 75% (a 50% gain).",

@@ -40,7 +40,7 @@ _CHANGE = (
     "increase|decrease|improvement|reduction|drop|gain|rise|fall|decline|growth|jump|boost|speed-?up|faster|slower|higher|"
     "lower|more|fewer|less"
 )
-_LEADS = re.compile(rf"(?P<c>{_N})\s?(?:\w+ )?(?:{_CHANGE})?,?\s?\(?(?:from )?{_ABOUT}$")
+_LEADS = re.compile(rf"(?<![→⟶>])(?<!\bto\s)(?P<c>{_N})\s?(?:\w+ )?(?:{_CHANGE})?,?\s?\(?(?:from )?{_ABOUT}$")
 _BRACKETS = re.compile(rf"(?P<c>{_N})[^.;:,()\ue000-\uf8ff]{{0,60}}\((?:from )?$")
 _CUE = re.compile(
     rf"(?i){_CHANGE}|increas|decreas|improv|reduc|\brose|\bfell|declin|grow|grew|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b"

@@ -15,6 +15,9 @@ from boundpaper.statistics.rounding import Interval, printed_interval, shared_de
 
 NUMERIC = 0.6  # the share of a column's filled cells that have to be numbers for it to be one of numbers
 FIRST = 0xE000  # the first sign of private use
+_COUNTS = re.compile(r"(\d[\d,]*+)\s?(?:/|out of|of)\s?(\d[\d,]*+)(?:\s?\(([~≈]?\d[\d.]*+\s?%)\))?")
+ALL_OF = "all of "
+"""Begins the name of a column that holds what the counts of the column before it are counts of."""
 Row = tuple[int, Sequence[str]]
 """The line of a row that is read, and its cells."""
 EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA", "?", "x", "✓", "✗"})
@@ -138,6 +141,21 @@ class Table:
     def line_of(self, row: int, column: int) -> int:
         """The line of a cell."""
         return self.lines[column if self.sideways else row]
+
+    def parted(self) -> Table:
+        """The table with counts `k of n` as two columns, the second `all of` the first, and a share as a third."""
+        columns: list[tuple[str, ...]] = []
+        for name, *cells in zip(self.header, *self.rows, strict=True):
+            counts = [_COUNTS.fullmatch(cell.strip()) for cell in cells]
+            if sum(map(bool, counts)) < max(2, NUMERIC * sum(cell.strip() not in EMPTY for cell in cells)):
+                columns.append((name, *cells))
+                continue
+            heads = (name, ALL_OF + name, f"share of {name}")[: 3 if any(each and each[3] for each in counts) else 2]
+            columns += [
+                (head, *((each[place] or "") if each else "" for each in counts)) for place, head in enumerate(heads, 1)
+            ]
+        header, *rows = zip(*columns, strict=True)
+        return replace(self, header=header, rows=tuple(rows))
 
     def turned(self) -> Table:
         """The transposed table, for relations that run along a row."""

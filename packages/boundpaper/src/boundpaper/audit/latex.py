@@ -18,7 +18,7 @@ _BLOCK = re.compile(
     r"|(?P<float>\\(?:begin|end)\{(?:table|figure|sidewaystable|wraptable|wrapfigure)\*?\})"
     r"|\\item\b|\n[ \t]*+\n"
 )
-_LABEL = re.compile(r"\\label\s*+\{([^{}]{1,200})\}")
+_LABEL = re.compile(r"\\label\s*+\{([^{}]{1,200})\}|\blabel\s*=\s*+\{?([\w:.-]+)|\\begin\{\w+\}\[(\w+:[\w:.-]+)\]")
 _REFERENCE = re.compile(r"\\(?:ref|eqref|autoref|cref|Cref|pageref|nameref|vref)\*?+\s*+\{([^{}]{1,300})\}")
 _ESCAPED = re.compile(r"\bescape(?:char|inside)\b")
 OUTSIDE = re.compile(r"\\externaldocument\b|\\usepackage\{subfiles\}")
@@ -121,7 +121,10 @@ def read(text: str, file: str) -> Document:
         for match in _REFERENCE.finditer(code, start, stop) for name in match[1].split(",")
     ]  # fmt: skip
     shown = source.text if _ESCAPED.search(source.text) else code  # a listing may set labels then
-    document.labels = [(match[1].strip(), Place(file, source.line(match.start()))) for match in _LABEL.finditer(shown)]
+    for match in _LABEL.finditer(source.text):  # options of listings count, though their text is no code
+        if not match[1] or shown[match.start()] == "\\":
+            name, place = match[match.lastindex or 0].strip(), Place(file, source.line(match.start()))
+            document.labels += [] if match[1] is None and name in dict(document.labels) else [(name, place)]
     return document
 
 

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from boundpaper.audit import number
-from boundpaper.audit.documents import Column, Document, Place, Table
+from boundpaper.audit.documents import ALL_OF, Column, Document, Place, Table
 from boundpaper.audit.finding import LEVELS, Finding, Formula, Relation, spread
 from boundpaper.audit.number import Number
 from boundpaper.statistics.rounding import Interval, meets
@@ -85,8 +85,9 @@ def check(document: Document) -> Iterator[Finding]:
 def held_in(table: Table) -> tuple[Held, ...]:
     """Relations that are accepted for a table, read down and across."""
     found: list[Held] = []
-    for each in (table, table.turned()) if table.kind == "table" else ():
-        summed = list(_totals(each))
+    whole = table.parted()
+    for each in (whole, whole.turned()) if table.kind == "table" else ():
+        summed = [*_totals(each), *_counted(each)]
         kept = {held.columns[0].index: len(held.kept) for held in summed}
         found += summed + [held for held in _pairs(each) if len(held.kept) > kept.get(held.columns[0].index, 0)]
     return tuple(found)
@@ -118,6 +119,19 @@ def _pairs(table: Table) -> Iterator[Held]:
                     best.append(((more, -distance, -held.chance), held))
         if best:
             yield max(best, key=lambda each: each[0])[1]
+
+
+def _counted(table: Table) -> Iterator[Held]:
+    """The column of percentages that is best kept as the share of counts `k of n`, where most rows keep it."""
+    for count, of in pairwise(table.columns):
+        if of.name == ALL_OF + count.name:
+            shares = [each for each in table.columns if any(one and one.unit == "%" for one in each.numbers)]
+            tried = [held for each in shares if (held := fares(table, "share", (each, count, of)))]
+            for best in sorted(tried, key=lambda held: len(held.broken) - len(held.kept))[:1]:
+                kept, broken = len(best.kept), len(best.broken)
+                few = kept >= broken == 1 and best.chance < 0.1 and _slip(best)
+                if few or (kept > max(1, 2 * broken) and best.chance < 0.01):
+                    yield best
 
 
 def _bare(name: str) -> str:
@@ -167,6 +181,7 @@ def fares(
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
     kept, broken, chance, turned = [], [], 1.0, 0
     seen: set[tuple[float, ...]] = set()
+    exact = columns[-1].name.startswith(ALL_OF)
     for row in range(len(table.rows) if width or total else 0):
         numbers = [one for each in columns if (one := each.numbers[row]) and not one.qualifier and not one.marked]
         values = tuple(one.value for one in numbers)
@@ -176,12 +191,15 @@ def fares(
             continue
         seen.add(values)
         printed, *parts = [each for column in columns if (each := column.intervals[row])]
+        parts = [Interval(value, value) for value in values[1:]] if exact else parts
         expected = FORMULAS[formula].of_intervals(parts)
         if expected is None:
             continue
         if unsigned and expected.high < 0:
             expected = -expected
             turned += 1
+        if exact:  # a percentage that is cut instead of rounded is up to a whole unit below
+            printed = Interval(printed.low, printed.high + printed.width / 2)
         if not meets(expected, printed):
             broken.append((row, expected))
             if len(broken) > most:
@@ -197,11 +215,11 @@ def fares(
 
 
 def _units_fit(formula: str, numbers: Sequence[Number], total: bool) -> bool:
-    """Whether a result in its unit can be a formula of operands in theirs."""
+    """Whether a result in its unit can be a formula of operands in theirs; factors have no sum."""
     unit, *units = [one.unit for one in numbers]
     sizes = [one.value for one in numbers[1:]]
     if total:  # a share of all between shares of parts is no sum of them
-        whole = formula == "sum" and unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)
+        whole = formula == "sum" and (unit == "x" or (unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)))
         return len({unit, *units}) == 1 and not whole
     if len(set(units)) > 1:
         return False
@@ -256,7 +274,7 @@ def _told(held: Held, row: int, expected: Interval, place: Place) -> Finding:
     why = f"the mean of {', '.join(few)}" if held.total and held.formula == "mean" else formula.of(few)
     why += "" if held.total else f", which is {formula.of([each.name for each in held.columns[1:]])}"
     count = f"{len(held.kept)} of {len(held.kept) + len(held.broken)} {'columns' if table.sideways else 'rows'}"
-    name, where = held.columns[0].name, table.names[row]
+    name, where = held.columns[0].name or "cell", table.names[row]
     what, why = f"{name} = {printed}" + (f" of {where}" if where else ""), f"it is {why}; "
     why, values = why + (f"so in {count}" if held.kept else "alone"), (name, where, printed, *shown)
     kind, level = "total" if held.total else "relation", LEVELS[not held.kept]
@@ -264,10 +282,17 @@ def _told(held: Held, row: int, expected: Interval, place: Place) -> Finding:
 
 
 def _accounted(held: Held, row: int, expected: Interval) -> bool:
-    """Whether another cell of the row is just what lacks in a sum: the row has a part that the others have not."""
+    """Whether a row may say another thing: points between changes, all of what is counted between means, or a sum
+    with a part that the others have not, which another cell of the row is.
+    """
+    printed, *operands = held.cells(row)
+    parts = [each.interval for each in operands]
+    if held.formula == "mean" and held.total:
+        return meets(FORMULAS["sum"].apply(*parts), printed.interval)
+    if held.formula in ("change", "relative", "drop", "lost"):
+        return any(meets(each, printed.interval) for each in (parts[0] - parts[1], parts[1] - parts[0]))
     if held.formula not in ("+", "-", "sum"):
         return False
-    printed = held.cells(row)[0]
     lacks = printed.interval - expected
     taken = {each.index for each in held.columns}
     cells = [number.in_text(cell) for index, cell in enumerate(held.table.rows[row]) if index not in taken]

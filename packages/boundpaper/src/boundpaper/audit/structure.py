@@ -44,7 +44,8 @@ def _sections(document: Document) -> Iterator[Finding]:
     known = set()
     for heading in document.sentences:
         match = _NUMBERED.match(heading.text) if heading.level else None
-        known |= {match["number"]} if match else set()
+        parts = match["number"].split(".") if match else ()
+        known |= {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
         if match and match["titled"] and not any(map(_VERSIONS.search, heading.path)):
             *outer, last = map(int, match["number"].split("."))
             under.setdefault((heading.path, tuple(outer)), []).append((last, heading))
