@@ -362,6 +362,24 @@ def test_memory_is_weighed_for_the_longest_prompt(
     for name, tokens in (("context_length", "16,384"), ("sinks", "2,048")):
         ask(project, [name], **given)
         assert f"for {tokens} tokens" in capsys.readouterr().err
+    ask(project, ["sinks"], **given | {"model": str(saved(tmp_path / "short", card=False, max_position_embeddings=96))})
+    assert "for 96 tokens" in capsys.readouterr().err, "a text is no longer than the model's positions"
+
+
+def test_long_texts_are_told_with_the_time_that_they_take(
+    project: Path, model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from keyquery.measure import surveys as module
+    from keyquery.measure.run import Plan, measure
+
+    monkeypatch.setattr(module, "LONG", 150)
+    for tokens, told in ((40, False), (160, True)):
+        options = Options(texts=2, tokens=tokens, items=0)
+        source, name = ModelSource(str(model)), f"of-{tokens}"
+        measure(Plan(root=project, source=source, experiments=("attention_patterns",), options=options, name=name))
+        said = capsys.readouterr().err
+        assert (f"texts of 160 tokens are longer than the {MICRO.length} that it was trained on" in said) == told
+        assert said.count("2 x 160 tokens take ") == told, "once, not for every text"
 
 
 # Experiments are files of their folder ------------------------------------------------------------------------------

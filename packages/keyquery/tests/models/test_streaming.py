@@ -77,10 +77,11 @@ def test_files_are_those_of_a_loaded_model(place: Path, name: str, batch: int, t
     assert len(contents(tmp_path / "True")) > 4
 
 
-def test_blocks_are_not_in_memory(place: Path) -> None:
+def test_blocks_are_not_in_memory(place: Path, caplog: pytest.LogCaptureFixture) -> None:
     loaded = load(ModelSource(str(place / "llama"), device="cpu"), stream=True)
     held = {name for name, each in loaded.model.named_parameters() if not each.is_meta}
     assert held == {"model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"}
+    assert "meta device" not in caplog.text, "what the library logs of it is not for users"
 
 
 def test_a_weight_on_disk_that_is_not_finite_is_told(place: Path, tmp_path: Path) -> None:

@@ -59,12 +59,13 @@ DOCUMENT = r"""\documentclass[11pt,a4paper,DIV=11,captions=tableheading,numbers=
 \csname endofdump\endcsname
 \title{<< title >>}
 \setcounter{totalnumber}{9}\setcounter{topnumber}{9}\renewcommand{\topfraction}{1}\renewcommand{\textfraction}{0}
+\setlength{\emergencystretch}{\textwidth}
 \begin{document}
 <% for chapter in chapters %>
 \input{chapters/<< chapter >>}
 <% endfor %>
 \end{document}
-"""  # two pages, with neither title page nor bibliography
+"""  # two pages, with neither title page nor bibliography; lines may stretch, as names of models do not break
 CHAPTER = r"""\chapter{What differs}\label{ch:comparison}
 
 \section{What is asked}

@@ -64,9 +64,9 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         raise SpecError(f"--model {model} names a revision itself; leave out --revision {asked['revision']}")
     if again := next((each for place, each in enumerate(models) if each in models[:place]), None):
         raise SpecError(f"--against {again}: this model is named already; give another, or leave it out")
-    from keyquery.measure.recipes import longest_prompt, weigh
+    from keyquery.measure.recipes import longest_prompt, text_length, weigh
     from keyquery.measure.run import run
-    from keyquery.measure.subject import LONGEST, Options
+    from keyquery.measure.subject import Options
     from keyquery.models.checkpoints.loading import ModelSource
 
     alike = ("dtype", "quantize", "device", "trust_remote_code", "position", "load_as", "scaling", "bos")
@@ -74,16 +74,17 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         ModelSource(each, revision or asked["revision"], **{name: asked[name] for name in alike})
         for each, revision in named
     ]
+    options = Options(**{name: asked[name] for name in ("texts", "tokens", "items", "seeds", "place")})
     if asked["executor"] == "local":  # elsewhere, this machine's memory says nothing
         for source in sources:
-            scored = asked["tokens"] or LONGEST
+            scored = text_length(root, source, options)
             longest = max(scored, longest_prompt(root, source)) if CONTEXT in chosen else scored
             print(weigh(root, source, longest, scored, anyway=asked["anyway"]), file=sys.stderr)
     return run(
         root,
         chosen,
         sources,
-        options=Options(**{name: asked[name] for name in ("texts", "tokens", "items", "seeds", "place")}),
+        options=options,
         settings={ANCHORING: {"data": asked["data"], "data_file": asked["data_file"]}} if ANCHORING in chosen else {},
         name=asked["name"],
         again=asked["again"],

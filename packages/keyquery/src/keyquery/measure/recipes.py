@@ -26,7 +26,7 @@ from boundpaper.store.table_file import rows
 from boundpaper.store.text_file import yaml_of
 from keyquery.measure.choices import ITEMS_ALONE, every_experiment, for_all, settings_of
 from keyquery.measure.measurements import checked_name
-from keyquery.measure.subject import Options
+from keyquery.measure.subject import LONGEST, Options
 from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.checkpoints.shapes import Shape
 
@@ -123,7 +123,7 @@ class Recipe:
     @property
     def scored(self) -> int:
         """Tokens whose logits are kept at once: those of a text, while a prompt keeps its last."""
-        return self.options.tokens or 2048
+        return self.options.tokens or LONGEST
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -256,7 +256,8 @@ def run_recipe(
                 shown.update(place, len(recipe.models), f"{name}: {text}")
 
             try:
-                shown.say(weigh(root, source, recipe.longest, recipe.scored, anyway=anyway))
+                scored = text_length(root, source, recipe.options)
+                shown.say(weigh(root, source, recipe.context or scored, scored, anyway=anyway))
                 done += [path.relative_to(root).as_posix() for path in measure(plan, tell)]
             except Exception as error:
                 said = error if isinstance(error, ThesisError) else unforeseen(error)
@@ -321,14 +322,30 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
         When the configuration cannot be had.
     """
     from keyquery.measure.run import experiment
+
+    asked: dict[str, Any] = experiment("context_length").SETTINGS
+    longest = int(asked["longest"])
+    return min(longest, round(float(max(asked["ratios"])) * (_positions(root, source) or longest)))
+
+
+def text_length(root: Path, source: ModelSource, options: Options) -> int:
+    """Tokens of a text that experiments read, from a model's configuration alone.
+
+    Raises
+    ------
+    ModelError
+        When the configuration cannot be had.
+    """
+    return options.tokens or min(LONGEST, _positions(root, source) or LONGEST)
+
+
+def _positions(root: Path, source: ModelSource) -> int:
+    """Positions that a configuration says the model has; 0 where it says none."""
     from keyquery.models.checkpoints.builtin import resolve
     from keyquery.models.checkpoints.loading import configuration
 
     config = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
-    asked: dict[str, Any] = experiment("context_length").SETTINGS
-    longest = int(asked["longest"])
-    trained = int(getattr(config, "max_position_embeddings", 0) or longest)
-    return min(longest, round(float(max(asked["ratios"])) * trained))
+    return int(getattr(config, "max_position_embeddings", 0) or 0)
 
 
 def _entry(made: Mapping[str, Any], shared: Mapping[str, Any], file: str, where: str) -> Entry:

@@ -92,6 +92,12 @@ def _measure(plan: Plan, tell: Callable[[str], None]) -> list[Path]:
     tell("loading the model")
     subject = _open(plan, tell)
     fit_threads(subject)
+    if (tokens := plan.options.tokens or 0) > subject.training_length:
+        print(
+            f"{subject.name}: texts of {tokens:,} tokens are longer than the {subject.training_length:,} that it was "
+            "trained on; what lies beyond is measured all the same",
+            file=sys.stderr,
+        )
     if not plan.replace:
         refuse(plan.root, {table: others(table, manifest) for table, manifest in _standing(plan, subject)})
     paths: list[Path] = []

@@ -208,7 +208,10 @@ class Subject:
             count = options.texts * len(options.seeds)
             rows = self._windows(source, length, count)
             if len(rows) < count:
-                raise DataError(f"{source.place}: {len(rows)} texts of {length} tokens, {count} are asked; give fewer")
+                raise DataError(
+                    f"{source.place}: {len(rows)} texts of {length} tokens, {count} are asked; give more or longer "
+                    "texts, or a smaller --documents or --tokens"
+                )
             self._legible([ids for _, ids in rows], source.place)
             check_tokens(self.model, torch.tensor([ids for _, ids in rows]), self.tokenizer)
             self.used.add_texts(source.shown, (f"{ids}" for _, ids in rows))

@@ -1,15 +1,19 @@
 """Surveys of a subject's texts: one forward per text, shared by the experiments that use it."""
 
-import functools
 import hashlib
+import sys
+import time
 from typing import Literal
 
+from keyquery.measure.bar import duration
 from keyquery.measure.cache import Form, cache_name, cached
-from keyquery.measure.subject import Options, Subject
+from keyquery.measure.subject import Options, Subject, Text
 from keyquery.models.surveys.forward import SurveyOptions, survey
 from keyquery.models.surveys.record import TextSurvey, load, save
 
 SURVEY = Form(".npz", load, save)
+LONG = 8192  # tokens of a text, above which the time that surveys take is told before they begin
+PART = 16  # of a long text one part in so many is surveyed as a trial
 
 
 def surveys(
@@ -30,13 +34,35 @@ def surveys(
         When the architecture does not show what is measured.
     """
     wanted = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
-    by_text = []
-    for text in subject.texts(options, kind):
+    chosen, by_text, told = subject.texts(options, kind), [], False
+    for text in chosen:
+
+        def one(text: Text = text) -> TextSurvey:
+            nonlocal told
+            if not told and text.tokens.shape[1] > LONG:
+                print(_foretold(subject, text, len(chosen), wanted), file=sys.stderr)
+            told = True
+            return survey(subject.model, text.tokens, wanted, text=text.id)
+
         digest = hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest()
         asked = {"text": digest, "id": text.id, "options": wanted, "identity": subject.identity}
-        one = functools.partial(survey, subject.model, text.tokens, wanted, text=text.id)
         if subject.identity:
             by_text.append(cached(cache_name(surveys, asked), one, subject.folder, SURVEY)[0])
         else:
             by_text.append(one())
     return by_text
+
+
+def _foretold(subject: Subject, text: Text, count: int, wanted: SurveyOptions) -> str:
+    """How long surveys of long texts will take, by a trial of the first part of one.
+
+    The time of a forward grows with a text's length at least in proportion, and at most with the square.
+    """
+    length = text.tokens.shape[1]
+    start = time.monotonic()
+    survey(subject.model, text.tokens[:, : length // PART], wanted, text=text.id)
+    least = (time.monotonic() - start) * PART * count
+    return (
+        f"{subject.name}: {count} x {length:,} tokens take {duration(least)} to {duration(least * PART)} to survey; "
+        "experiments that intervene read them again for each intervention; a stopped run goes on"
+    )

@@ -252,4 +252,6 @@ def _writable(tokenizer: Any, items: Sequence[Item]) -> None:
         try:
             continuation(tokenizer, end, answer)
         except ModelError as error:
-            raise DataError(f"this model cannot be asked in English: {error}") from None
+            raise DataError(
+                f"this model cannot be asked in English: {error}; to measure texts alone, give --items 0"
+            ) from None

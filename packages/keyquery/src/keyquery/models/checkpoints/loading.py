@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 PRODUCTS = "bitsandbytes.autograd._functions"  # warns of its casts at every product
 HUB_SECONDS = 5
-REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report")  # they log a table of weights
+REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report", "accelerate.big_modeling")
 _said: set[str] = set()
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 AS_CONFIGURED = "as configured"
@@ -264,8 +264,10 @@ def check_keys(folder: str) -> None:
 
 
 def _is_no_report(record: logging.LogRecord) -> bool:
-    """Whether a record is another one than the library's table of weights, of which `_complete` says what matters."""
-    return "LOAD REPORT" not in record.getMessage()
+    """Whether a record is neither the library's table of weights, of which `_complete` says what matters, nor its word
+    that weights are "on the meta device", which is where `--stream` and `device_map` mean to leave them.
+    """
+    return not any(each in record.getMessage() for each in ("LOAD REPORT", "on the meta device"))
 
 
 def said_once(record: logging.LogRecord) -> bool:
