@@ -16,12 +16,12 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     shown = {tokens: name for place, (tokens, name) in enumerate(sorted(ticks.items())) if place % 2 == 0}
     x = Axis(scale="log", base=2, ticks=shown)
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
-    least, most = binned["plasticity"].min(), binned["plasticity"].max()
+    least, most = math.floor(10 * binned["plasticity"].min()) / 10, math.ceil(10 * binned["plasticity"].max()) / 10
     rows_of = [
         (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", Axis(label=f"score {shown}", low=0, high=top))
         for mode, shown in words("mode").items()
     ]
-    rows_of.append((binned, "plasticity", Axis(label="plasticity", low=least - 0.02, high=most + 0.02)))
+    rows_of.append((binned, "plasticity", Axis(label="plasticity", low=least, high=most)))
     families = list(dict.fromkeys(matched_models["family"]))
     panels = [
         Panel(

@@ -1,5 +1,7 @@
 """Plasticity by decile of the context, one panel per family."""
 
+import math
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
@@ -15,8 +17,9 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     full = decile_profiles["captured_context"].max()
-    lowest, highest = decile_profiles[names].min().min(), decile_profiles[names].max().max()
-    reported = Axis(label="plasticity", low=lowest - 0.01, high=highest + 0.01)
+    lowest = min(decile_profiles[names].min().min(), measured_profiles["ci_low"].min())
+    highest = max(decile_profiles[names].max().max(), measured_profiles["ci_high"].max())
+    scale = Axis(label="plasticity", low=math.floor(10 * lowest) / 10, high=math.ceil(10 * highest) / 10)
     panels = []
     for family, rows in decile_profiles.groupby("family", sort=False):
         lines = [
@@ -32,14 +35,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         ]
         context = rows["captured_context"].iloc[0]
         title = str(family) if context == full else f"{family} ({whole(context)} tokens)"
-        panels.append(
-            Panel(
-                series=lines,
-                x=position,
-                y=reported,
-                title=title,
-            )
-        )
+        panels.append(Panel(series=lines, x=position, y=scale, title=title))
     labels = {name: SHORT.get(name, name) for name in map(str, measured_profiles["display_name"])}
     labels |= short_names((name for name in labels if name not in SHORT), most=14)
     measured = [
@@ -50,23 +46,22 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
             y=rows["plasticity"],
             low=rows["ci_low"],
             high=rows["ci_high"],
-            uncertainty="band",
             direct=labels[str(name)],
             origin="measured",
             legend=False,
         )
         for name, rows in measured_profiles.groupby("display_name", sort=False)
     ]
-    panels.append(Panel(series=measured, x=position, y=Axis(label="plasticity"), title="Measured here"))
+    panels.append(Panel(series=measured, x=position, y=scale, title="Measured here"))
     shown = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
     said = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in shown.iterrows())
     return Figure(
         panels=panels,
         columns=3,
         legend="none",
-        height=36,
+        height=38,
         note=(
-            "Last panel, on an axis of its own: models measured by this project (solid marks), mean over heads with "
+            "Last panel: models measured by this project (solid marks), mean over heads with "
             f"95 % bootstrap interval over key heads, {_contexts(measured_profiles)}. The model random-llama has "
             "random weights and reads random words: a null reference, no model of language. Profiles with a rise that "
             f"rounding cannot explain, and its size: {said}."

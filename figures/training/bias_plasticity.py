@@ -2,8 +2,17 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Panel, Points
-from boundpaper.store.frames import pick
+from boundpaper.figures import Annotation, Axis, Figure, Panel, Points
+
+HIGHEST = 0.3
+"""End of the axis of the drop, with room for the correlation above the points."""
+FIRST, HALVES = 0.2, (0, 0.5, 1, 1.5)
+"""Start of the logarithmic axis of the bias per token, and ticks of the linear one."""
+
+
+def _told(test: pd.Series) -> str:
+    """The correlation with its interval, as a panel says it."""
+    return f"$r = {test['estimate']:.2f}$ [${test['ci_low']:.2f}$, ${test['ci_high']:.2f}$]"
 
 
 def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.DataFrame:
@@ -22,22 +31,13 @@ def figure(
     models = bias_plasticity["kind"] == "model"
     same = training_comparison[training_comparison["drop_same"].notna()]
     window = int(same["captured_context"].min())
-    tests = {
-        (unit, group): pick(bias_plasticity_tests, comparison=f"per {unit}, {group}", test="pearson")["estimate"]
-        for unit in ("token", "window")
-        for group in ("captured models", "checkpoints")
-    }
-    equal = pick(bias_plasticity_tests, comparison="per token, models over the same window", test="pearson")
+    tests = bias_plasticity_tests[bias_plasticity_tests["test"] == "pearson"].set_index("comparison")
+    run = {unit: tests.loc[f"per {unit}, checkpoints", "estimate"] for unit in ("token", "window")}
+    own, equal = bias_plasticity, "per token, models over the same window"
     shown = (
-        (
-            _drawn(bias_plasticity, "bias_strength", "ap_drop", 1e3),
-            "own window, per token",
-        ),
-        (
-            _drawn(bias_plasticity, "bias_window", "ap_drop"),
-            "the same, per window",
-        ),
-        (_drawn(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all"),
+        (_drawn(own, "bias_strength", "ap_drop", 1e3), "own window, per token", "per token, captured models"),
+        (_drawn(own, "bias_window", "ap_drop"), "the same, per window", "per window, captured models"),
+        (_drawn(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all", equal),
     )
     labels = ("bias per token ($\\times 10^{-3}$)", "bias per window", "bias per token ($\\times 10^{-3}$)")
     return Figure(
@@ -56,16 +56,22 @@ def figure(
                     for family, entity in zip(families["family"], families["entity"], strict=True)
                     if len(rows := data[data["family"] == family])
                 ],
-                x=Axis(label=label, scale="log")
+                x=Axis(label=label, scale="log", low=FIRST)
                 if position == 0
-                else Axis(label=label, low=0, high=1.08 * data["high"].max()),
-                y=Axis(label="plasticity drop", zero=True),
+                else Axis(label=label, low=0, high=1.08 * data["high"].max(), ticks=None if position == 1 else HALVES),
+                y=Axis(label="plasticity drop", low=0, high=HIGHEST, ticks=(0, 0.1, 0.2, 0.3)),
                 title=title,
+                annotations=[
+                    Annotation(
+                        x=0 if position else FIRST, y=0.95 * HIGHEST, text=_told(tests.loc[test]), anchor="right"
+                    )
+                ],
             )
-            for position, ((data, title), label) in enumerate(zip(shown, labels, strict=True))
+            for position, ((data, title, test), label) in enumerate(zip(shown, labels, strict=True))
         ],
         columns=3,
-        height=36,
+        height=40,
+        share_y=True,
         letters=True,
         caption=(
             f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "
@@ -73,9 +79,8 @@ def figure(
             f"and (b) per window; (c) {len(same)} models, SmolLM3 at its last checkpoint, over {window:,} tokens."
         ),
         note=(
-            f"Pearson's $r$, models and checkpoints: (a) ${tests['token', 'captured models']:.2f}$ and "
-            f"${tests['token', 'checkpoints']:.2f}$, (b) ${tests['window', 'captured models']:.2f}$ and "
-            f"${tests['window', 'checkpoints']:.2f}$; (c) ${equal['estimate']:.2f}$. Checkpoints are states of "
+            "In the panels: Pearson's $r$ over models, with its 95 % interval. Over checkpoints alone it is "
+            f"${run['token']:.2f}$ in (a) and ${run['window']:.2f}$ in (b); they are states of "
             "one run. Unit: one model or checkpoint, mean over heads; the study gives no uncertainty. Bars: what "
             "the rounding of the bias leaves open."
         ),

@@ -23,9 +23,9 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
     )
     origins: tuple[Origin, ...] = ("reported", "recomputed", "reported")
     panels = (
-        ("bias_token", Axis(label="bias per token ($\\times 10^{-3}$)", zero=True)),
-        ("bias_window", Axis(label="bias per window", zero=True)),
-        ("ap_drop", Axis(label="plasticity drop", zero=True, ticks=(0, 0.05, 0.1, 0.15))),
+        ("bias_token", Axis(label="bias / token", zero=True, ticks=(0, 10, 20))),
+        ("bias_window", Axis(label="bias / window", zero=True, ticks=(0, 50, 100))),
+        ("ap_drop", Axis(label="drop", zero=True, ticks=(0, 0.05, 0.1, 0.15))),
     )
     data = rows.assign(bias_token=1e3 * rows["bias_strength"])
     low, high = int(rows["context"].min()), int(rows["context"].max())
@@ -49,7 +49,7 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
             for position, ((name, scale), origin) in enumerate(zip(panels, origins, strict=True))
         ],
         columns=1,
-        height=19,
+        height=21,
         letters=True,
         share_x=True,
         legend="none",
@@ -59,7 +59,8 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
             f"falls, but the window grows from {low:,} to {high:,} tokens, and per window the bias grows with the drop."
         ),
         note=(
-            "Bias per window is recomputed: per token times the window. Drop as printed. Unit: one checkpoint, mean "
+            "Bias in thousandths a token; per window it is recomputed: per token times the window. Plasticity drop as "
+            "printed. Unit: one checkpoint, mean "
             "over heads; the study gives no uncertainty."
         ),
         short="SmolLM3 in training: bias in both units, and the plasticity drop",

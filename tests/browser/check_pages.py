@@ -1,6 +1,7 @@
 """The site in a real browser, from files: rows chosen, tables sorted, the graph walked, by mouse and by keyboard."""
 
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,18 @@ def test_every_page_fits_its_width_and_can_be_read(opened, width, scheme):
         seen, low = page.evaluate(CONTRAST)
         assert seen > 5, address
         assert low == [], address
+        page.context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_no_violation_on_any_page(opened, width):
+    axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    for address in PAGES:
+        page = opened(address, width)
+        page.evaluate(axe)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
+        assert len(found["passes"]) > 5, address
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == [], address
         page.context.close()
 
 

@@ -73,6 +73,15 @@ def test_a_chapter_is_set_with_the_numbers_of_print():
     assert "source:" not in html
 
 
+def test_run_in_headings_skip_no_level_and_equations_are_reached_by_keyboard():
+    added = "\n\\paragraph{Below a section.} One.\n\n\\subsection{Part}\n\n\\paragraph{Deeper.} Two."
+    page = reader(CHAPTER + added).html()
+    assert re.findall(r'<(h\d)( class="run-in")?', page) == [
+        ("h1", ""), ("h2", ""), ("h3", ' class="run-in"'), ("h3", ""), ("h4", ' class="run-in"'),
+    ]  # fmt: skip
+    assert '<span class="equation" id="eq:one" tabindex="0" role="group" aria-label="Equation 2.1">' in page
+
+
 @pytest.mark.parametrize(
     ("written", "said"),
     [

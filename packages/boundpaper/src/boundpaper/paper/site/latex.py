@@ -161,6 +161,7 @@ class Reader:
         self.bound, self.cite, self.exhibit = bound, cite, exhibit
         self.faults: list[str] = []
         self.heads: list[tuple[int, str, str]] = []
+        self.depth = 1  # of the last heading that is not a run-in one
         self.notes: list[str] = []
 
     def html(self) -> str:
@@ -324,7 +325,9 @@ class Reader:
             ids = "".join(f' id="{escape(each)}"' for each in re.findall(r"\\label\{([^{}]*)\}", inner)[:1])
             number = self.numbers.get(at + begin, "")
             shown = f'<span class="tag">({number})</span>' if number else ""
-            return f'<span class="equation"{ids}>{self.formula(body, at + place, block=True)}{shown}</span>', after
+            reached = f'tabindex="0" role="group" aria-label="{f"Equation {number}".strip()}"'  # a wide one scrolls
+            formula = self.formula(body, at + place, block=True)
+            return f'<span class="equation"{ids} {reached}>{formula}{shown}</span>', after
         if kind in ("table", "figure"):
             return self.floating(kind, inner, at + place), after
         if kind.startswith("tabular"):
@@ -339,6 +342,8 @@ class Reader:
             place = text.index("]", place) + 1
         _, (made,), place = self.arguments(1, text, place, at)
         level, ids = HEADINGS[name], []
+        self.depth = level if level < 4 else self.depth
+        shown_level = min(level, self.depth + 1)  # a paragraph right below a section skips no level
         while label := re.compile(r"\s*\\label\{([^{}]*)\}").match(text, place):
             ids.append(label[1])
             place = label.end()
@@ -348,7 +353,8 @@ class Reader:
         shown = f'<span class="no">{number}</span> {made}' if number else made
         if level > 1:
             self.heads.append((level, ids[0], shown))
-        return f'<h{level} id="{escape(ids[0])}">{inside}{shown}</h{level}>', place
+        looks = ' class="run-in"' if level > 3 else ""
+        return f'<h{shown_level}{looks} id="{escape(ids[0])}">{inside}{shown}</h{shown_level}>', place
 
     def items(self, kind: str, text: str, at: int) -> str:
         """HTML of a list; lists inside it stay whole."""

@@ -13,6 +13,10 @@ function number(text) {
 function sortable(table) {
   const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
   const bodies = [...table.tBodies];
+  table.tHead.querySelectorAll("math").forEach((math) => {  // without a name of its own, a formula names no button
+    math.setAttribute("role", "math");
+    math.setAttribute("aria-label", math.textContent);
+  });
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
