@@ -83,11 +83,11 @@ def test_a_val_of_the_authors_own_is_left_to_them(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('key = ["plant", "lamp"]', 'key = ["plant"]', "plant do not name one row each (bean twice, row 4)"),
+        ('key = ["plant", "lamp"]', 'key = ["plant"]', "plant do not tell all rows apart (bean again in row 4)"),
         (
             'key = ["plant", "lamp"]',
             'key = ["plnt"]',
-            "no column 'plnt', which boundpaper.toml has as key; did you mean",
+            "no column 'plnt', which boundpaper.toml names as a key; did you mean",
         ),
         ("[tables.heights]", "[tables.hights]", "no table 'hights' in the data; did you mean 'heights'?"),
         ("main =", "mian =", "'mian' has no meaning here; did you mean 'main'?"),

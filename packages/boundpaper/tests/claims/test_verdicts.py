@@ -17,7 +17,7 @@ from boundpaper.claims.build import severity
         ),
         (
             {"verdict": "not significant", "sign": -1, "estimate": 2.0, "ci_low": -1.0, "ci_high": 5.0},
-            "has not the asserted sign",
+            "does not have the asserted sign",
         ),
         ({"verdict": "holds", "sign": 1, "estimate": 2.0, "ci_low": -1.0, "ci_high": 5.0}, "'holds', but the estimate"),
         ({"verdict": "holds", "sign": 1, "ci_low": 1.0, "ci_high": 5.0}, "needs an estimate"),

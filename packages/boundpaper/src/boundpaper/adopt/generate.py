@@ -341,7 +341,7 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Writte
 
 
 def _picture(folder: Folder, name: str, figure: Drawn, before: Mapping[str, str], check: bool) -> bytes:
-    """The PDF of a figure: the one that lies there where its float says that it is of this figure, else a new one.
+    """The PDF of a figure: the existing one if its float says that it shows this figure, else a new one.
 
     With `check` no new one is made, and nothing is returned in its place.
     """

@@ -39,7 +39,7 @@ def check(figure: Figure, name: str) -> None:
 
 
 def _check_rules(figure: Figure, name: str) -> None:
-    """A dash tells one series from another: a reference line shares it only where it has its own name."""
+    """Refuse an unnamed reference line with the dash of a series: dashes tell series apart."""
     drawn = {
         look(style(series.entity or "series-1", figure.entities, f"figure {name}, {series.title}"), series).dash
         for panel in figure.panels

@@ -135,7 +135,7 @@ def _finite(number: float) -> float | None:
 
 @functools.lru_cache(maxsize=4)
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
-    """The descriptor of the paper, the first of the files, with the tables that it leaves to packages."""
+    """The paper's descriptor, which is the first of the files, completed by tables that packages describe."""
     (root, file, _), *others = stamps
     brought = [_read(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in others]
     shared = {name: schema for each in brought for name, schema in each["shared"].items()}
@@ -171,7 +171,7 @@ def _read(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[st
 def _resource(
     entry: Any, number: int, columns: dict[str, dict[str, Any]], shared: dict[str, Any], called: str
 ) -> dict[str, Any]:
-    """A resource in full; DataError unless it has what is read from it: nothing in it may point elsewhere."""
+    """A resource in full; DataError if a property that is read is missing or points elsewhere."""
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str):
         raise DataError(f"{called}: resource {number} has no `name`")
@@ -188,7 +188,7 @@ def _resource(
         said = several or f"is {str(described['path'])[:80]!r}"
         raise DataError(f"{where}: `path` {said}; a table lies at sources/{name}.csv or the like")
     if described["path"].startswith("measurements/") and (sealed := [key for key in SUMS if key in described]):
-        raise DataError(f"{where}: `{sealed[0]}` is of one file; the manifests beside measurements hold their hashes")
+        raise DataError(f"{where}: leave out `{sealed[0]}`; the manifests beside measurements hold it for each file")
     described.setdefault("kind", next(each for each in ROOMS if ROOMS[each].format(name) == described["path"]))
     short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
     schema = described.get("schema", short)
@@ -241,9 +241,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     ]
     for column in (column for columns_named in named for column in columns_named):
         if column not in names:
-            raise DataError(
-                f"{where}: a key names the column {column!r}; {nearest(str(column), names)}its fields have none"
-            )
+            raise DataError(f"{where}: a key names {column!r}; {nearest(str(column), names)}no field has that name")
     return schema
 
 
@@ -300,7 +298,7 @@ def _marked(word: str) -> tuple[str, str]:
 
 
 def _column(name: str, given: dict[str, Any], mark: str, where: str) -> Column:
-    """A column from what is said of it; a property that is null takes back what the dictionary says."""
+    """Build a column from its description; a property that is null removes what the dictionary gives."""
     limits = {"required": True} if mark in ("!", "*") else {}
     limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
     told = {key: given[key] for key in TOLD if given.get(key) is not None}

@@ -193,7 +193,7 @@ def _loader() -> Any:
 
 
 def _broken_yaml(caught: Exception, text: str) -> str:
-    """The line of what is no YAML, what is wrong there, and where what it breaks begins: its end may be lines below."""
+    """The line of a fault in YAML, what is wrong, and where the broken part begins, which may be many lines above."""
     mark, began = getattr(caught, "problem_mark", None), getattr(caught, "context_mark", None)
     line = f":{mark.line + 1}" if mark else ""
     words = f"{line}: {getattr(caught, 'problem', None) or caught}"

@@ -143,7 +143,7 @@ def _drawn(drawing: Drawing, width: float, height: float | None, reason: str) ->
 
 
 def _faultless(drawing: Drawing) -> tuple[Any, float]:
-    """What `_sheet` returns.
+    """Return what `_sheet` does; its other errors become a SpecError.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _faultless(drawing: Drawing) -> tuple[Any, float]:
 
 @contextmanager
 def _rasterized(drawing: Drawing) -> Iterator[str]:
-    """Let what is too much for TeX become pictures meanwhile; the kinds of these artists."""
+    """Inside the block, draw artists that are too large for TeX as pictures; yield the kinds of these artists."""
     import numpy as np
     from matplotlib.collections import Collection, QuadMesh, TriMesh
     from matplotlib.lines import Line2D
@@ -227,7 +227,7 @@ def _sheet(drawing: Drawing) -> tuple[Any, float]:
 
 @contextmanager
 def _resized(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
-    """The drawing so high that its first axes are `height` mm high once it is `width` mm wide."""
+    """Give the drawing the height at which its first axes are `height` mm high when it is `width` mm wide."""
     wide, high = drawing.get_size_inches()
     if height is None or not drawing.axes:
         yield
@@ -241,7 +241,7 @@ def _resized(drawing: Drawing, width: float, height: float | None) -> Iterator[N
 
 
 def _with_way(body: str, way: str) -> str:
-    r"""The body behind a comment that says how it was made, without what TeX or the armour would read in it."""
+    r"""Put a comment on how the body was made before it, without characters that TeX or the armour would read."""
     shown = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
     return f"% {shown}\n{body}"
 
