@@ -102,7 +102,7 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
 
 
 def _page(main: source.Source) -> tuple[str, list[str]]:
-    """The `[page]` of `boundpaper.toml` as LaTeX measures it, and what to say of it."""
+    """The `[page]` of `boundpaper.toml` as LaTeX measures it, and messages on it for the author."""
     from boundpaper.adopt.probe import measured
     from boundpaper.store import files
 
@@ -110,7 +110,7 @@ def _page(main: source.Source) -> tuple[str, list[str]]:
         with files.temporary() as scratch:
             page, other = measured(main, scratch)
     except DataError as error:
-        return "", [f"the page was not measured ({error}); [page] may say it"]
+        return "", [f"the page was not measured ({error}); its sizes may be written under [page]"]
     family = page.font or other
     words = [f"columns of {page.column:g} pt, text of {page.text:g} pt, {family} at {page.size:g} pt, {page.cite}"]
     if other:

@@ -112,7 +112,7 @@ def _tags(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _end_of_code(text: str, start: int, closing: str) -> int:
-    """Offset of the sign that closes the tag whose code begins at `start`; -1 where a tag opens first, or none ends."""
+    """Offset of the sign that closes the tag whose code begins at `start`; -1 if a tag opens first, or none closes."""
     opened: list[int] = []
     for piece in _PIECE.finditer(text, start):
         if piece["tag"]:

@@ -61,7 +61,7 @@ def resource(root: Path, name: str) -> dict[str, Any] | None:
 
 
 def brought(root: Path, name: str) -> dict[str, Any] | None:
-    """The description that a package brings of a table, for a folder that is no project; None where none does."""
+    """A package's description of a table, for a folder that is not a project; None if no package describes it."""
     for folder in package_folders(root).values():
         if (root / folder / TABLES).is_file():
             for entry in _read(root / folder, TABLES, f"{Path(folder).name}/{TABLES}", {})["resources"]:
@@ -87,7 +87,7 @@ def files(root: Path, name: str) -> list[str]:
     for path in tables:
         if path.suffix == CSV and path.with_suffix(PARQUET) in tables:
             raise DataError(
-                f"{path.relative_to(root)}: a {PARQUET} stands beside it; to keep the one that {path.stem}.json seals, "
+                f"{path.relative_to(root)}: a {PARQUET} lies beside it; to keep the one that {path.stem}.json seals, "
                 "run: python -m boundpaper.store.measurement"
             )
     return [path.relative_to(root).as_posix() for path in tables]
@@ -206,7 +206,7 @@ def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
     if name not in shared:
         raise DataError(
             f"{where}: `schema` is {name!r}, which is none of `shared`; {nearest(name, shared)}"
-            "no file is read for a schema, so write it here, or its name"
+            "write the schema here, or the name of a shared one (it cannot be a file)"
         )
     return dict(shared[name])
 
@@ -233,7 +233,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     for key in keys:
         own, others = as_list(key["fields"]), as_list(key["reference"]["fields"])
         if len(own) != len(others) or not own:
-            raise DataError(f"{where}: a foreign key and its `reference` need as many `fields`")
+            raise DataError(f"{where}: a foreign key and its `reference` need equally many `fields`")
     named = [
         as_list(schema.get("primaryKey")),
         *schema.get("uniqueKeys", []),
@@ -264,7 +264,7 @@ class Column(NamedTuple):
 
 
 def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> Column:
-    """A column: by its name, by its name with what differs from that of the dictionary, or as a field that is full."""
+    """A column, given by its name, by its name with what differs from the dictionary, or as a full field."""
     if isinstance(item, str):
         name, mark = _marked(item)
         if name not in columns:

@@ -173,7 +173,7 @@ def _too_deep(text: str) -> int:
 
 @cache
 def _loader() -> Any:
-    """The safe loader, to which a key that a mapping has twice is an error: YAML's own keeps the last in silence."""
+    """The safe loader, but a key that a mapping has twice is an error: YAML's own loader silently keeps the last."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -35,7 +35,7 @@ def text_width(text: str) -> float:
 
 @dataclass(frozen=True)
 class Page:
-    """Widths in pt: of a line, of a landscape page's, and to which narrower tables are stretched."""
+    """Widths in pt: of a line, of a line on a landscape page, and that to which narrower tables are stretched."""
 
     line: float = LINE
     turned: float = TURNED

@@ -187,7 +187,7 @@ def _rasterized(drawing: Drawing) -> Iterator[str]:
 
 
 def _sheet(drawing: Drawing) -> tuple[Any, float]:
-    """The drawing on a sheet, and how wide that is in inches: its canvas, grown where something reaches over it."""
+    """The drawing on a sheet, and the sheet's width in inches: the canvas, enlarged if something extends beyond it."""
     import matplotlib
     from matplotlib.transforms import Bbox
 
@@ -219,7 +219,7 @@ def _sheet(drawing: Drawing) -> tuple[Any, float]:
         whole = Bbox.union([sheet.reach.padded(_SLACK), Bbox([[0, 0], [wide, high]])])
         if whole.width > 4 * wide or whole.height > 4 * high:
             raise SpecError(
-                f"from_matplotlib: the drawing is {wide:.1f} by {high:.1f} in and reaches over {whole.width:.0f} by "
+                f"from_matplotlib: the drawing is {wide:.1f} by {high:.1f} in, but its parts take {whole.width:.0f} by "
                 f"{whole.height:.0f} in: bring its texts and legends nearer, or cut them off (clip_on=True)"
             )
         return written(whole), float(whole.width)

@@ -103,7 +103,7 @@ def formula(tex: str) -> str:
         raise MarkupFault(f"has the formula ${tex}$ with an outdated font command; write \\mathrm{{...}} and the like")
     for name in re.findall(r"\\([A-Za-z]+)", tex):
         if name not in _KNOWN:
-            raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which PDF and site do not both know")
+            raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which the PDF or the site does not know")
     made = []
     for char in unicodedata.normalize("NFC", tex):
         if char.isascii():
