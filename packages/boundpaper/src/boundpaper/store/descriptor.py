@@ -241,7 +241,9 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     ]
     for column in (column for columns_named in named for column in columns_named):
         if column not in names:
-            raise DataError(f"{where}: a key names {column!r}; {nearest(str(column), names)}no field has that name")
+            raise DataError(
+                f"{where}: a key names the column {column!r}, which is no field; {nearest(str(column), names)}name a field"
+            )
     return schema
 
 

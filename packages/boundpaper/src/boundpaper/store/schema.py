@@ -139,7 +139,7 @@ def _foreign(
 
 
 def _cut(text: str, awaits: str) -> str:
-    """What tells that a table was cut, emptied or damaged, whatever its fields are; empty when nothing does.
+    """The sign that a table was cut off, emptied or damaged, whatever its fields are; empty if there is none.
 
     A table without rows is one that somebody emptied, unless its resource says what it `awaits`.
     """
