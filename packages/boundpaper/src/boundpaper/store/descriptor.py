@@ -242,7 +242,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     for column in (column for columns_named in named for column in columns_named):
         if column not in names:
             raise DataError(
-                f"{where}: a key names the column {column!r}, which is no field; {nearest(str(column), names)}name a field"
+                f"{where}: a key names the column {column!r}, not a field; {nearest(str(column), names)}name a field"
             )
     return schema
 
