@@ -198,7 +198,7 @@ def test_space_ends_groups_and_is_never_counted_out():
     assert spaces(space="part") == [2, 5]
     assert spaces(space="name") == [], "rows that are alone need no space"
     assert spaces(space=1) == [1, 2, 3, 4, 5, 6]
-    with pytest.raises(SpecError, match="space is a field at whose changes it stands"):
+    with pytest.raises(SpecError, match="space is 1"):
         spaces(space=4)
 
 

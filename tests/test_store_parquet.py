@@ -207,7 +207,7 @@ def test_a_csv_and_a_parquet_of_one_name(root):
     frame = pd.read_csv(io.StringIO(many(tail=())))
     [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
     path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
-    said = lone(root, "artifacts/measurements/sinks/m.csv: a .parquet stands beside it; to keep the one that m.json")
+    said = lone(root, "artifacts/measurements/sinks/m.csv: a .parquet lies beside it; to keep the one that m.json")
     with pytest.raises(DataError) as caught:
         read(root, "sinks")
     assert str(caught.value) == said

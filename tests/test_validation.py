@@ -106,7 +106,7 @@ def test_what_is_no_finite_number_is_refused(cell):
         ({"type": "date"}, "`type` is 'date'"),
         ({"type": "string", "format": "email"}, "with or without a format"),
         ({"type": "string", "constraints": {"jsonSchema": {}}}, "no constraint 'jsonSchema'; have required, unique"),
-        ({"type": "integer", "constraints": {"maxLength": 3}}, "no length is of a column of type integer"),
+        ({"type": "integer", "constraints": {"maxLength": 3}}, "a column of type integer has no length"),
         ({"type": "string", "constraints": {"minimum": 3}}, "a string has no least or largest value"),
         ({"type": "string", "constraints": {"pattern": "["}}, "a constraint that cannot be read"),
         ({"type": "integer", "constraints": {"minimum": "low"}}, "a constraint that cannot be read"),

@@ -114,7 +114,7 @@ def test_a_package_that_is_not_installed_is_told(tmp_path):
 
 def test_a_package_whose_version_was_raised_since_it_was_installed_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(boundpaper, "__version__", LATER)
-    with pytest.raises(SpecError, match=rf"boundpaper is {LATER}, installed as .*; install it again"):
+    with pytest.raises(SpecError, match=rf"boundpaper is {LATER}, but installed as .*; install it again"):
         vendor(tmp_path, ("boundpaper",))
 
 

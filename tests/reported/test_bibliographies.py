@@ -130,7 +130,7 @@ REFUSED = [
     ("@misc{a, title={T}, crossref={b}}\n@misc{b, title={U}, crossref={a}}", 1, "cannot inherit from itself"),
     ("@online{a, title={T},\n date={soon 2024}}", 2, "is no date; write it as 2024, 2024-03"),
     ("@misc{a, title={T}, month=13, year=2024}", 1, "month = {13} is no month"),
-    ("@misc{a, title={A \\foo thing}}", 1, "uses \\foo, a command that PDF and site do not both know"),
+    ("@misc{a, title={A \\foo thing}}", 1, "uses \\foo, a command that the PDF or the site does not know"),
     ("@misc{a, title={From $5 to $10}}", 1, "write \\$ for a sign of money"),
     ("@misc{a, title={Жук}}", 1, "holds 'Ж' (U+0416, CYRILLIC CAPITAL LETTER ZHE)"),
     ("@misc{a, title={T}, url={javascript:alert(1)}}", 1, "is no address of the web; it must begin with http://"),

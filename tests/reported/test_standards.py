@@ -105,7 +105,7 @@ def test_an_empty_cell_that_the_list_leaves_out_is_no_number(beans):
     beans.describe({"missingValues": ["NA"]})
     beans.write("lamp,height,source\nsun,,beans T1\nneon,NA,beans T1\n")
     assert beans.faults() == [f"{TABLE}: row 2, height: '' is no number"]
-    with pytest.raises(DataError, match="row 2, height: empty, and missingValues of the schema has no ''"):
+    with pytest.raises(DataError, match="row 2, height: empty, but missingValues of the schema does not list ''"):
         beans.heights()
 
 
@@ -340,9 +340,9 @@ FOREIGN = [
     (b"%PDF-1.7\n", "is a PDF"),
     (ROWS.replace(",", ";").encode(), "the separator is ';'; save the table with commas"),
     (ROWS.replace(",", "\t").encode(), "the separator is a tab; save the table with commas"),
-    (ROWS.replace("sun,", '"sun"s,').encode(), "line 2: a cell in quotation marks does not end where they do"),
+    (ROWS.replace("sun,", '"sun"s,').encode(), "line 2: a cell in quotation marks is not closed, or text follows"),
     (ROWS.replace("sun,", '"sun" ,').encode(), "line 2: a cell in quotation marks"),
-    (ROWS.replace("sun,", '"sun,').encode(), "a cell in quotation marks does not end"),
+    (ROWS.replace("sun,", '"sun,').encode(), "a cell in quotation marks is not closed"),
     (ROWS.replace("sun,", r'"the \"sun\"",').encode(), "line 2: a cell in quotation marks"),
     (ROWS.replace("lamp,", "lamp ,").encode(), "the column 'lamp ' begins or ends with a blank; write 'lamp'"),
 ]

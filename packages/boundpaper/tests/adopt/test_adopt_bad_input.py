@@ -83,18 +83,18 @@ def test_a_val_of_the_authors_own_is_left_to_them(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('key = ["plant", "lamp"]', 'key = ["plant"]', "plant do not name one row each (bean twice, row 4)"),
+        ('key = ["plant", "lamp"]', 'key = ["plant"]', "plant do not tell all rows apart (bean again in row 4)"),
         (
             'key = ["plant", "lamp"]',
             'key = ["plnt"]',
-            "no column 'plnt', which boundpaper.toml has as key; did you mean",
+            "no column 'plnt', which boundpaper.toml names as a key; did you mean",
         ),
         ("[tables.heights]", "[tables.hights]", "no table 'hights' in the data; did you mean 'heights'?"),
         ("main =", "mian =", "'mian' has no meaning here; did you mean 'main'?"),
         ('main = "main.tex"', 'main = "other.tex"', "main names other.tex, which is not there"),
         ('main = "main.tex"', "main = 3", "main is 3; give a text or a list of texts"),
         ('"results/*.csv"', '"results/*.tsv"', "no file fits 'results/*.tsv'"),
-        ('"results/*.csv"', '"*.tex"', "main.tex is none of .csv"),
+        ('"results/*.csv"', '"*.tex"', "main.tex ends in none of .csv"),
         ('"results/*.csv"', '"/etc/*.csv"', "matches no files here"),
         ("[tables", "[tables", None),
         ("main =", "main ==", "boundpaper.toml: "),

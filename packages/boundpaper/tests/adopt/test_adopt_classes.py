@@ -243,7 +243,7 @@ def test_a_paper_of_another_program_is_measured_by_it_or_the_program_is_named(tm
         assert "columns of 229.5 pt, text of 469 pt" in told
         assert "figures are set in Palatino: pdfLaTeX has no " in told
     else:
-        assert f"the page was not measured ({program} is not installed); [page] may say it" in told
+        assert f"the page was not measured ({program} is not installed); its sizes may be written under [page]" in told
 
 
 def test_a_table_that_cannot_be_made_is_told_by_its_file_and_line(tmp_path):

@@ -10,19 +10,19 @@ from boundpaper.claims.build import severity
     ("wrong", "said"),
     [
         ({"verdict": "not significant"}, "needs estimate, sign and interval"),
-        ({"verdict": "not significant", "sign": 1, "estimate": 2.0}, "no interval is given"),
+        ({"verdict": "not significant", "sign": 1, "estimate": 2.0}, "give ci_low and ci_high"),
         (
             {"verdict": "not significant", "sign": 1, "estimate": 2.0, "ci_low": 1.0, "ci_high": 3.0},
             "the interval 1 to 3 excludes 0",
         ),
         (
             {"verdict": "not significant", "sign": -1, "estimate": 2.0, "ci_low": -1.0, "ci_high": 5.0},
-            "has not the asserted sign",
+            "does not have the asserted sign",
         ),
         ({"verdict": "holds", "sign": 1, "estimate": 2.0, "ci_low": -1.0, "ci_high": 5.0}, "'holds', but the estimate"),
         ({"verdict": "holds", "sign": 1, "ci_low": 1.0, "ci_high": 5.0}, "needs an estimate"),
         ({"verdict": "holds", "margin": 10.0, "ci_low": -11.6, "ci_high": 13.6}, "within 10 of 0"),
-        ({"verdict": "holds", "margin": 10.0}, "no interval is given"),
+        ({"verdict": "holds", "margin": 10.0}, "give ci_low and ci_high"),
         ({"verdict": "holds", "ci_low": 1.0}, "both ends or neither"),
         ({"verdict": "holds", "ci_low": 2.0, "ci_high": 1.0}, "upside down"),
         ({"verdict": "holds", "p_value": 0.04, "p_adjusted": 0.02}, "below p_value"),

@@ -88,7 +88,7 @@ def test_panels_are_named_by_number_and_title():
 
 def test_faulty_axes():
     line = Line(x=[1, 2], y=[0, 5])
-    assert "0 cannot stand on a log axis (y); use scale='symlog'" in fault(DataError, line, y=Axis(scale="log"))
+    assert "0 cannot be drawn on a log axis (y); use scale='symlog'" in fault(DataError, line, y=Axis(scale="log"))
     assert "9 lies outside the limits given for axis y" in fault(DataError, Bars(x=["a"], y=[9]), y=Axis(high=5))
     assert "low must be the smaller" in fault(SpecError, line, x=Axis(low=3, high=1))
     assert "a log axis cannot be reversed" in fault(SpecError, line, x=Axis(scale="log", reverse=True))

@@ -66,7 +66,7 @@ def test_a_zero_may_be_of_no_answer() -> None:
         (1.2, 10, 0.0, "no", "from 0 to 1"),
         (float("nan"), 10, 0.0, "no", "from 0 to 1"),
         (0.5, 0, 0.0, "no", "items"),
-        (0.5, 10, -1.0, "no", "half a unit"),
+        (0.5, 10, -1.0, "no", "half_unit=-1.0"),
         (0.3, 3, 0.0, "no", "no number of up to 3"),
         (0.5, 10, 0.0, "possible", "at least one answer"),
     ],

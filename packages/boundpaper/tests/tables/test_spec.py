@@ -89,8 +89,8 @@ SPEC_FAULTS: list[tuple[Callable[[], Table], str]] = [
     ),
     (lambda: table(group_style="line"), "'row' or 'rule'"),
     (lambda: table(size="huge"), "one of small, footnotesize, scriptsize"),
-    (lambda: table(levels=(0.01, 0.05)), "levels fall"),
-    (lambda: table(space=4), "space is a field at whose changes it stands"),
+    (lambda: table(levels=(0.01, 0.05)), "levels lie between 0 and 1"),
+    (lambda: table(space=4), "space is 1"),
     (lambda: table(space="kind"), "reads 'kind', which rows does not have"),
     (lambda: table(Column("model", "M", markup), rows=frame(model=["a$", "b", "c"])), "column 'M', row 1: unbalanced"),
 ]

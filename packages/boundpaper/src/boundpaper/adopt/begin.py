@@ -102,7 +102,7 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
 
 
 def _page(main: source.Source) -> tuple[str, list[str]]:
-    """The `[page]` of `boundpaper.toml` as LaTeX measures it, and what to say of it."""
+    """The `[page]` of `boundpaper.toml` as LaTeX measures it, and messages on it for the author."""
     from boundpaper.adopt.probe import measured
     from boundpaper.store import files
 
@@ -110,7 +110,7 @@ def _page(main: source.Source) -> tuple[str, list[str]]:
         with files.temporary() as scratch:
             page, other = measured(main, scratch)
     except DataError as error:
-        return "", [f"the page was not measured ({error}); [page] may say it"]
+        return "", [f"the page was not measured ({error}); its sizes may be written under [page]"]
     family = page.font or other
     words = [f"columns of {page.column:g} pt, text of {page.text:g} pt, {family} at {page.size:g} pt, {page.cite}"]
     if other:
@@ -122,7 +122,7 @@ def _page(main: source.Source) -> tuple[str, list[str]]:
 
 
 def _main(root: Path) -> tuple[str, ...]:
-    r"""The one file with `\documentclass` and a body that no other file reads, nearest to the top."""
+    r"""Find the main file: it has `\documentclass` and a body, no other file reads it, and it is nearest to the top."""
     found: dict[int, list[str]] = defaultdict(list)
     for path in _below(root, (".tex", ".ltx")):
         text = source.read(path, path.name).code
@@ -145,7 +145,7 @@ def _main(root: Path) -> tuple[str, ...]:
 
 
 def _below(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Files with one of these endings, without hidden folders and those of programs."""
+    """Files with one of these endings, except those in hidden folders and in folders of programs."""
     found = []
     for path in sorted(root.rglob("*")):
         inner = path.relative_to(root).parts

@@ -64,7 +64,7 @@ class Data:
 
 
 def _suggestion(address: str, known: Sequence[str]) -> str:
-    """The nearest address, part by part: to compare one with thousands as a whole takes seconds."""
+    """Suggest the nearest address, compared part by part: comparing whole addresses with thousands takes seconds."""
     found: list[str] = []
     for part in address.split("/"):
         level = len(found)
@@ -116,7 +116,7 @@ def files(folder: Folder) -> dict[str, str]:
             if away:
                 found.pop(name, None)
             elif each.suffix.lower() not in SUFFIXES:
-                raise SpecError(f"{ADOPTED}: data: {name} is none of {', '.join(SUFFIXES)}; leave it out")
+                raise SpecError(f"{ADOPTED}: data: {name} ends in none of {', '.join(SUFFIXES)}; leave it out")
             else:
                 found[name] = None
     named: dict[str, str] = {}
@@ -259,7 +259,7 @@ def _grid(
     at = {column: index for index, column in enumerate(header)}
     for column in chosen if chosen != (BY_ROW,) else ():
         if column not in at:
-            raise DataError(f"{file}: no column {column!r}, which {ADOPTED} has as key{or_known(column, at)}")
+            raise DataError(f"{file}: no column {column!r}, which {ADOPTED} names as a key{or_known(column, at)}")
     places = [at[column] for column in chosen] if chosen != (BY_ROW,) else []
     slugs = [_slug(column) for column in header]
     grid: dict[str, dict[str, Cell]] = {}
@@ -267,7 +267,7 @@ def _grid(
         mark = ",".join(_slug(_text(row[place])) for place in places) if places else str(number - 1)
         if mark in grid:
             raise DataError(
-                f"{file}: {', '.join(chosen)} do not name one row each ({mark} twice, row {number}); "
+                f"{file}: {', '.join(chosen)} do not tell all rows apart ({mark} again in row {number}); "
                 f'add a column to key of [tables.{name}] in {ADOPTED}, or set key = "{BY_ROW}"'
             )
         before = f"{name}/{mark}/" if chosen else f"{name}/"
@@ -305,7 +305,7 @@ def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, 
 
 
 def _distinct(marks: Iterable[tuple[str, ...]]) -> bool:
-    """Whether no mark comes twice; it is read to the first that does."""
+    """Whether all marks differ; reading stops at the first that is repeated."""
     seen: set[tuple[str, ...]] = set()
     for mark in marks:
         if mark in seen:

@@ -58,8 +58,8 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     if cells.table.long and text > page:
         if chosen.paragraphs:
             raise SpecError(
-                f"tables/{name}.py: long=True parts the rows into floats on pages of two columns, which needs columns "
-                f"whose text does not break: take widths out, or fewer columns"
+                f"tables/{name}.py: long=True splits the rows into floats on pages of two columns, where no column "
+                f"may break its text: take out width=, or use fewer columns"
             )
         words = text_width(" ".join([cells.table.caption, *cells.table.notes])) * folder.page.size / room
         high = text if cells.table.landscape else folder.page.height
@@ -69,7 +69,7 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
 
 
 def packages_of(made: str) -> list[str]:
-    """Packages that the LaTeX of a table asks for, those for citations aside, which are the author's."""
+    """Packages that the LaTeX of a table needs, except those for citations, which the author chooses."""
     told = re.search(r"^% Packages: (.*)\.$", made, re.MULTILINE)
     return [each for each in (told[1].split(", ") if told else ()) if each != "natbib"]
 
@@ -83,7 +83,7 @@ class Drawn:
     head: str
 
     def pdf(self, name: str) -> bytes:
-        """The picture, by pdflatex; a LatexError or MissingDependency where there is none."""
+        """Compile the picture with pdflatex; LatexError or MissingDependency if that fails."""
         from boundpaper.paper.tex.alone import content_of
 
         return content_of(self.figure, "pdf", name, self.head)
@@ -125,7 +125,7 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> Drawn:
 
 
 def _fonts(family: str) -> str:
-    """What sets a figure and its formulas in a family of pdfLaTeX; Palatino where it is none."""
+    """The LaTeX that sets a figure and its formulas in a font family of pdfLaTeX; Palatino if no family is given."""
     if family in FONTS:
         return f"\\usepackage{{{FONTS[family]}}}\n"
     if not family or family in PALATINO:

@@ -98,7 +98,7 @@ def compared(folder: Folder, asked: str, scratch: Path) -> bytes:
 
 
 def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
-    """The PDF of a paper of chapters, marked where its print differs from a git revision's.
+    """The PDF of a paper built from chapters, with its differences from a git revision marked.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
 
 
 def marked(scratch: Path, main: str) -> bytes:
-    """The PDF of a main file in `new`, marked where its print differs from that in `old`, by latexdiff."""
+    """The PDF of a main file in `new`, with its differences from the one in `old` marked by latexdiff."""
     for text in [*(scratch / "old").rglob("*.tex"), *(scratch / "new").rglob("*.tex")]:
         file = source.read(text, text.name)  # latexdiff breaks \cmidrule(lr){2-3} apart, and LaTeX then never ends
         text.write_bytes(file.encoded(_RULE.sub(r"\\boundrule{\1}{\2}", file.text)))
@@ -215,8 +215,8 @@ def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, l
 
 
 def _pictures(place: Path, texts: list[Path]) -> None:
-    """Give each PDF that the texts include a PNG beside it, and include that; floats over both columns become usual
-    ones, since pandoc leaves out the captions of others, and tables leave the boxes that measure them.
+    """Write a PNG beside each PDF that the texts include, and include the PNG; make floats over both columns usual
+    ones, since pandoc leaves out captions of the former; take tables out of the boxes that measure them.
     """
     for text in texts:
         file = source.read(text, text.name)

@@ -79,7 +79,7 @@ def with_line(text: str, code: str) -> str:
     """
     match = re.search(r"\\documentclass\s*(?:\[(?:[^][]|\[[^]]*\])*\]\s*)?\{[^{}]*\}(?:\s*\[[^\]]*\])?", code)
     if match is None:
-        raise SpecError("no \\documentclass{...} before which options close: write the line " + source.LINE)
+        raise SpecError("no \\documentclass{...} with closed brackets; after it, write the line " + source.LINE)
     end = text.find("\n", match.end())
     stop = "\r\n" if text[:end].endswith("\r") else "\n"
     if end < 0 or code[match.end() : end].strip():  # more stands on the line

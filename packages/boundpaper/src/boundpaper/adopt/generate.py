@@ -103,7 +103,7 @@ class Paper:
         return self.made[name, part]
 
     def packages(self) -> list[str]:
-        """Packages that the tables and figures of the text ask for; a table that cannot be made asks for none."""
+        """Packages that the tables and figures in the text need; none is listed for a table that cannot be made."""
         asked: dict[str, None] = {}
         for use in self.uses:
             if use.command in ("table", "tabular"):
@@ -204,7 +204,7 @@ def rows_of(data: Data, name: str, folder: Folder) -> str:
 
 
 def exhibits(paper: Paper) -> tuple[dict[str, bytes], dict[str, Drawn], list[str]]:
-    """The files of the tables and figures that the text takes in, the figures themselves, both by name, and faults."""
+    """For the tables and figures that the text includes: their files by name, the figures by name, and faults."""
     files: dict[str, bytes] = {}
     figures: dict[str, Drawn] = {}
     faults = []
@@ -341,7 +341,7 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Writte
 
 
 def _picture(folder: Folder, name: str, figure: Drawn, before: Mapping[str, str], check: bool) -> bytes:
-    """The PDF of a figure: the one that lies there where its float says that it is of this figure, else a new one.
+    """The PDF of a figure: the existing one if its float says that it shows this figure, else a new one.
 
     With `check` no new one is made, and nothing is returned in its place.
     """

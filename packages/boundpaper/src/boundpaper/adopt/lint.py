@@ -38,7 +38,7 @@ class Candidate(NamedTuple):
 
     @property
     def listed(self) -> bool:
-        """Whether the cell is an item of a JSON list, whose number identifies nothing."""
+        """Whether the cell is an item of a JSON list: its position there does not say what it is."""
         return self.cell.place.rpartition(".")[2].isdigit()
 
     @property

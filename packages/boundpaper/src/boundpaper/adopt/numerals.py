@@ -176,7 +176,7 @@ def visible(file: Source, macro: str, names: Iterable[str] = ()) -> str:
 
 
 def without(text: str, opening: re.Pattern[str], closing: str, instead: Callable[[str], str]) -> str:
-    """Replace each part that begins with `opening` and ends with the `closing` of its first group."""
+    """Replace each part from a match of `opening` to the next `closing`, in which `%s` is that match's first group."""
     pieces, position = [], 0
     never_closed: set[str] = set()
     for match in opening.finditer(text):
@@ -193,7 +193,7 @@ def without(text: str, opening: re.Pattern[str], closing: str, instead: Callable
 
 
 def _body(text: str) -> str:
-    r"""The text with the preamble blank, but for the title and what the author's own commands print."""
+    r"""The text with its preamble blanked, except for the title and what the author's own commands print."""
     begin = text.find(r"\begin{document}")
     end = source.END.search(text)
     stop = end.start() if end else len(text)
@@ -211,7 +211,7 @@ def _body(text: str) -> str:
 
 
 def _definition(head: str, at: int, closing: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """The last of the brace groups that follow, where a title or the body of a definition stands."""
+    """The last of the brace groups that follow: it holds a title, or the body of a definition."""
     last = None
     gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")
     while True:

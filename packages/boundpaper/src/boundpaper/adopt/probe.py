@@ -33,7 +33,7 @@ _ASKED = r"""x\par
 
 
 def engine(main: Source) -> str:
-    """The program that sets a paper: by its line `% !TeX program = ...`, else by packages that only others load."""
+    """The program that sets a paper: by its line `% !TeX program = ...`, else by packages that pdflatex cannot load."""
     told = _PROGRAM.search(main.text)
     if told and told[1].lower() in ENGINES:
         return told[1].lower()
@@ -42,7 +42,7 @@ def engine(main: Source) -> str:
 
 
 def measured(main: Source, scratch: Path) -> tuple[Page, str]:
-    """Page measures under the preamble of a main file, and the font's name where pdfLaTeX has none of it, else "".
+    """Page measures under a main file's preamble, and the font's name if pdfLaTeX does not have that font, else "".
 
     Asked after the title and a first word, since some classes begin their two columns there (acmart, revtex).
 

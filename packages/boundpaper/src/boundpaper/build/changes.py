@@ -195,7 +195,7 @@ def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
 
 
 def _places(frame: pd.DataFrame, keys: list[str]) -> dict[str, int]:
-    """Where each row of a frame is, by what its key columns hold; by its number where there are none."""
+    """Name the place of each row of a frame: by its key columns' values, or by its number without key columns."""
     if not keys:
         return {str(place + 1): place for place in range(len(frame))}
     return {", ".join(key): place for place, key in enumerate(zip(*(frame[name] for name in keys), strict=True))}

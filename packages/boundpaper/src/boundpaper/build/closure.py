@@ -51,7 +51,7 @@ class Closures:
         return self._imports[file]
 
     def _offered(self, name: str) -> list[str]:
-        """The files of what a package's `__init__.pyi` offers as `name`, that stub among them; all for `package.*`."""
+        """The files that define what a package's `__init__.pyi` offers as `name` (`package.*`: all), and the stub."""
         package, _, wanted = name.rpartition(".")
         first, *rest = package.split(".")
         stub = "/".join([self.folders.get(first, first), *rest, "__init__.pyi"])

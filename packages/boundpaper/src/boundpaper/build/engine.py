@@ -190,13 +190,13 @@ class Engine:
         )
 
     def _run(self, step: Step) -> Made:
-        """What a step's builder makes; it may run in a thread of its own, where no reader is asked."""
+        """Run a step's builder; this may happen in a thread of its own, so the reader of facts is not used here."""
         if step.fault:
             raise SpecError(step.fault)
         return made(self._job(step), step.kind.builder, step.targets)
 
     def _origins(self, step: Step, message: str) -> str:
-        """What the results that an error of a step names are computed from; empty where it names none."""
+        """Say what the results that a step's error names are computed from; empty if it names none."""
         results = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
         of = {name: ", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results}
         told = [f"{name} is computed from {sources}" for name, sources in of.items()]
@@ -222,7 +222,7 @@ class Engine:
         self.report("failed", step.key, str(error))
 
     def _own_what_was_left(self, step: Step) -> None:
-        """Record outputs that a failed builder wrote by itself, such as LaTeX's source: they are no edit of a user."""
+        """Record outputs that a failed builder wrote, such as LaTeX's source, so that none counts as a user's edit."""
         entry = self.state.steps.get(step.key)
         if entry is None:
             return
@@ -258,7 +258,7 @@ class Engine:
         return float(self.state.steps.get(key, {}).get("seconds", 0))
 
     def _sweep(self) -> None:
-        """Remove the outputs of steps that are gone; not while a file is unreadable, for its steps only seem gone."""
+        """Remove outputs of steps that are gone; none while a file is unreadable, since its steps only seem gone."""
         gone = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
         for key in gone:
             for path, known in self.state.steps[key]["outputs"].items():

@@ -146,7 +146,7 @@ class Reader:
         return self._hashes[path]
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
-        """Content hashes of files, in order; one call a step, since all of them have tens of thousands of inputs."""
+        """Content hashes of files, in order; one call per step, since there are tens of thousands of inputs."""
         known, named = self._hashes, list(paths)
         for path in named:
             if path not in known:
@@ -201,7 +201,7 @@ class Reader:
 
 
 def _sound(known: Any) -> bool:
-    """Whether a kept entry is what `Reader` writes."""
+    """Whether a cached entry has the form that `Reader` writes."""
     if not isinstance(known["stamp"], str) or not isinstance(known["error"], str):
         return False
     if "functions" not in known:

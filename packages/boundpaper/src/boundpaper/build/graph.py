@@ -272,11 +272,11 @@ class _Loader:
         return frozenset(path for _, path, _ in facts["calls"]) if facts else frozenset()
 
     def _vocabulary(self) -> Facts | None:
-        """The calls, one for each table that it names, and the fault of the paper's vocabulary, where it has one."""
+        """A call for each table that the paper's vocabulary names, and the fault of the vocabulary, if it has one."""
         return self.reader.calls(VOCABULARY, _TABLES) if (self.root / VOCABULARY).is_file() else None
 
     def _held(self, path: str, sealed: bool) -> frozenset[str]:
-        """The tables of a folder, with `sealed` the manifests that seal them as well; of a file, the file."""
+        """The tables of a folder, and with `sealed` also the manifests that seal them; for a file, the file itself."""
         if (path, sealed) not in self._parts:
             held = frozenset({path})
             if (self.root / path).is_dir():

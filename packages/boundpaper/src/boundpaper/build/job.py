@@ -25,7 +25,7 @@ EXAMINING = frozenset({"result", "claim"})
 
 
 def _unheard(text: str) -> None:
-    """Takes a note of whoever listens to none."""
+    """Discard a note: the default where nobody collects notes."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Job:
         return self._examined(by_name) if self.kind in EXAMINING else by_name
 
     def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """The frames without rows of other documents and of what only those are about; results hold none."""
+        """The frames without rows that only concern other documents; results have no such rows and stay whole."""
         from boundpaper.store.documents import THESIS, readers
         from boundpaper.store.paper_vocabulary import read as vocabulary
 

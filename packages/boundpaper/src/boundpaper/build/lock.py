@@ -33,7 +33,7 @@ def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
 
 
 def _locked(path: Path, waiting: Callable[[str], None]) -> int:
-    """An open file at `path` with the lock on it: one that was removed while we waited is not it any more."""
+    """Open and lock the file at `path`, and again if the file was removed while we waited."""
     told = False
     while True:
         try:

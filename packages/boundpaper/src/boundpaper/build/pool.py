@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 class _Worker(SpawnProcess):
-    """A fresh interpreter on the watchman's list: while it imports a library, it hears of nothing itself."""
+    """A fresh interpreter that the watchman can end: while importing a library, it cannot notice that it should end."""
 
     def start(self) -> None:
         """Begin, and tell the watchman at once."""
@@ -50,7 +50,7 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
 
 
 class Workers:
-    """Processes that a build may begin, once, for steps that need no more than what they are given.
+    """Processes that a build starts at most once, for steps that need nothing but their arguments.
 
     Parameters
     ----------
@@ -64,13 +64,13 @@ class Workers:
         self._stack = ExitStack()
 
     def begin(self) -> None:
-        """Let calls be taken; a process begins when there is a call for it."""
+        """Accept calls; each process starts only when there is a call for it."""
         self._stack.enter_context(single_threads())
         self._pool = process_pool(self.number)
         self.begun = True
 
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result] | None:
-        """Begin a call; None where a process was ended from outside, and with it the others."""
+        """Begin a call; None if one of the processes was ended from outside, which ends all of them."""
         try:
             return self._pool.submit(call, *arguments)
         except BrokenProcessPool:

@@ -9,7 +9,7 @@ from boundpaper.store.results import bytes_to_keep, text
 
 
 def build(job: Job) -> dict[str, str | bytes]:
-    """Builder of a study's result: `artifacts/results/NAME.csv`, and what is kept of it."""
+    """Builder of a study's result: `artifacts/results/NAME.csv`, and the note on its content."""
     frame = job.call()
     if not isinstance(frame, pd.DataFrame):
         raise SpecError(f"{job.file}: {job.function}() returned a {type(frame).__name__}; return a DataFrame")

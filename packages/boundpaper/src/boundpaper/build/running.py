@@ -60,7 +60,7 @@ def made(job: Job, builder: str, targets: Sequence[str]) -> Made:
 
 
 def named(job: Job, error: Exception) -> ThesisError:
-    """An error of a step in the project's words, with the step's file where it names none."""
+    """A step's error in the project's words; the step's file is added if the error names no file."""
     if isinstance(error, ModuleNotFoundError):
         return MissingDependency.package(error.name)
     if not isinstance(error, ThesisError):  # a fault in a step's own code is the user's to mend: say where

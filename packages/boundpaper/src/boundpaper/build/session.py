@@ -160,7 +160,7 @@ class Progress:
 
     @property
     def is_long(self) -> bool:
-        """Whether the build has taken so long that one waits for it."""
+        """Whether the build has taken so long that a user notices the wait."""
         return self.seconds > LONG
 
     @contextmanager

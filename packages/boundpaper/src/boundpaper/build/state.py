@@ -56,12 +56,12 @@ def writable(path: str) -> bool:
 
 
 def _spread(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
-    """Entries of steps as `keep_steps` was given them."""
+    """Restore the entries of steps that `keep_steps` was given."""
     return {key: {**entry, "inputs": dict(files[place] for place in entry["inputs"])} for key, entry in steps.items()}
 
 
 def _sound(steps: object) -> bool:
-    """Whether kept steps are what `record` writes; outputs elsewhere would be files of others to remove."""
+    """Whether kept steps have the form that `record` writes; an output elsewhere may be a user's file."""
     if not isinstance(steps, dict):
         return False
     for entry in steps.values():

@@ -90,7 +90,7 @@ class Watch:
 
 
 def _project(root: Path) -> Iterator[str]:
-    """Every file and folder below the rooms, but what steps make."""
+    """Every file and folder below the rooms, except what steps make."""
     for room in ROOMS:
         queue = [room] if (root / room).is_dir() else []
         while queue:

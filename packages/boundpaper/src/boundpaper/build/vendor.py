@@ -42,7 +42,7 @@ def vendor(folder: Path, packages: tuple[str, ...]) -> list[Path]:
         except PackageNotFoundError:
             raise SpecError(f"{name} is not installed; install it: pip install -e packages/{name}") from None
         if (version := import_module(name).__version__) != installed.version:
-            raise SpecError(f"{name} is {version}, installed as {installed.version}; install it again, then run this")
+            raise SpecError(f"{name} is {version}, but installed as {installed.version}; install it again, then retry")
         path = folder / FOLDER / f"{name}-{installed.version}-py3-none-any.whl"
         write(path, _wheel(name, installed))
         made.append(path)

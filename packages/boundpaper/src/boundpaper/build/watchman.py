@@ -39,7 +39,7 @@ def forget_process(process: int) -> None:
 
 
 def _tell(word: str) -> None:
-    """Write to the watchman, who is called first where there is none, or where somebody has killed him."""
+    """Write to the watchman; it is started first if it does not run or was killed."""
     global _line
     with _lock:
         for _ in range(2):

@@ -28,7 +28,7 @@ COLUMNS = ("claim", "document", "heading", "line", "anchor", "match", "reported"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the anchors of all claims about the documents in a folder, and print how many rows have which kind."""
+    """Write the anchors of all claims about the documents in a folder, and print the number of rows of each kind."""
     root = places.project()
     if len(arguments) != 1:
         print("usage: python -m boundpaper.claims.anchor FOLDER", file=sys.stderr)

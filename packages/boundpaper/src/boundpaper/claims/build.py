@@ -84,7 +84,7 @@ def build(job: Job) -> dict[str, str]:
 
 
 def _absence(verdict: Verdict, statement: str, where: str) -> None:
-    """Refuse that a tested statement of no difference holds without a margin: a large p is no proof of none."""
+    """Refuse `holds` for a statement of no difference that was tested without a margin: a large p does not prove it."""
     tested = verdict.p_value is not None or verdict.p_adjusted is not None
     if verdict.verdict == "holds" and tested and verdict.margin is None and _SAME.search(statement):
         raise SpecError(
@@ -106,13 +106,13 @@ def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[
 
 
 def _failure(verdict: Verdict, declared: str) -> str:
-    """The failure that the decorator declares, where the verdict fails and does not say why itself; else its own."""
+    """The verdict's own failure; if a failing verdict names none, the one that the claim's decorator declares."""
     derived = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
     return declared if derived else verdict.failure
 
 
 def _sentence(said: str) -> str:
-    """What was said with a capital and a full stop, so that all read alike; a symbol or a name at its head stays."""
+    """A statement with a capital and a full stop, so that all look alike; a symbol or a name at its start is kept."""
     text = said.strip()
     text = text[0].upper() + text[1:] if _WORD.match(text) else text
     return text if text.endswith((".", "?", "!")) else f"{text}."

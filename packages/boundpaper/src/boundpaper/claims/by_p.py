@@ -42,7 +42,7 @@ def _lines(path: str) -> dict[str, list[int]]:
 
 
 def _by_p(call: ast.Call) -> bool:
-    """Whether a call is `judge(p < level, ...)`, that and nothing else, with no word for the other outcome."""
+    """Whether a call is exactly `judge(p < level, ...)`, without a verdict given for the other outcome."""
     if not (isinstance(call.func, ast.Name) and call.func.id == "judge" and call.args):
         return False
     if any(keyword.arg in ("otherwise", None) for keyword in call.keywords):

@@ -107,7 +107,7 @@ def _place(row: pd.Series) -> str:
 
 
 def _named(row: pd.Series) -> str:
-    """What is measured, and of what, by the first column of the vocabulary's `stated_of` that the row has.
+    """Name the quantity and whose it is, from the first column of the vocabulary's `stated_of` that the row has.
 
     A quantity that is written as a heading begins with a small letter within a sentence, but for a symbol (`Q`).
     """

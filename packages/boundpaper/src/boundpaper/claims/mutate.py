@@ -152,7 +152,7 @@ def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:
 
 
 def _says_nothing(before: Verdict, now: Verdict) -> bool:
-    """Whether a verdict has turned, and its words have not.
+    """Whether a verdict has changed while its reason has not.
 
     A reason that stays is enough only where the number beside it tells the rest: another one is reported, another
     interval or p is given, or another one is recomputed and the reason speaks of no none, not, all or only that was so
@@ -204,7 +204,7 @@ def _repaired(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple
 
 
 def _tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Every estimate with its interval and p made sure (of either sign), or nothing; not what is parsed from print."""
+    """Make every estimate, with its interval and p, clear or unclear, of either sign; skip parsed columns."""
     parsed_too = set(PARSED) if "printed" in frame.columns else set()
     triples = [
         (middle, low, high)
@@ -277,13 +277,13 @@ def _rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _own(frame: pd.DataFrame) -> list[str]:
-    """The columns that a mutation changes by themselves: not remarks, nor what is parsed from the printed text."""
+    """The columns that mutations change one by one: neither remarks nor numbers parsed from the printed text."""
     parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
     return [name for name in frame.columns if name not in _NOT_READ | parsed_too]
 
 
 def _read(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The frame that prints these texts; none if one of them, such as a bound with its sign turned, is no number."""
+    """The frame that prints these texts; None if one is not a number, such as a bound with its sign flipped."""
     try:
         yield what, reprinted(frame, texts)
     except ThesisError:

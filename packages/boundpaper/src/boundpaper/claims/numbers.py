@@ -29,7 +29,7 @@ NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
 def telling(printed: str) -> str | None:
-    """The number of a cell that has one with enough digits that two quantities rarely share it; else None."""
+    """The number in a cell, if it has so many digits that two quantities rarely share it; else None."""
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
         return None

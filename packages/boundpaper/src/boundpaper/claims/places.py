@@ -58,7 +58,7 @@ def _anchors(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _used(chapters: Iterable[Path]) -> dict[str, list[str]]:
-    """The chapters that print each verdict; a byte that is not UTF-8 is told of by the chapter's own step."""
+    """The chapters that print each verdict; a byte that is not UTF-8 is reported by the chapter's own step."""
     by_claim: dict[str, list[str]] = {}
     for path in chapters:
         for name in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8", errors="replace"))):

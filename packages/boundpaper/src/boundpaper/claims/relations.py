@@ -187,7 +187,7 @@ class Relation(Part):
 
 
 def _given(each: Each) -> Iterator[Rows]:
-    """The artifacts' rows among what a relation runs over."""
+    """Those parts of what a relation runs over that are rows of an artifact."""
     yield from (part for part in ([each] if isinstance(each, Rows) else each.values()) if isinstance(part, Rows))
 
 
@@ -203,6 +203,6 @@ def _sets(each: Each, frames: Frames) -> list[dict[str, Any]]:
 
 
 def _named(names: str, value: Any) -> dict[str, Any]:
-    """One value by its name, several by theirs."""
+    """Map a name to its value, or several names separated by commas to their values."""
     split = names.split(", ")
     return dict(zip(split, value, strict=True)) if len(split) > 1 else {names: value}

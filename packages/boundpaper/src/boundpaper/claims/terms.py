@@ -192,7 +192,7 @@ class Cell(Term):
 
 
 def _in_words(row: pd.Series) -> Quoted:
-    """The whole number that the words of a cell stand for, give or take half."""
+    """The whole number that a cell writes in words; its range is half a unit to each side."""
     number = float(row["as_number"])
     return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
@@ -330,7 +330,7 @@ def percent_lost(before: Term, after: Term) -> Term:
 
 
 def percent_share(part: Term, rest: Term) -> Term:
-    """100 part / (part + rest), with the range of 100 / (1 + rest / part), in which each enters once."""
+    """100 part / (part + rest); its range is that of 100 / (1 + rest / part), where each term occurs once."""
 
     def within(part: Interval, rest: Interval) -> Interval:
         quotient = rounding.ratio(rest, part)

@@ -151,13 +151,13 @@ class Verdict:
         if self.failure and self.failure not in FAILURES:
             raise ValueError(f"failure {self.failure!r} is none of {', '.join(FAILURES)}")
         if self.failure and self.verdict in GOOD:
-            raise ValueError(f"{self.verdict!r} is not a failure, of {self.failure!r} or anything else")
+            raise ValueError(f"{self.verdict!r} is not a failure: leave out failure={self.failure!r}")
         if not self.failure:
             object.__setattr__(self, "failure", _FAILURE.get(self.verdict, ""))
 
     def _interval(self) -> tuple[float, float]:
         if self.ci_low is None or self.ci_high is None:
-            raise ValueError(f"{self.verdict!r} by an interval, and no interval is given")
+            raise ValueError(f"{self.verdict!r} is judged by an interval: give ci_low and ci_high")
         return self.ci_low, self.ci_high
 
     def _direction(self) -> None:
@@ -171,6 +171,6 @@ class Verdict:
         if self.verdict == "not significant" and not includes:
             raise ValueError(f"'not significant', but the interval {span} excludes {self.null:g}")
         if self.verdict == "not significant" and not agrees:
-            raise ValueError(f"'not significant', but the estimate {self.estimate:g} has not the asserted sign")
+            raise ValueError(f"'not significant', but the estimate {self.estimate:g} does not have the asserted sign")
         if self.verdict == "holds" and (includes or not agrees):
             raise ValueError(f"'holds', but the estimate is {self.estimate:g} with the interval {span}")

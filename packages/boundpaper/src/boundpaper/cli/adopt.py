@@ -172,7 +172,7 @@ def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
 
 
 def _converting(form: str, words: str) -> click.Command:
-    """The command that hands the paper on in a form."""
+    """Make the command that converts the paper to a format."""
 
     @click.command(form, help=words)
     @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")

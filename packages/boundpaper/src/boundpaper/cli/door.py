@@ -125,7 +125,7 @@ def main() -> None:
 
 
 def _opened(root: Callable[[], Path]) -> Path | None:
-    """The project, made that of this process; None outside of one, where the commands that need none still work."""
+    """Open the project for this process; None outside of a project, where commands that need none still work."""
     try:
         folder = root()
     except DataError:
@@ -136,7 +136,7 @@ def _opened(root: Callable[[], Path]) -> Path | None:
 
 
 def _versions(root: Callable[[], Path]) -> str:
-    """The version of the paper, if one is open, as its `pyproject.toml` has it, and that of this package."""
+    """The version of this package, and that of the open paper, if there is one, from its `pyproject.toml`."""
     own = f"boundpaper {__version__}"
     try:
         folder = root()

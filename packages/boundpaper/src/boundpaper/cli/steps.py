@@ -45,7 +45,7 @@ def check() -> None:
 
 
 def _shortened(lines: list[str], name: str) -> list[str]:
-    """The first faults of a table, and how many more: every row that names a row which is gone would be one."""
+    """The first faults of a table, and how many more: one removed row may be a fault in every row that names it."""
     return lines if len(lines) <= MOST else [*lines[:MOST], f"{name}: ... and {len(lines) - MOST} more"]
 
 

@@ -39,7 +39,7 @@ def check(figure: Figure, name: str) -> None:
 
 
 def _check_rules(figure: Figure, name: str) -> None:
-    """A dash tells one series from another: a reference line shares it only where it has its own name."""
+    """Refuse an unnamed reference line with the dash of a series: dashes tell series apart."""
     drawn = {
         look(style(series.entity or "series-1", figure.entities, f"figure {name}, {series.title}"), series).dash
         for panel in figure.panels
@@ -181,7 +181,7 @@ def _check_axis(axis: Axis, name: str, column: tuple[Any, ...], where: str, *, c
     numbers = [v for v in column if not isinstance(v, str)]
     if axis.scale == "log" and any(v <= 0 for v in numbers):
         raise DataError(
-            f"{where}: {min(numbers):g} cannot stand on a log axis ({name}); use scale='symlog', or drop it"
+            f"{where}: {min(numbers):g} cannot be drawn on a log axis ({name}); use scale='symlog', or drop it"
         )
     known = set(axis.categories)
     unknown = [v for v in column if isinstance(v, str) and known and v not in known]

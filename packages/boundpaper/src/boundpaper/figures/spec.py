@@ -296,5 +296,5 @@ class Figure:
 
     @staticmethod
     def _pictures() -> Any:
-        """The module that compiles, by its name: what a figure says does not depend on how LaTeX is run."""
+        """Import the compiling module by its name, since a specification must not depend on how LaTeX is run."""
         return import_module("boundpaper.paper.tex.alone")

@@ -87,7 +87,7 @@ def _fields(series: Series, axis: str) -> tuple[str, ...]:
 
 
 def _origins(column: Column, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]) -> list[_Shown]:
-    """The artifacts in which the column stands as it is shown; none where a unit is none or differs from row to row."""
+    """The artifacts that hold the shown values in this column; empty if a unit is missing or differs between rows."""
     values = {value for value in column if isinstance(value, int | float) and value == value}
     found = [
         _Shown(column.field, name, unit)

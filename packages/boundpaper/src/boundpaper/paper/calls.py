@@ -112,7 +112,7 @@ def _tags(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _end_of_code(text: str, start: int, closing: str) -> int:
-    """Offset of the sign that closes the tag whose code begins at `start`; -1 where a tag opens first, or none ends."""
+    """Offset of the sign that closes the tag whose code begins at `start`; -1 if a tag opens first, or none closes."""
     opened: list[int] = []
     for piece in _PIECE.finditer(text, start):
         if piece["tag"]:
@@ -137,11 +137,11 @@ def _end_of_code(text: str, start: int, closing: str) -> int:
 
 
 class _Unclosed(ValueError):
-    """What does not end, from its line on."""
+    """A tag, text or bracket that is never closed; the message begins with its line."""
 
 
 def _never_ends(text: str, start: int, before: str, after: str, end: int | None = None) -> _Unclosed:
-    """The error of what begins at an offset: its line, and its first words between those of the message."""
+    """The error for something unclosed at an offset: its line, then its first words between `before` and `after`."""
     shown = text[start : min(start + 60, len(text) if end is None else end)].split("\n")[0].strip()
     return _Unclosed(f"{line_of(text, start)}: {before}{shown}{after}")
 

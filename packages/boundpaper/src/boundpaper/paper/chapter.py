@@ -240,7 +240,7 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
 
 
 def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
-    """Let the environment print bound values and exhibits as links, and tell of each value where it was printed."""
+    """Make the environment print bound values and exhibits as links, and record where each value was printed."""
     show = environment.finalize
     assert show is not None
 

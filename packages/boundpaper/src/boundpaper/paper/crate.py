@@ -213,7 +213,7 @@ def lay_out(root: Path, folder: Path) -> int:
 
 
 def _require_licence(root: Path) -> None:
-    """Refuse to publish what says to nobody what it may be used for."""
+    """Refuse to publish a project without a licence text."""
     try:
         if (root / LICENCE).read_bytes().strip():
             return
@@ -301,7 +301,7 @@ def _licence(crate: Any, said: str, cited: str) -> Any:
 
 
 def _one(licence: str | list[str]) -> str:
-    """A licence's name where there is one alone; empty where several stand beside each other."""
+    """The licence's name if there is exactly one; empty if there are several."""
     return licence if isinstance(licence, str) else licence[0] if len(licence) == 1 else ""
 
 

@@ -178,7 +178,7 @@ def _compiled(root: Path) -> bytes:
 
 
 def _once(out: Path, form: str) -> process.Completed | None:
-    """One pass alone, where its files are there and neither they nor the bibliography change by it.
+    """Run a single pass; None unless its auxiliary files exist and neither they nor the bibliography change.
 
     Most changes of a table or a figure move no number of a page. Anything else, an error among it, is latexmk's.
     """
@@ -212,13 +212,13 @@ def _auxiliary(state: Path) -> dict[Path, str]:
 
 
 def _stale(state: Path) -> bool:
-    """Whether the bibliography was set from other entries than those that lie there now."""
+    """Whether the entries have changed since the bibliography was made from them."""
     entries, made = state / "references.bib", state / "thesis.bbl"
     return entries.stat().st_mtime_ns > made.stat().st_mtime_ns
 
 
 def _further(out: Path, found: log.Log) -> log.Log:
-    """All errors, of which the run that stopped at the first knew one."""
+    """All errors of the document: those found, and those after the first error, at which that run stopped."""
     if not found.errors:
         return found
     every, _ = _through(out, "thesis.tex")

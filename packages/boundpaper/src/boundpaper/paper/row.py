@@ -125,7 +125,7 @@ class Row:
         return cell is None or cell != cell or str(cell) in ("", "<NA>")
 
     def _any(self, *, said: bool = False) -> str:
-        """The first column with words, and with `said` these."""
+        """The first column that is not empty, as an example for a message; with `said`, also its value."""
         column = next(name for name, cell in self.cells.items() if name != "study" and not self._empty(name))
         return f"{column}={self.cells[column]!r}" if said else column
 

@@ -71,7 +71,7 @@ class Claim:
 
     @property
     def mark(self) -> Latex:
-        """The verdict as a mark that links to its row, in print if it is printed, else in the supplement."""
+        """The verdict as a mark that links to its ledger row: in the paper if printed there, else in the supplement."""
         self.shown.add(self.name)
         verdict = str(self.row["verdict"])
         if verdict not in MARKS:

@@ -45,7 +45,7 @@ def without_hidden(text: str) -> str:
 
 
 def without_commands(text: str, silent: Mapping[str, int]) -> str:
-    """A text without the names of commands, their options, and the braces that `silent` counts for each."""
+    """A text without command names, their options, and as many braced arguments as `silent` gives for each."""
     closing = closed(text)
     pieces, position = [], 0
     for match in _COMMAND.finditer(text):

@@ -72,13 +72,13 @@ def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Un
         no such choice of `unread`.
     """
     if not (math.isfinite(share) and 0 <= share <= 1):
-        raise ValueError(f"a share of {share} is none; give right answers over answers read, from 0 to 1")
+        raise ValueError(f"{share} is not a share; give right answers over answers read, from 0 to 1")
     if items < 1 or half_unit < 0:
-        raise ValueError(f"{items} items and half a unit of {half_unit}; both are positive, the second may be 0")
+        raise ValueError(f"{items} items and half_unit={half_unit}; give at least 1 item, and a half_unit of 0 or more")
     if unread not in get_args(Unread):
         raise ValueError(f"denominators: no choice unread={unread!r}; choose one of {', '.join(get_args(Unread))}")
     if unread != "no" and share:
-        raise ValueError(f"a share of {share} is of at least one answer read")
+        raise ValueError(f"a share of {share} needs at least one answer that was read; give unread='no'")
     if unread == "certain":
         return Answered(items, ((0, 0),))
     room = max(half_unit, EQUAL)

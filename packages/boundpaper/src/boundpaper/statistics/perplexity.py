@@ -223,7 +223,7 @@ class _Mean:
 def _mean_over_texts(
     change: FloatArray, size: float, unit: str, draws: int, seed: int, confidence: float
 ) -> tuple[_Mean, list[str]]:
-    """Test the mean change by Student's t, and word what else there is to say; `size` of the logarithms it is from."""
+    """Test the mean change by Student's t, and write notes on it; `size` is that of the logarithms it comes from."""
     check_confidence(confidence)
     if change.size == 1:
         return _Mean(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]

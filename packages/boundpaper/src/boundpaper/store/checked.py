@@ -16,18 +16,18 @@ PLACE = "out/checked/{name}.json"
 
 
 def note(root: Path, name: str, paths: Sequence[str]) -> dict[str, str]:
-    """What a step hands over beside the tables that it checked: the text of the note, by its path."""
+    """The note that a step writes on the tables that it checked: the note's text by its path."""
     kept = {path: [digest(root / path), *content_hash(words(root / path))] for path in paths}
     return _note(name, kept)
 
 
 def note_of_result(name: str, path: str, made: bytes) -> dict[str, str]:
-    """The same of a result that is still to be written."""
+    """The note on a result that is not yet written: the note's text by its path."""
     return _note(name, {path: [hashed(made).decode(), *content_hash(made.decode())]})
 
 
 def content(root: Path, name: str, path: str) -> tuple[int, str]:
-    """Rows and content hash of a table, as its step noted them; read from the table where it is another by now."""
+    """Rows and content hash of a table, as its step noted them; computed anew if the table has changed since."""
     place = root / PLACE.format(name=name)
     kept = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     known, *found = kept.get(path, ("",))

@@ -61,7 +61,7 @@ def resource(root: Path, name: str) -> dict[str, Any] | None:
 
 
 def brought(root: Path, name: str) -> dict[str, Any] | None:
-    """The description that a package brings of a table, for a folder that is no project; None where none does."""
+    """A package's description of a table, for a folder that is not a project; None if no package describes it."""
     for folder in package_folders(root).values():
         if (root / folder / TABLES).is_file():
             for entry in _read(root / folder, TABLES, f"{Path(folder).name}/{TABLES}", {})["resources"]:
@@ -87,7 +87,7 @@ def files(root: Path, name: str) -> list[str]:
     for path in tables:
         if path.suffix == CSV and path.with_suffix(PARQUET) in tables:
             raise DataError(
-                f"{path.relative_to(root)}: a {PARQUET} stands beside it; to keep the one that {path.stem}.json seals, "
+                f"{path.relative_to(root)}: a {PARQUET} lies beside it; to keep the one that {path.stem}.json seals, "
                 "run: python -m boundpaper.store.measurement"
             )
     return [path.relative_to(root).as_posix() for path in tables]
@@ -135,7 +135,7 @@ def _finite(number: float) -> float | None:
 
 @functools.lru_cache(maxsize=4)
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
-    """The descriptor of the paper, the first of the files, with the tables that it leaves to packages."""
+    """The paper's descriptor, which is the first of the files, completed by tables that packages describe."""
     (root, file, _), *others = stamps
     brought = [_read(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in others]
     shared = {name: schema for each in brought for name, schema in each["shared"].items()}
@@ -171,7 +171,7 @@ def _read(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[st
 def _resource(
     entry: Any, number: int, columns: dict[str, dict[str, Any]], shared: dict[str, Any], called: str
 ) -> dict[str, Any]:
-    """A resource in full; DataError unless it has what is read from it: nothing in it may point elsewhere."""
+    """A resource in full; DataError if a property that is read is missing or points elsewhere."""
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str):
         raise DataError(f"{called}: resource {number} has no `name`")
@@ -188,7 +188,7 @@ def _resource(
         said = several or f"is {str(described['path'])[:80]!r}"
         raise DataError(f"{where}: `path` {said}; a table lies at sources/{name}.csv or the like")
     if described["path"].startswith("measurements/") and (sealed := [key for key in SUMS if key in described]):
-        raise DataError(f"{where}: `{sealed[0]}` is of one file; the manifests beside measurements hold their hashes")
+        raise DataError(f"{where}: leave out `{sealed[0]}`; the manifests beside measurements hold it for each file")
     described.setdefault("kind", next(each for each in ROOMS if ROOMS[each].format(name) == described["path"]))
     short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
     schema = described.get("schema", short)
@@ -206,7 +206,7 @@ def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
     if name not in shared:
         raise DataError(
             f"{where}: `schema` is {name!r}, which is none of `shared`; {nearest(name, shared)}"
-            "no file is read for a schema, so write it here, or its name"
+            "write the schema here, or the name of a shared one (it cannot be a file)"
         )
     return dict(shared[name])
 
@@ -233,7 +233,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     for key in keys:
         own, others = as_list(key["fields"]), as_list(key["reference"]["fields"])
         if len(own) != len(others) or not own:
-            raise DataError(f"{where}: a foreign key and its `reference` need as many `fields`")
+            raise DataError(f"{where}: a foreign key and its `reference` need equally many `fields`")
     named = [
         as_list(schema.get("primaryKey")),
         *schema.get("uniqueKeys", []),
@@ -242,7 +242,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     for column in (column for columns_named in named for column in columns_named):
         if column not in names:
             raise DataError(
-                f"{where}: a key names the column {column!r}; {nearest(str(column), names)}its fields have none"
+                f"{where}: a key names the column {column!r}, not a field; {nearest(str(column), names)}name a field"
             )
     return schema
 
@@ -266,7 +266,7 @@ class Column(NamedTuple):
 
 
 def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> Column:
-    """A column: by its name, by its name with what differs from that of the dictionary, or as a field that is full."""
+    """A column, given by its name, by its name with what differs from the dictionary, or as a full field."""
     if isinstance(item, str):
         name, mark = _marked(item)
         if name not in columns:
@@ -300,7 +300,7 @@ def _marked(word: str) -> tuple[str, str]:
 
 
 def _column(name: str, given: dict[str, Any], mark: str, where: str) -> Column:
-    """A column from what is said of it; a property that is null takes back what the dictionary says."""
+    """Build a column from its description; a property that is null removes what the dictionary gives."""
     limits = {"required": True} if mark in ("!", "*") else {}
     limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
     told = {key: given[key] for key in TOLD if given.get(key) is not None}

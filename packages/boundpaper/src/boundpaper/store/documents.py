@@ -96,7 +96,7 @@ class Readers:
         return frozenset(frame.loc[frame["source"].map(self.foreign).astype(bool), key])
 
     def examined(self, frame: pd.DataFrame, others: Mapping[str, Collection[str]]) -> pd.DataFrame:
-        """Rows of a source that a step receives: none from other documents, and none about what only those have.
+        """Rows of a source that a step receives: none from other documents or about things that only those have.
 
         A row or a document that is added to the sources is so shown by exhibits that read the sources, and moves
         neither a result nor a verdict about the documents that never saw it.

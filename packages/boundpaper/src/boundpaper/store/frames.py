@@ -66,7 +66,7 @@ def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: 
         first = twice.iloc[0]
         place = ", ".join(f"{name}={first[name]}" for name in [*keys, metric])
         count = int((twice[[*keys, metric]] == first[[*keys, metric]]).all(axis=1).sum())
-        raise DataError(f"{place} stands {count} times; filter the frame before wide()")
+        raise DataError(f"{place} occurs {count} times; filter the frame before wide()")
     metrics = list(dict.fromkeys(frame[metric]))
     table = frame.pivot(index=keys, columns=metric, values=value)[metrics].reset_index()
     table.columns.name = None

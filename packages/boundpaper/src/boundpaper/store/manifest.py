@@ -72,7 +72,7 @@ def spelt(content: dict[str, Any]) -> bytes:
 
 
 def _spelt(value: Any, depth: int, start: str) -> str:
-    """JSON of a value behind the start of its line; of one that does not fit, plain parts fill lines together."""
+    """JSON of a value after the start of its line; if it does not fit the line, its plain parts share lines."""
     line = start + json.dumps(value, sort_keys=True)
     if len(line) < WIDTH or not value or not isinstance(value, dict | list):
         return line

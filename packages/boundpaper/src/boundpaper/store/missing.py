@@ -57,6 +57,6 @@ def cleared(text: str, fields: Sequence[Mapping[str, Any]], schema: Mapping[str,
     for number, row in enumerate(rows, 2):
         for name, cell in zip(header, row, strict=False):
             if not cell and "" not in sets.get(name, EMPTY) and by_name[name]["type"] != "string":
-                raise DataError(f"row {number}, {name}: empty, and {KEY} of the schema has no ''")
+                raise DataError(f"row {number}, {name}: empty, but {KEY} of the schema does not list ''")
         writer.writerow("" if cell in sets.get(name, ()) else cell for name, cell in zip(header, row, strict=False))
     return made.getvalue()

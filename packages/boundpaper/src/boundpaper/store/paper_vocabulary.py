@@ -24,14 +24,14 @@ METRIC = "metric"  # words of this kind are those of quantities
 
 
 def _expression(value: Any) -> Wrong | None:
-    """Find a value wrong that is no regular expression, or one that could take for ever."""
+    """Rule: the value is a regular expression, and none that could take for ever."""
     if wrong := text(value):
         return wrong
     return Wrong("", f"{value!r} {words}") if (words := fault(value)) else None
 
 
 def _replacement(value: Any) -> Wrong | None:
-    """Find a replacement wrong that names a group which its expression does not have."""
+    """Rule: the value is a replacement that names only groups of its own expression."""
     if wrong := mapping({"find": _expression, "show": text}, ("find", "show"))(value):
         return wrong
     try:

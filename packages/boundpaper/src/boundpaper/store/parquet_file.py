@@ -161,7 +161,7 @@ def _table(path: Path) -> pa.Table:
 
 @contextmanager
 def _faults_named(path: Path) -> Iterator[None]:
-    """Tell a file that cannot be read, was cut or damaged as a DataError."""
+    """Raise a DataError for a file that cannot be read, was cut off or is damaged."""
     import pyarrow as pa
 
     try:
@@ -234,6 +234,6 @@ def _word(value: object) -> str:
 
 
 def _digits(value: float) -> str:
-    """A number in the digits that the store writes, in all where those would lose some."""
+    """A number with the digits that the store writes, or with all of its digits if it has more."""
     short = f"{value:.{DIGITS}g}"
     return short if float(short) == value or value != value else repr(value)

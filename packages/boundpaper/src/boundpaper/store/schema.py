@@ -116,8 +116,8 @@ def _other_sum(path: Path, described: dict[str, Any]) -> str:
 def _foreign(
     root: Path, described: dict[str, Any]
 ) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
-    """By the fields of each foreign key, the table that it names and the cells that stand there; and what is wrong with
-    tables that cannot be asked, once for each key: every row would fail for a reason that is not its own.
+    """Map the fields of each foreign key to the table that it names and to the cells there; and say what is wrong with
+    tables that cannot be read, once for each key, since otherwise every row would fail for it.
     """
     keys, lost = {}, {}
     for key in described["schema"].get("foreignKeys", []):
@@ -139,7 +139,7 @@ def _foreign(
 
 
 def _cut(text: str, awaits: str) -> str:
-    """What tells that a table was cut, emptied or damaged, whatever its fields are; empty when nothing does.
+    """The sign that a table was cut off, emptied or damaged, whatever its fields are; empty if there is none.
 
     A table without rows is one that somebody emptied, unless its resource says what it `awaits`.
     """

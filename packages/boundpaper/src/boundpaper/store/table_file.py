@@ -39,8 +39,8 @@ def words(path: Path) -> str:
                 pass
         except csv.Error as error:
             raise DataError(
-                f"{path.name}:{read.line_num}: a cell in quotation marks does not end where they do ({error}); write"
-                " one that is of the cell twice"
+                f"{path.name}:{read.line_num}: a cell in quotation marks is not closed, or text follows it ({error});"
+                " write a quotation mark inside a cell twice"
             ) from None
     return text
 

@@ -173,7 +173,7 @@ def _too_deep(text: str) -> int:
 
 @cache
 def _loader() -> Any:
-    """The safe loader, to which a key that a mapping has twice is an error: YAML's own keeps the last in silence."""
+    """The safe loader, but a key that a mapping has twice is an error: YAML's own loader silently keeps the last."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -193,7 +193,7 @@ def _loader() -> Any:
 
 
 def _broken_yaml(caught: Exception, text: str) -> str:
-    """The line of what is no YAML, what is wrong there, and where what it breaks begins: its end may be lines below."""
+    """The line of a fault in YAML, what is wrong, and where the broken part begins, which may be many lines above."""
     mark, began = getattr(caught, "problem_mark", None), getattr(caught, "context_mark", None)
     line = f":{mark.line + 1}" if mark else ""
     words = f"{line}: {getattr(caught, 'problem', None) or caught}"

@@ -86,7 +86,7 @@ def _below(high: Any, kind: str) -> Check:
 
 def _length(value: Any, kind: str) -> int:
     if kind != "string":
-        raise TypeError(f"no length is of a column of type {kind}")
+        raise TypeError(f"a column of type {kind} has no length")
     return int(value)
 
 

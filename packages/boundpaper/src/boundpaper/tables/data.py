@@ -78,7 +78,7 @@ def _keys(column: Column, cells: list[Cell]) -> list[str]:
 
 
 def _prose(value: object) -> object:
-    """Author's text with the data's characters in it behind backslashes; anything else as it is."""
+    """An author's text with a backslash before each character that came from data; any other value unchanged."""
     return quoted(value) if isinstance(value, str) else value
 
 

@@ -212,7 +212,7 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
 
 
 def _entries(grid: Grid, row: int) -> str:
-    """The marks of what a row tells of, to which links lead."""
+    """The link targets of the claims and artifacts that a row is about."""
     if grid.table.entry is None:
         return ""
     names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split()
@@ -223,13 +223,13 @@ def _entries(grid: Grid, row: int) -> str:
 
 
 def _claims(grid: Grid, row: int) -> list[str]:
-    """The claims that a row tells of."""
+    """The claims that a row is about."""
     names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split() if grid.table.entry else []
     return [name.removeprefix("claim:") for name in names if name.startswith("claim:")]
 
 
 def _page(grid: Grid, row: int) -> str:
-    """The page of the first mark of the one claim that a row tells of."""
+    """The page on which the verdict of a row's claim is printed; empty unless the row is about exactly one claim."""
     claims = _claims(grid, row)
     return f"\\verdictpage{{{claims[0]}}}" if len(claims) == 1 else ""
 
@@ -240,7 +240,7 @@ def _superscript(stars: int, letters: tuple[str, ...]) -> str:
 
 
 def _raised(marks: str) -> str:
-    r"""Raise marks; they take their width, which `\tnote` in a table does not: a phantom of it keeps no room."""
+    r"""Raise marks so that they keep their width: `\tnote` takes none in a table, so a phantom of it keeps no room."""
     return f"\\textsuperscript{{{marks}}}"
 
 

@@ -330,10 +330,10 @@ def check(table: Table, name: str) -> None:
     if table.size is not None and table.size not in SIZES:
         raise SpecError(f"{where}: size is one of {', '.join(SIZES)}, not {table.size!r}")
     if list(table.levels) != sorted(table.levels, reverse=True) or not all(0 < level < 1 for level in table.levels):
-        raise SpecError(f"{where}: levels fall from one star up, between 0 and 1, not {table.levels}")
+        raise SpecError(f"{where}: levels lie between 0 and 1, the largest (one star) first, not {table.levels}")
     if table.space not in (None, 0, 1) and not isinstance(table.space, str):
         raise SpecError(
-            f"{where}: space is a field at whose changes it stands, 1 for every row, or 0, not {table.space}"
+            f"{where}: space is 1 (between rows), 0 (nowhere) or a field (where its value changes), not {table.space}"
         )
 
 

@@ -35,7 +35,7 @@ def text_width(text: str) -> float:
 
 @dataclass(frozen=True)
 class Page:
-    """Widths in pt: of a line, of a landscape page's, and to which narrower tables are stretched."""
+    """Widths in pt: of a line, of a line on a landscape page, and that to which narrower tables are stretched."""
 
     line: float = LINE
     turned: float = TURNED
@@ -85,7 +85,7 @@ def fit(grid: Grid, page: Page = HOUSE) -> Fit:
 
 
 def _broken(grid: Grid, chosen: Fit, page: Page) -> Fit:
-    """The same fit, where the widest column of text breaks its lines as far as the table is wider than its line."""
+    """The same fit; if the table is wider than its line, its widest column of text becomes narrower and breaks."""
     lacking = chosen.width - _line(grid, page)
     texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
     if lacking <= OVER or not texts:

@@ -67,7 +67,7 @@ _UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]++[a-z0-9]*+(?:_[a-z0-9]++)++(?![
 
 
 def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
-    """A correlation in one phrase: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`, less what is empty."""
+    """A correlation in one phrase: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`, no empty parts."""
     show, p = fixed(digits), pvalue(relation=True)
     phrase = f"${SYMBOLS[row['effect_name']]} = {show.show(row['estimate'], 'plain')}$"
     if row["ci_low"] == row["ci_low"] and row["ci_high"] == row["ci_high"]:

@@ -143,7 +143,7 @@ def _drawn(drawing: Drawing, width: float, height: float | None, reason: str) ->
 
 
 def _faultless(drawing: Drawing) -> tuple[Any, float]:
-    """What `_sheet` returns.
+    """Return what `_sheet` does; its other errors become a SpecError.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _faultless(drawing: Drawing) -> tuple[Any, float]:
 
 @contextmanager
 def _rasterized(drawing: Drawing) -> Iterator[str]:
-    """Let what is too much for TeX become pictures meanwhile; the kinds of these artists."""
+    """Inside the block, draw artists that are too large for TeX as pictures; yield the kinds of these artists."""
     import numpy as np
     from matplotlib.collections import Collection, QuadMesh, TriMesh
     from matplotlib.lines import Line2D
@@ -187,7 +187,7 @@ def _rasterized(drawing: Drawing) -> Iterator[str]:
 
 
 def _sheet(drawing: Drawing) -> tuple[Any, float]:
-    """The drawing on a sheet, and how wide that is in inches: its canvas, grown where something reaches over it."""
+    """The drawing on a sheet, and the sheet's width in inches: the canvas, enlarged if something extends beyond it."""
     import matplotlib
     from matplotlib.transforms import Bbox
 
@@ -219,7 +219,7 @@ def _sheet(drawing: Drawing) -> tuple[Any, float]:
         whole = Bbox.union([sheet.reach.padded(_SLACK), Bbox([[0, 0], [wide, high]])])
         if whole.width > 4 * wide or whole.height > 4 * high:
             raise SpecError(
-                f"from_matplotlib: the drawing is {wide:.1f} by {high:.1f} in and reaches over {whole.width:.0f} by "
+                f"from_matplotlib: the drawing is {wide:.1f} by {high:.1f} in, but its parts take {whole.width:.0f} by "
                 f"{whole.height:.0f} in: bring its texts and legends nearer, or cut them off (clip_on=True)"
             )
         return written(whole), float(whole.width)
@@ -227,7 +227,7 @@ def _sheet(drawing: Drawing) -> tuple[Any, float]:
 
 @contextmanager
 def _resized(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
-    """The drawing so high that its first axes are `height` mm high once it is `width` mm wide."""
+    """Give the drawing the height at which its first axes are `height` mm high when it is `width` mm wide."""
     wide, high = drawing.get_size_inches()
     if height is None or not drawing.axes:
         yield
@@ -241,7 +241,7 @@ def _resized(drawing: Drawing, width: float, height: float | None) -> Iterator[N
 
 
 def _with_way(body: str, way: str) -> str:
-    r"""The body behind a comment that says how it was made, without what TeX or the armour would read in it."""
+    r"""Put a comment on how the body was made before it, without characters that TeX or the armour would read."""
     shown = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
     return f"% {shown}\n{body}"
 

@@ -167,7 +167,7 @@ class FigureCanvas(FigureCanvasPgf):
 
 
 def _set(text: str, prop: Any, ismath: Any) -> str:
-    """A text with its size, weight, slant and, where it was asked for, a face of equal widths."""
+    """A text with its size, weight and slant, and in a monospaced font where that was asked for."""
     size = prop.get_size_in_points() * 72.27 / 72
     weight = prop.get_weight()
     bold = weight in _BOLD if isinstance(weight, str) else weight >= 600
@@ -178,7 +178,7 @@ def _set(text: str, prop: Any, ismath: Any) -> str:
 
 
 def _png(pixels: Any) -> bytes:
-    """A picture as PNG without times and words; its alpha channel only where something shines through."""
+    """A picture as PNG without times and texts; with an alpha channel only if something is transparent."""
     picture = Image.fromarray(np.ascontiguousarray(pixels))
     if picture.mode == "RGBA" and picture.getchannel("A").getextrema()[0] == 255:
         picture = picture.convert("RGB")

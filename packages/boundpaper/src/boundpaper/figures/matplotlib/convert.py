@@ -144,7 +144,7 @@ def _panel(axes: Any, marks: Marks) -> Panel:
 
 @cache
 def _blank() -> Any:
-    """New axes, to hold others against."""
+    """New axes, to compare others with."""
     return new(lambda: Drawing().subplots())
 
 
@@ -154,7 +154,7 @@ def _spine(spine: Spine, axes: Any) -> None:
 
 
 def _word(text: Any, usual: Text, along: int, placed: bool) -> None:
-    """See that a title or a label stands at its usual place, and is but words."""
+    """Require that a title or a label is at its usual place, without a box or an unusual property."""
     if text.get_text():
         named = f"the text {text.get_text()!r}"
         require(placed and abs(text.get_position()[along] - 0.5) < 1e-9, f"the place of {named}")

@@ -112,7 +112,7 @@ def _axis(panel: Panel, at: float, low: float, wide: float, tall: float, room: f
 
 
 def _require_apart(axis: Ticks, length: float, size: Callable[[str], float]) -> None:
-    """See that no tick label lies on the next one."""
+    """Require that no tick label overlaps the next one."""
     if len(axis.at) < 2:
         return
     along = [math.log(v) if axis.log else v for v in axis.at]

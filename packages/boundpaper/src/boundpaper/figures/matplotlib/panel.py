@@ -16,7 +16,7 @@ def number(value: float) -> str:
 
 
 def set_lines(text: str) -> str:
-    """A text in LaTeX, of lines where it has several."""
+    """A text in LaTeX, with its line breaks if it has several lines."""
     return r"\\".join(words(line) for line in text.split("\n")) if text.strip() else ""
 
 

@@ -320,7 +320,7 @@ class _Entries:
 
 
 def _from_parent(kind: str, parent: dict[str, str]) -> dict[str, str]:
-    """What a part inherits from the whole: its title as that of the book, nothing that is the whole's own."""
+    """Fields that a part inherits from the whole: its title becomes `booktitle`, and its key and label are left out."""
     whole = {name: value for name, value in parent.items() if name not in ("key", "shorttitle", "label", "author")}
     if kind in ("inproceedings", "incollection", "conference", "inbook", "bookinbook", "inreference"):
         for name, of_book in (("title", "booktitle"), ("subtitle", "booksubtitle"), ("titleaddon", "booktitleaddon")):

@@ -100,10 +100,10 @@ def formula(tex: str) -> str:
     if tex[:1].isdigit() and re.search(r"(?<![A-Za-z])[A-Za-z]{2,}+ ?$", re.sub(r"\\[A-Za-z]+", "", tex)):
         raise MarkupFault(f"has the formula ${tex}$; write \\$ for a sign of money")
     if _OLD_STYLE.search(tex):
-        raise MarkupFault(f"has the formula ${tex}$ with a font of old; write \\mathrm{{...}} and the like")
+        raise MarkupFault(f"has the formula ${tex}$ with an outdated font command; write \\mathrm{{...}} and the like")
     for name in re.findall(r"\\([A-Za-z]+)", tex):
         if name not in _KNOWN:
-            raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which PDF and site do not both know")
+            raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which the PDF or the site does not know")
     made = []
     for char in unicodedata.normalize("NFC", tex):
         if char.isascii():

@@ -197,7 +197,7 @@ class _Reader:
         sign: Part = Logo(name) if name in LOGOS else sign_of(name)
         if not sign:
             raise MarkupFault(
-                f"uses \\{name}, a command that PDF and site do not both know; write what it stands for, or define it "
+                f"uses \\{name}, a command that the PDF or the site does not know; write what it means, or define it "
                 "in an @preamble"
             )
         if self.text.startswith("{}", self.at):

@@ -8,7 +8,7 @@ from boundpaper.paper.site.walk import by_kind
 
 
 def bibliography_pages(project: Project) -> Iterator[tuple[str, bytes]]:
-    """Write `bibliography.html`, once the pages of exhibits and artifacts have told what they cite."""
+    """Write `bibliography.html`, after the pages of exhibits and artifacts, which record what they cite."""
     shown = []
     for key, work in project.works.items():
         chapters = [f"chapter:{chapter.name}" for chapter in project.chapters if key in chapter.cites]

@@ -38,7 +38,7 @@ def write_site(project: Project) -> tuple[int, int]:
 
 
 def pages(project: Project, workers: Workers) -> Iterator[tuple[str, bytes]]:
-    """Path and content of every file of the site; a process makes the pages of artifacts, a third of the work."""
+    """Path and content of every file of the site; those of artifacts, a third of the work, in another process."""
     yield from assets().items()
     draw_pictures(project)
     reading = Reading(project)

@@ -103,7 +103,7 @@ def _drawn(project: Project, node: Node) -> dict[str, Any]:
 
 
 def _linked(project: Project, node: Node, html: str) -> Markup:
-    """HTML of an exhibit with its formulas set, and its citations leading to the bibliography, which learns of them."""
+    """HTML of an exhibit with formulas set and citations linked; records what it cites for the bibliography's page."""
     shown, keys = cited(html, project.works, "../")
     for key in keys:
         project.used.setdefault(key, []).append(node.key)

@@ -88,7 +88,7 @@ def _artifact(
 
 
 def _printed(project: Project) -> dict[str, str]:
-    """By the name of a place that sources cite, the key of the work that it is in."""
+    """Map each place that sources cite to the key of the work that contains it."""
     if PLACES not in project.outline.maker:
         return {}
     rows = records(project.root, PLACES)

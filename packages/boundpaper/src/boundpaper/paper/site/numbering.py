@@ -107,7 +107,7 @@ def _ranges(labels: list[Label]) -> list[str]:
 
 
 def _next(label: Label, place: int) -> tuple[str, int]:
-    """Equal for labels at following places with following numbers."""
+    """A key that neighbouring labels share if their numbers follow one another."""
     before, _, last = label.number.rpartition(".")
     return before, (int(last) if last.isdecimal() else ord(last[:1] or "?")) - place
 

@@ -89,7 +89,7 @@ class Project:
         return self.kept(lambda project, node: project.call(node.key), self.outline.nodes[key], "spec")
 
     def kept(self, make: Callable[[Project, Node], Made], node: Node, named: object = None) -> Made:
-        """What a function makes of a node, made once."""
+        """What a function makes of a node; it is made once and then kept."""
         key = (named or make, node.key)
         if key not in self._made:
             self._made[key] = make(self, node)

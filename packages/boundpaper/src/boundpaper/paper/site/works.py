@@ -105,7 +105,7 @@ def _depths(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def _end(text: str, begin: int, pair: str) -> int:
-    """Where what opens at `begin` is closed, and one more; braces protect what they hold."""
+    """The offset behind the sign that closes the one at `begin`; signs within braces do not count."""
     depth = inside = 0
     for at in range(begin, len(text)):
         sign = text[at]

@@ -94,7 +94,7 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
 
 
 def _unpacked(path: Path) -> bytes:
-    """What a file holds that may be packed by gzip."""
+    """The content of a file, unpacked if it is gzip."""
     content = path.read_bytes()
     try:
         return gzip.decompress(content)

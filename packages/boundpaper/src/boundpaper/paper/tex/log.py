@@ -214,7 +214,7 @@ def _own(errors: tuple[Finding, ...]) -> tuple[Finding, ...]:
 
 
 def _in_template(root: Path, source: str, text: str, line: int) -> str:
-    """The source with the line that became this one, where it is a template whose lines are its own."""
+    """The source, and if it is a template of LaTeX, the line of it that became this line."""
     path = root / source
     if not source.endswith(".tex.j2") or not path.is_file():
         return source

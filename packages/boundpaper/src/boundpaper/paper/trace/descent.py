@@ -74,7 +74,7 @@ class Project:
 def descent(
     project: Project, step: Step, row: Row | None, column: str, seen: set[str], depth: int = 1
 ) -> Iterator[str]:
-    """Lines that lead from a cell to its inputs; without a column from a row, without a row from a step."""
+    """Lines that lead from a cell to its inputs; from a row if no column is given, from a step if no row is given."""
     pad = "  " * depth
     if step.function or step.kind.name == "chapter":
         yield f"{pad}{step.file}:{step.line} {step.key}({', '.join(step.artifacts)})"

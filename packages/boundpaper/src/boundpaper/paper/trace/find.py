@@ -84,7 +84,7 @@ def _room(step: Step, in_print: set[str]) -> str:
 
 
 def _below(project: Project, hit: Hit) -> Iterator[str]:
-    """What a place of a number rests on."""
+    """Lines on what the number at a place was made from."""
     seen: set[str] = set()
     if hit.step.kind.name in ("source", "measurement") and hit.row:
         yield from (f"  {line}" for line in ends(project, hit.step.name, [hit.row]))

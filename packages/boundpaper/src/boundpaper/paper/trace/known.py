@@ -13,7 +13,7 @@ _FORMAT = 1
 
 
 class Known:
-    """A value of JSON for each step, with the stamp of what it was made from; they lie in one file."""
+    """A JSON value for each step, with the stamp of what it was made from; one file keeps them all."""
 
     def __init__(self, root: Path) -> None:
         self.path = root / FILE

@@ -68,11 +68,11 @@ class Numeral:
         return bool(self._within(value))
 
     def near(self, values: Any) -> Any:
-        """Whether a number is equal or is printed like this, or of an array of numbers, which are."""
+        """Whether a number equals this one or is printed like it; for an array, a mask of the numbers that do."""
         return (values == float(self.text)) | self._within(values)
 
     def may_fit(self, text: str) -> bool:
-        """False for most texts that do not fit, and for none that does: told in a small part of the time of `fits`."""
+        """A fast test before `fits`: False for most texts that do not fit, never for one that does."""
         try:
             return bool(self.near(float(text)))
         except ValueError:
@@ -80,7 +80,7 @@ class Numeral:
             return len(digits) == 1 and bool(self.near(float(digits[0])))
 
     def may_be_in(self, printed: str) -> bool:
-        """False for most printed files of LaTeX in which the number does not stand, and for none in which it does."""
+        """A fast test of a printed LaTeX file: False for most files without the number, never for one with it."""
         digits = printed.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 

@@ -1,4 +1,4 @@
-"""The rank-sum test of two independent samples, from the share of pairs that a paper or a measurement keeps."""
+"""The rank-sum test of two independent samples, from the share of pairs that a paper or a measurement reports."""
 
 from scipy import stats
 
