@@ -106,7 +106,7 @@ def test_wide_pivots_and_refuses_doubles(root):
     table = wide(frame)
     assert list(table.columns) == ["model", "ap", "size"]
     assert table["size"].tolist() == [7, 8]
-    with pytest.raises(DataError, match="model=a, metric=ap stands 2 times"):
+    with pytest.raises(DataError, match="model=a, metric=ap occurs 2 times"):
         wide(pd.concat([frame, frame]))
     with pytest.raises(DataError, match="no column kind"):
         wide(frame, metric="kind")
