@@ -18,7 +18,7 @@ Manifest = Mapping[str, Any]
 
 
 def check(experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Manifest], unit: str) -> list[str]:
-    """What a reader must know of two measurements that may be compared, as notes of guards.
+    """Check that two measurements may be compared; return notes on what a reader must know of them.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def _precision(manifest: Manifest) -> str:
 
 
 def _same_hashes(where: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str) -> None:
-    """Refuse other texts, or other items, than the units that are compared were asked."""
+    """Refuse to compare units of two models that were asked different texts or items."""
     what = "items" if unit == "item" else "texts"
     first, second = (each.get("hashes", {}).get(what, {}) for each in manifests)
     doubt = "" if all("tokenizer" in _facts(each) for each in manifests) else " (or by other tokenizers)"

@@ -319,7 +319,7 @@ def _parts(
 
 
 def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tuple[Module, Module]]) -> list[int]:
-    """Layers whose block hands on what it was given when these two parts of it give out zeros."""
+    """Layers whose block passes its input on unchanged when these two parts of it output zeros."""
     if not wanted:
         return []
     torch = libraries.torch

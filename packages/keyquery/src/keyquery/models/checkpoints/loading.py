@@ -264,7 +264,7 @@ def check_keys(folder: str) -> None:
 
 
 def _is_no_report(record: logging.LogRecord) -> bool:
-    """Whether a record is another one than the library's table of weights, of which `_complete` says what matters."""
+    """Whether a log record is not the library's table of weights; `_complete` reports what matters in that table."""
     return "LOAD REPORT" not in record.getMessage()
 
 
