@@ -113,7 +113,7 @@ def settings_of(name: str) -> dict[str, Rule]:
 
 
 def _rule(annotation: ast.expr | None) -> Rule:
-    """The allowed values of an annotated parameter; a name defined by the experiment means one of its listed words."""
+    """The allowed values of an annotated parameter; an unknown capitalised name counts as text."""
     if isinstance(annotation, ast.BinOp):
         return either(_rule(annotation.right), _rule(annotation.left))
     if isinstance(annotation, ast.Subscript):

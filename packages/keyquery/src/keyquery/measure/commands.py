@@ -44,7 +44,7 @@ class Heads(click.ParamType[Any]):
     name = "heads"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse a number, `all` (as None) or pairs; a usage error names a word that is none of these."""
+        """Parse a number, `all` (as None) or pairs; a usage error names any other value."""
         if not isinstance(value, str):
             return value
         words = [word.strip() for word in value.split(",")]

@@ -109,7 +109,7 @@ def _alike(old: bytes, new: bytes) -> bool:
 
 
 def manifest_beside(table: Path) -> dict[str, Any] | None:
-    """The manifest beside a table; None when there is none that can be read."""
+    """The manifest beside a table; None if it is absent or cannot be read."""
     try:
         manifest = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -168,7 +168,7 @@ def _found(model: PreTrainedModel) -> tuple[Block, ...]:
 
 
 def _computing(model: PreTrainedModel) -> set[int]:
-    """Identities of the modules that compute attention; of an architecture with code of its own, those named so."""
+    """Identities of the modules that compute attention; if the architecture has its own code, found by their names."""
     found: set[int] = set()
     try:
         with recording(model, lambda call: None if call.cross else found.add(id(call.module))):

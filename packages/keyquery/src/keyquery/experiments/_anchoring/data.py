@@ -98,7 +98,7 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
     """
     if TASK not in subject.book.tasks():
         raise DataError(
-            f"{subject.name}: planted statements cannot be had in {subject.book.name}; "
+            f"{subject.name}: planted statements do not exist in {subject.book.name}; "
             "give --data popqa, triviaqa, hotpotqa or nq"
         )
     count = round((KNOWN_SHARE if known else SHARE) * (train + test))

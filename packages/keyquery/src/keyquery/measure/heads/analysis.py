@@ -144,7 +144,7 @@ def measure(
 
 
 def _shown(capture: Capture, place: str, branch: str | None) -> str:
-    """The model of a capture as it is shown."""
+    """The name under which a capture's model is shown."""
     return str((capture.manifest or {}).get("settings", {}).get("model") or branch or Path(place).name)
 
 

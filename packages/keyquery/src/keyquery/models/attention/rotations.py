@@ -361,7 +361,7 @@ def _apart(before: Array, plain: Array) -> tuple[float, float]:
 
 
 def _normalised(query: Array, slack: float) -> bool:
-    """Whether all queries of a layer have one length: they were normalised, perhaps after their rotation."""
+    """Whether all queries of a layer have one length: a norm then explains why their factor varies."""
     lengths = np.linalg.norm(query, axis=-1)
     lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # of a token whose embedding is zero nothing is left
     return bool(np.ptp(lengths) <= max(slack, EQUAL) * lengths.mean())
