@@ -26,7 +26,7 @@ def begin(tokenizer: Any, name: str) -> None:
         raise ModelError(f"{name}: its tokenizer puts {tokenizer.bos_token} in front already; leave --bos out")
     inner = getattr(tokenizer, "backend_tokenizer", None)
     if inner is None:
-        raise ModelError(f"{name}: its tokenizer cannot add one ({type(tokenizer).__name__}); leave --bos out")
+        raise ModelError(f"{name}: its tokenizer cannot begin texts ({type(tokenizer).__name__}); leave --bos out")
     from tokenizers import processors
 
     word = tokenizer.bos_token
