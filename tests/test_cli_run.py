@@ -324,7 +324,7 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
         (["sinks"], 2, "which model? give --model"),
         (["sinks", "--model", "m", "--against", "m"], 2, "--against m: this model is named already"),
         (["sinks", "--model", "m", "--against", "n", "--revision", "x"], 2, "several are named: write MODEL@REVISION"),
-        (["sinks", "--model", "m", "--against", "n", "--bos"], 2, "--bos says how one model is loaded"),
+        (["sinks", "--model", "m", "--against", "n", "--bos"], 2, "--bos is for loading a single model"),
         (["sinks", "--model", "m@x", "--revision", "y"], 2, "names a revision itself; leave out --revision y"),
         (["sinks", "--model", "m@"], 2, "'m@': write MODEL@REVISION"),
         (["sinks", "--model", "no/such@x", "--against", "no/such@y", *FEW], 1, "no/such"),

@@ -70,7 +70,7 @@ def compare(
 
 
 def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
-    """What `run` and `analyse` returned of one model.
+    """Measurements of one model in memory, from what `run` and `analyse` returned.
 
     Raises
     ------

@@ -144,7 +144,7 @@ def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
 
 
 def _lacking(said: Sequence[Said]) -> list[str]:
-    """A sentence for each model that was not measured by a quantity of the others: its run ended early, for example."""
+    """A sentence for each model that lacks a quantity which others have, for example because its run ended early."""
     quantities = dict.fromkeys(each.quantity for each in said)
     held = {(each.model, each.quantity) for each in said}
     lacks = {

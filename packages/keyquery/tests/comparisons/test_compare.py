@@ -139,11 +139,11 @@ def test_a_text_without_a_value_leaves_its_pair_out_and_parts_of_a_text_are_told
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"model": {"tokenizer": "others"}}, "have other tokenizers.*--by item"),
+        ({"model": {"tokenizer": "others"}}, "have different tokenizers.*--by item"),
         ({"hashes": {"texts": {"book": {"count": 8, "blake2": "u"}}}}, "were asked other texts of book; ask both"),
         ({"hashes": {"texts": {"book": {"count": 6, "blake2": "u"}}}}, "8 and 6 texts of book"),
-        ({"options": {"tokens": 128}}, r"measured otherwise \(tokens 64, 128\)"),
-        ({"thresholds": {}, "settings": {"where": "pre"}}, r"measured otherwise \(where None, pre\)"),
+        ({"options": {"tokens": 128}}, r"measured with other settings \(tokens 64, 128\)"),
+        ({"thresholds": {}, "settings": {"where": "pre"}}, r"measured with other settings \(where None, pre\)"),
     ],
 )
 def test_what_was_asked_otherwise_is_refused(tmp_path: Path, facts: Made, words: str) -> None:

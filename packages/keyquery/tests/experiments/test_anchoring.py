@@ -239,7 +239,7 @@ def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None
     with pytest.raises(DataError, match="right and wrong"):
         Split(samples[:6], samples[6:])
     silent = types.SimpleNamespace(name="Latin", tasks=lambda: ("passkey",))
-    with pytest.raises(DataError, match="planted statements cannot be had in Latin; give --data popqa"):
+    with pytest.raises(DataError, match="planted statements do not exist in Latin; give --data popqa"):
         plant_statements(dataclasses.replace(planting.subject(), book=silent), 20, 10, 0)
     with pytest.raises(DataError, match="too few"):
         anchoring.measure(planting.subject(), Options(), train=2, test=2)

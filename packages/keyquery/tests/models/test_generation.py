@@ -192,7 +192,7 @@ def test_likelihood_in_parts_is_that_of_all_logits(name: str, monkeypatch: pytes
         nats = token_nats(model, ids)
         assert nats.shape == (2, 13)
         assert torch.allclose(nats, expected, atol=1e-4)
-    with pytest.raises(DataError, match="1 tokens predicts none"):
+    with pytest.raises(DataError, match="1 tokens has none to predict"):
         token_nats(model, ids[:, :1])
 
 

@@ -65,5 +65,5 @@ def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("temperature", [float("nan"), float("inf"), -1.0])
 def test_a_temperature_is_a_number(temperature):
-    with pytest.raises(DataError, match=r"--temperature .*: give a number from 0 on"):
+    with pytest.raises(DataError, match=r"--temperature .*: give 0 or more"):
         Settings(temperature=temperature)

@@ -194,7 +194,7 @@ def test_runs_are_refused_with_a_reason(lab, tiny):
     record = {"id": "noise_single-1k-0000"}
     (folder / "needles.jsonl").write_text(json.dumps(record) + "\n")
     (folder / "needles.settings.json").unlink(missing_ok=True)
-    assert "nobody knows how" in needled(tiny).output
+    assert "its settings are unknown" in needled(tiny).output
     (folder / "needles.settings.json").write_text(json.dumps(sealed({"seed": 1})))
     assert "other settings" in needled(tiny).output
     assert (folder / "needles.jsonl").read_text() == json.dumps(record) + "\n", "kept as it was"

@@ -18,7 +18,7 @@ Manifest = Mapping[str, Any]
 
 
 def check(experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Manifest], unit: str) -> list[str]:
-    """What a reader must know of two measurements that may be compared, as notes of guards.
+    """Check that two measurements may be compared; return notes on what a reader must know of them.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def check(experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Ma
     other_words = None not in vocabularies and vocabularies[0] != vocabularies[1]
     if other_words and unit == "text":
         raise DataError(
-            f"{where} have other tokenizers, so that a text is cut elsewhere and its tokens are not the same; "
+            f"{where} have different tokenizers, which cut a text into different tokens; "
             "compare what items tell: --by item"
         )
     settings, others = settings_said(first), settings_said(second)
     for name in (*settings, *(name for name in others if name not in settings)):
         if name not in OF_THE_MODEL and settings.get(name) != others.get(name):
             raise DataError(
-                f"{where} were measured otherwise ({name} {settings.get(name)}, {others.get(name)}); {mend}"
+                f"{where} were measured with other settings ({name} {settings.get(name)}, {others.get(name)}); {mend}"
             )
     _same_hashes(where, manifests, unit, other_words, mend)
     if captured:
@@ -84,7 +84,7 @@ def _precision(manifest: Manifest) -> str:
 
 
 def _same_hashes(where: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str) -> None:
-    """Refuse other texts, or other items, than the units that are compared were asked."""
+    """Refuse to compare units of two models that were asked different texts or items."""
     what = "items" if unit == "item" else "texts"
     first, second = (each.get("hashes", {}).get(what, {}) for each in manifests)
     doubt = "" if all("tokenizer" in _facts(each) for each in manifests) else " (or by other tokenizers)"

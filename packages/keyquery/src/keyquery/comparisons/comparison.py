@@ -279,7 +279,7 @@ class Comparison:
         return write_paper(self, Path(folder), title or f"{' and '.join(self.models[1:])} against {self.models[0]}")
 
     def _pictures(self, home: Path) -> tuple[list[Path], str]:
-        """The files of the figure, and what is said where there is none, or only its LaTeX."""
+        """The files of the figure, and a note where there is no figure or only its LaTeX source."""
         try:
             drawn = self.figure()
         except DataError as error:

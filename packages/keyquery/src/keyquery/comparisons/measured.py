@@ -106,7 +106,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
 
 
 def _one_capture(name: str, paths: Mapping[str, Path]) -> None:
-    """Refuse tables of heads of which some are of another capture: an analysis that replaced them ended early."""
+    """Refuse tables of heads that come from two captures: an analysis that was replacing them ended early."""
     manifests = {each: manifest_beside(paths[each]) or {} for each in TABLES_OF_HEADS if each in paths}
     captures = {
         table: {key: value for key, value in each.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
@@ -121,7 +121,7 @@ def _one_capture(name: str, paths: Mapping[str, Path]) -> None:
 
 
 def common(models: Sequence[Measured], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """The experiments that every model was measured by, in the order of `HEADLINES`, and what is said of the others.
+    """The experiments that every model was measured by, in the order of `HEADLINES`, and a note on the others.
 
     Raises
     ------

@@ -44,7 +44,7 @@ class Tested:
 def pair_tests(
     models: tuple[Measured, Measured], experiment: str, by: str | None = None, metrics: Sequence[str] = ()
 ) -> tuple[list[Tested], list[str]]:
-    """The tests of an experiment's quantities, uncorrected, and what is said of those that have none.
+    """The uncorrected tests of an experiment's quantities, and notes on the quantities without a test.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def pair_tests(
 def _test(
     first: Units, second: Units, experiment: str, quantity: Headline, names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
-    """Second less first."""
+    """Test the difference of a quantity: the second model's values minus the first's."""
     one, two = first.values, second.values
     named: dict[str, Any] = {
         "study": experiment,
@@ -107,7 +107,7 @@ def _test(
 def _apart(
     first: Units, second: Units, named: dict[str, Any], names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
-    """Heads of two networks of other shapes as two groups; other texts, items or seeds cannot be compared."""
+    """Compare heads of two networks of different shapes as two groups; refuse different texts, items or seeds."""
     if first.kind != second.kind or first.kind not in SHARED:
         counts = f"{len(first.values)} {first.kind}s and {len(second.values)} {second.kind}s"
         alike = len(first.values) == len(second.values) and first.kind == second.kind
@@ -152,7 +152,7 @@ def corrected(tests: Sequence[Tested], family: str) -> list[Tested]:
 
 
 def out_of_reach(tests: Sequence[Tested]) -> list[str]:
-    """A line where no outcome could bring Holm's p of some tests below .05, with how many units could."""
+    """A note if no outcome could bring Holm's p of some tests below .05: it says how many units would suffice."""
     count = sum(each.row.p_value is not None for each in tests)
     few = [each.row for each in tests if _flipped(each.row) and least_p(each.row.n) * count > ALPHA]
     if not few:
@@ -169,7 +169,7 @@ def _flipped(row: Estimate) -> bool:
 
 
 def _needed(count: int) -> int:
-    """Units whose flips can give .05 after Holm over so many tests."""
+    """The number of units with which sign flips can reach .05 after Holm's correction for so many tests."""
     return math.ceil(math.log2(2 * count / ALPHA))
 
 

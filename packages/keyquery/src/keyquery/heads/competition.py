@@ -293,7 +293,7 @@ def slack(dimension: int) -> float:
 
 
 def _still(difference: Float64Array, queries: FloatArray) -> bool:
-    """Tell whether the variance of the queries along a difference of keys is none."""
+    """Whether the queries have no variance along a difference of keys."""
     rows, _ = centred(queries)
     along = rows @ difference
     return bool(along @ along <= NEGLIGIBLE * float(np.sum(rows**2)) / rows.shape[1] * float(difference @ difference))

@@ -161,7 +161,7 @@ def whole(name: str, given: Any) -> int:
 
 
 def _array(name: str, given: Any) -> npt.NDArray[Any]:
-    """An array in the machine's byte order; ValueError for what numpy makes none of, and for masks, which it drops."""
+    """An array in the machine's byte order; ValueError if numpy cannot make one, or would drop a mask."""
     if isinstance(given, np.ma.MaskedArray):
         raise ValueError(f"{name}: an array with a mask; leave masked rows out, and give the .data of the others")
     try:

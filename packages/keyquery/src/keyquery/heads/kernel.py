@@ -128,7 +128,7 @@ def squared_distance(first: FloatArray, second: FloatArray) -> float:
 
 @summed
 def clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[int, int]:
-    """Count the queries whose scores say that the first key is preferred, and those that may say so.
+    """Count the queries that clearly prefer the first key by their scores, and those that may prefer it.
 
     Scores are in single precision; what differs by `slack` or less is not clear.
     """

@@ -188,7 +188,7 @@ def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) 
 
 
 def _own(law: Law, variances: Float64Array) -> bool:
-    """Tell whether each dimension has a share of its variance that position and the dimensions before do not give."""
+    """Whether part of each dimension's variance is not explained by position and the dimensions before it."""
     return law.lower and bool((np.diag(law.factor) ** 2 >= OWN * variances).all())
 
 

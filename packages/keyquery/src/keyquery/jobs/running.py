@@ -83,7 +83,7 @@ class _State:
         self.say(None, "")
 
     def say(self, job: int | None, event: str) -> None:
-        """Update the progress by an event of a job, or without one by what changed on its own."""
+        """Update the progress by a job's event, or without an event by whatever else has changed."""
         at_work = [index for future, index in self.open.items() if future.running()]
         reports = {self.names[index]: text for index in at_work if (text := self.reports.get(index))}
         if job is None and not event and (len(at_work), reports) == self.shown:
@@ -198,7 +198,7 @@ def run_jobs(
 
 
 def _keep(results: dict[int, T], job: int, state: _State, valid: Callable[[T], bool]) -> bool:
-    """Take the result of an earlier run, if there is one that counts; say why when it does not."""
+    """Take a valid result of an earlier run if there is one; report why when a result is not valid."""
     place = state.folders[job]
     if not place.finished():
         return False

@@ -256,7 +256,7 @@ def _explain(message: str, minutes: int) -> str:
 
 
 def refusal(written: str) -> str:
-    """What sbatch wrote when it refused jobs, in one line, and the mend in a second."""
+    """Two lines: what sbatch wrote when it refused jobs, and how to mend it."""
     lines = [_SBATCH.sub("", line).strip() for line in last_lines(written, 3).splitlines()]
     said = "; ".join(line for line in lines if line)
     reached = not any(words in written for words in _NO_CLUSTER)

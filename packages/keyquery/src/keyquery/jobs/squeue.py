@@ -54,7 +54,7 @@ def largest_array() -> int:
 
 
 def _said(argv: Sequence[str]) -> str | None:
-    """What a program of Slurm prints; None when it does not answer."""
+    """The output of one of Slurm's programs; None when it does not answer."""
     try:
         told = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -57,7 +57,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     named = [_revision(each) for each in models]
     if against and (given := [name for name in OF_ONE if asked[name]] + ["position"] * (asked["position"] != AS_IS)):
         raise SpecError(
-            f"--{given[0].replace('_', '-')} says how one model is loaded, and several are named: "
+            f"--{given[0].replace('_', '-')} is for loading a single model, but several are named: "
             + ("write MODEL@REVISION" if given[0] == "revision" else "give each its own in a --recipe")
         )
     if asked["revision"] and named[0][1]:

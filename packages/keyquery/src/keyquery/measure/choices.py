@@ -43,7 +43,7 @@ def experiments(folder: Path, *, named: bool = False) -> tuple[str, ...]:
 
 
 def _text(path: Path) -> str:
-    """The text of an experiment's file; DataError with its path where it is none."""
+    """The text of an experiment's file; DataError with its path if it cannot be read as text."""
     return text_of(path.parents[2], "/".join(path.parts[-3:]))
 
 
@@ -113,7 +113,7 @@ def settings_of(name: str) -> dict[str, Rule]:
 
 
 def _rule(annotation: ast.expr | None) -> Rule:
-    """What a value of an annotated parameter may be; a name of the experiment's own stands for one of its words."""
+    """The allowed values of an annotated parameter; an unknown capitalised name counts as text."""
     if isinstance(annotation, ast.BinOp):
         return either(_rule(annotation.right), _rule(annotation.left))
     if isinstance(annotation, ast.Subscript):

@@ -29,7 +29,7 @@ in_json = click.option("--json", "machine", is_flag=True, help="Print files and 
 
 
 def _echo(root: Path, paths: list[str], machine: bool) -> None:
-    """Print the tables that were written, and on standard error what they say; for a program both as JSON."""
+    """Print the paths of the written tables, and their summary on standard error; for a program, print both as JSON."""
     from keyquery.measure.summary import as_json, of_files, shown
 
     said = of_files(root / path for path in paths)
@@ -44,7 +44,7 @@ class Heads(click.ParamType[Any]):
     name = "heads"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read them: a number, None for all, or pairs; a usage error says what is none of these."""
+        """Parse a number, `all` (as None) or pairs; a usage error names any other value."""
         if not isinstance(value, str):
             return value
         words = [word.strip() for word in value.split(",")]
@@ -66,7 +66,7 @@ class Names(click.ParamType[tuple[str, ...]]):
         self._known = known
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Read them; a usage error says which is none."""
+        """Parse the names; a usage error says which word is not a known name."""
         words = value if isinstance(value, tuple) else tuple(word.strip() for word in str(value).split(","))
         for word in words:
             if word not in self._known:

@@ -143,7 +143,7 @@ def _record(condition: Condition) -> dict[str, Any]:
 
 
 def _home(ask: Any) -> str:
-    """The module of a function, or of that in a partial."""
+    """The module of a function, or of the function that a `partial` wraps."""
     return str(getattr(ask, "func", ask).__module__)
 
 

@@ -1,4 +1,4 @@
-"""What is said first of a measurement: the few quantities that a summary shows and that models are compared by."""
+"""The headlines of a measurement: the few quantities that a summary shows and that models are compared by."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -96,7 +96,7 @@ HEADLINES["text_kinds"] = tuple(replace(each, condition="*") for each in HEADLIN
 
 
 def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) -> list[Headline]:
-    """The quantities of a measurement that it has rows of, a condition each.
+    """The headline quantities for which a measurement has rows, one entry per condition.
 
     Parameters
     ----------

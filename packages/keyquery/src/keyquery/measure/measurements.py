@@ -92,7 +92,7 @@ def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _alike(old: bytes, new: bytes) -> bool:
-    """Whether two tables say the same but for what differs between processors: `TOLERANCE`, and `NOISE` of a metric."""
+    """Whether two tables agree apart from differences between processors: `TOLERANCE`, and `NOISE` of a metric."""
     if agree(old, new, TOLERANCE):
         return True
     one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
@@ -109,7 +109,7 @@ def _alike(old: bytes, new: bytes) -> bool:
 
 
 def manifest_beside(table: Path) -> dict[str, Any] | None:
-    """The manifest beside a table; None when there is none that can be read."""
+    """The manifest beside a table; None if it is absent or cannot be read."""
     try:
         manifest = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -156,7 +156,7 @@ def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
 
 
 def settings_said(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides the numbers, by the name that the command line gives it."""
+    """The settings that decide the numbers, by their names on the command line."""
     model, capture = manifest.get("model"), manifest.get("capture")
     said: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
     said |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
@@ -168,7 +168,7 @@ def settings_said(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _held(path: Path) -> bytes:
-    """What a table says as CSV; nothing where there is none, or a damaged one, which a new measurement replaces."""
+    """A table's content as CSV; empty if the table is absent or damaged, since a new measurement replaces it."""
     try:
         return words(path).encode()
     except (FileNotFoundError, DataError):
@@ -185,6 +185,6 @@ def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """As JSON gives it back."""
+    """A value as it comes back after being written to JSON."""
     plain: dict[str, Any] = json.loads(json.dumps(manifest))
     return plain

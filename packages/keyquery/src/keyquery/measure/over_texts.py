@@ -41,7 +41,7 @@ def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every
 def per_text(
     metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **place: Any
 ) -> list[Row]:
-    """One row per text, which another model's text is paired with, each of `n` layers or heads."""
+    """One row per text, to pair with the same text of another model; each is over `n` layers or heads."""
     given = np.asarray(values, dtype=np.float64)
     return [
         row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **place)

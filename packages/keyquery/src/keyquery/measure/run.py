@@ -143,7 +143,7 @@ def _open(plan: Plan, tell: Callable[[str], None]) -> Subject:
 
 
 def _standing(plan: Plan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Tables of the plan that one file each holds, with the manifest that they would get."""
+    """Tables of the plan that have one file each, with the manifest that each would get."""
     for name in plan.experiments:
         module, more = experiment(name), plan.settings.get(name, {})
         if not hasattr(module, "write"):

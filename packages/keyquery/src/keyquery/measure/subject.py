@@ -352,7 +352,7 @@ def _card(folder: Path) -> dict[str, Any]:
 
 
 def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
-    """Parts of a name that say how a model is loaded and what it reads, where either is not as usual."""
+    """Parts of a name that say how a model is loaded and what it reads; empty for the usual ways."""
     parts = [source.position] if source.position != AS_CONFIGURED else []
     parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
     parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []

@@ -98,7 +98,7 @@ def _line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -
 
 
 def _own(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
-    """The rows of a quantity that are of the whole model: without unit, head and, unless it is of one layer, layer."""
+    """The rows of a quantity for the whole model: no unit, no head, and no layer unless it belongs to one layer."""
     named = (rows["metric"] == quantity.metric + ending) & (rows["condition"] == quantity.condition)
     own = rows[named & (rows["unit_id"] == "") & (rows["head"] == "")]
     whole = own[own["layer"] == ""]
@@ -151,7 +151,7 @@ def of_files(paths: Iterable[Path]) -> list[Said]:
 
 
 def shown(said: Sequence[Said]) -> str:
-    """The summary as lines of plain text; one that says so where there is nothing to show."""
+    """The summary as lines of plain text; a single line says so when there is nothing to show."""
     if not said:
         return "no summary: these tables are read by exhibits"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]

@@ -36,12 +36,12 @@ class Units:
 
     @property
     def defined(self) -> pd.Series:
-        """Those that have a value."""
+        """The units that have a value."""
         return self.values.dropna()
 
     @property
     def right(self) -> pd.Series | None:
-        """Whether each item was answered right; None where units are no items, or are worth more or less than that."""
+        """Whether each item was answered right; None if units are not items, or if an answer counts in part."""
         values = self.defined
         return values == self.whole if self.kind == "item" and values.isin((0.0, self.whole)).all() else None
 

@@ -168,7 +168,7 @@ def _found(model: PreTrainedModel) -> tuple[Block, ...]:
 
 
 def _computing(model: PreTrainedModel) -> set[int]:
-    """Identities of the modules that compute attention; of an architecture with code of its own, those named so."""
+    """Identities of the modules that compute attention; if the architecture has its own code, found by their names."""
     found: set[int] = set()
     try:
         with recording(model, lambda call: None if call.cross else found.add(id(call.module))):
@@ -319,7 +319,7 @@ def _parts(
 
 
 def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tuple[Module, Module]]) -> list[int]:
-    """Layers whose block hands on what it was given when these two parts of it give out zeros."""
+    """Layers whose block passes its input on unchanged when these two parts of it output zeros."""
     if not wanted:
         return []
     torch = libraries.torch

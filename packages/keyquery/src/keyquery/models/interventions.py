@@ -160,7 +160,7 @@ def _sound(parts: Sequence[Block], interventions: Sequence[Intervention]) -> Non
         if any(place < 0 for place in each.positions or ()):
             raise ModelError("positions count from 0; the end of a text is not known before it is run")
         if each.where == "post" and each.site not in ("q", "k"):
-            raise ModelError("'post' is of queries and keys: only these are rotated")
+            raise ModelError("'post' is for queries and keys: only these are rotated")
         for layer, mask in (each.dims or {}).items():
             shape = _shape(known[layer], each.site)
             if mask.shape != shape:

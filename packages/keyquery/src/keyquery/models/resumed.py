@@ -56,7 +56,7 @@ def known(model: PreTrainedModel, tokens: Tensor) -> Known:
 
 @contextmanager
 def resumed(model: PreTrainedModel, states: Known, count: int) -> Iterator[None]:
-    """Run no block in this block of code whose output is known, of the first `count`; keep the outputs of the others.
+    """Within this context, skip those of the first `count` blocks whose output is known; keep what the others output.
 
     All forwards in it, and those that filled `states`, are of the same tokens and mask, without a key cache, and with
     the first `count` blocks as they are.

@@ -145,7 +145,7 @@ class _Page(HTMLParser):
 
 
 def _repeated(read: Callable[[], Texts]) -> Callable[[], Texts]:
-    """A reader that says the first whole sentence of each document again and again, to about the document's length."""
+    """A reader that repeats the first whole sentence of each document to about the document's length."""
 
     def again() -> Texts:
         for title, text in read():

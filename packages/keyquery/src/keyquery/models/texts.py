@@ -191,7 +191,7 @@ def documents(
         size = context - len(before) - len(after)
         if size < 1:
             raise DataError(
-                f"a context of {context} tokens leaves none beside the {len(before) + len(after)} that the tokenizer "
+                f"a context of {context} tokens has no room beside the {len(before) + len(after)} that the tokenizer "
                 "adds to every text; give a longer --context"
             )
         for part in range(len(body) // size):
@@ -212,7 +212,7 @@ def _ends(
         if list(tokens[start : start + len(body)]) == body:
             return tuple(tokens[:start]), body, tuple(tokens[start + len(body) :])
     raise DataError(
-        f"{place}: the tokenizer writes a text otherwise when it adds its own tokens, so windows cannot be given them; "
+        f"{place}: the tokenizer splits texts differently when it adds its own tokens, so windows cannot have them; "
         "leave --windows out, and give texts of the context's length"
     )
 

@@ -1,4 +1,4 @@
-"""Tokens that a model has an embedding for, and what tells one vocabulary from another."""
+"""Check that a model has an embedding for each token, and identify its vocabulary by a hash."""
 
 from __future__ import annotations
 

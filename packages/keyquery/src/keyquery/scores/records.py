@@ -67,7 +67,7 @@ def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> N
     """
     note = path.with_suffix(".settings.json")
     if path.is_file() and not note.is_file():
-        raise DataError(f"{path}: {note.name} is missing beside it, so nobody knows how it was made; remove the file")
+        raise DataError(f"{path}: {note.name} is missing beside it, so its settings are unknown; remove the file")
     if path.is_file():
         before = settings_beside(path)
         changed = [name for name in plan if name not in free and before.get(name) != plan[name]]

@@ -141,7 +141,7 @@ BOOK = EnglishBook()
 
 
 def miss(key: str, kind: str, draw: random.Random) -> str:
-    """A number that is not the key: one digit changed, two neighbours swapped, one left out, or another number."""
+    """A number that differs from the key: a digit changed, two neighbours swapped, one left out, or unrelated."""
     if kind == "swapped":
         place = draw.choice([at for at in range(len(key) - 1) if key[at] != key[at + 1]])
         return key[:place] + key[place + 1] + key[place] + key[place + 2 :]

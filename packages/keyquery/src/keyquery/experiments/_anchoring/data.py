@@ -98,7 +98,7 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
     """
     if TASK not in subject.book.tasks():
         raise DataError(
-            f"{subject.name}: planted statements cannot be had in {subject.book.name}; "
+            f"{subject.name}: planted statements do not exist in {subject.book.name}; "
             "give --data popqa, triviaqa, hotpotqa or nq"
         )
     count = round((KNOWN_SHARE if known else SHARE) * (train + test))
@@ -163,7 +163,7 @@ def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: 
 
 
 def _opening(prompt: str, start: int) -> int:
-    """Where the sentence begins that holds `start`, with the full stop before it: what opens it tells what it is."""
+    """Start of the sentence that contains `start`, from the full stop before it: its opening shows its kind."""
     return max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))
 
 

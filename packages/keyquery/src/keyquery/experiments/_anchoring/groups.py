@@ -106,7 +106,7 @@ def group_rows(data: str, measured: Measured) -> Iterator[Row]:
 
 
 def _splits(measured: Measured) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
-    """Each way of grouping: its name, the readings that are measured, and who belongs where (n, L)."""
+    """Each way of grouping: its name, the readings to measure, and each sample's group by layer (n, L)."""
     flips = measured.whole.flips()
     at_reference = np.take_along_axis(flips, measured.reference[:, None], axis=1)
     yield "all", measured.whole, {"all": np.ones_like(flips)}

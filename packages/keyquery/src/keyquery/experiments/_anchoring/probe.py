@@ -90,7 +90,7 @@ class Readings:
 
 
 def _of_class(before: Floats, after: Floats) -> Floats:
-    """Probability that `after` gives to the class which `before` predicts."""
+    """Probability in `after` of the class that `before` predicts."""
     return np.where(before >= 0.5, after, 1 - after)
 
 

@@ -144,7 +144,7 @@ def measure(
 
 
 def _shown(capture: Capture, place: str, branch: str | None) -> str:
-    """The model of a capture as it is shown."""
+    """The name under which a capture's model is shown."""
     return str((capture.manifest or {}).get("settings", {}).get("model") or branch or Path(place).name)
 
 
@@ -247,7 +247,7 @@ def _together(
 
 
 def _too_big(jobs: int) -> str:
-    """What to do when memory ran out, with what was asked for in mind."""
+    """Advice for when memory ran out, fitted to the options that were given."""
     if jobs > 1:
         return f"out of memory with {jobs} heads at a time; what is finished is kept; run again with --jobs {jobs // 2}"
     return (

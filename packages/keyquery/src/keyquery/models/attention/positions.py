@@ -270,7 +270,7 @@ def _device(module: Any) -> Any:
 
 
 def _angles(module: Any) -> list[tuple[Tensor, Tensor]]:
-    """Cosines and sines of a rotary module at a few positions, for each layer type that it knows."""
+    """Cosines and sines of a rotary module at a few positions, for each of its layer types."""
     torch = libraries.torch
     device = _device(module)
     places = torch.tensor([[0, 1, 7, SHIFT]], device=device)

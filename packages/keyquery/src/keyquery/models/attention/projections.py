@@ -107,7 +107,7 @@ def _catch(held: Projections, owner: int, side: str) -> Any:
 
 
 def _exact(made: Tensor | None, turned_back: Tensor) -> Tensor:
-    """What a module gave, as (B, H, T, d), where it is what was turned back but for rounding; else the latter."""
+    """A module's output as (B, H, T, d) if it equals the vectors turned back, up to rounding; else those vectors."""
     batch, heads, tokens, dims = turned_back.shape
     if made is None or made.numel() != turned_back.numel():
         return turned_back

@@ -92,7 +92,7 @@ def refuse_longer(model: PreTrainedModel) -> None:
 
 
 def learned(model: PreTrainedModel) -> str:
-    """The word "learned " for a table of positions that is; empty where it holds sines (CTRL, GPT-J)."""
+    """The word "learned " if a table of positions is learned; empty if it holds sines (CTRL, GPT-J)."""
     return "" if _fixed(model) else "learned "
 
 

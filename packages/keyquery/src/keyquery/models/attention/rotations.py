@@ -282,7 +282,7 @@ def _frequencies(cosine: Array, sine: Array, positions: NDArray[np.int64]) -> Ar
 
 
 def _nearest(found: Array, frequencies: list[Array], context: int) -> Array:
-    """The frequencies that the model holds, where some are those that were seen; without the rounding of angles."""
+    """The model's stored frequencies if some match those seen, since these are free of the rounding of angles."""
     fitting = [
         each for each in frequencies if each.shape == found.shape and np.abs(each - found).max() * context <= 0.1
     ]
@@ -304,7 +304,7 @@ def _sources(seen: _Seen, tokens: int, least: int) -> list[Array]:
 
 
 def _rows(part: Tensor, tokens: int) -> Array | None:
-    """A part's output by token, heads side by side; None where its shape is none of a batch of one."""
+    """A part's output by token, heads side by side; None if its shape does not fit a batch of one."""
     if part.ndim == 4 and part.shape[0] == 1 and part.shape[2] == tokens != part.shape[1]:
         part = part.transpose(1, 2)
     if part.ndim >= 3 and part.shape[0] == 1 and part.shape[1] == tokens:
@@ -344,7 +344,7 @@ def _arranged(made: Array, plain: Array) -> Array | None:
 
 
 def _apart(before: Array, plain: Array) -> tuple[float, float]:
-    """How far queries are from a multiple of those before rotation, over their length; and how that multiple varies.
+    """Relative distance of queries from a multiple of the unrotated queries, and how much that multiple varies.
 
     The second is the largest range of the multiple over the tokens of a head, over its mean.
     """
@@ -361,7 +361,7 @@ def _apart(before: Array, plain: Array) -> tuple[float, float]:
 
 
 def _normalised(query: Array, slack: float) -> bool:
-    """Whether all queries of a layer have one length: they were normalised, and a rotation before that is theirs."""
+    """Whether all queries of a layer have one length: a norm then explains why their factor varies."""
     lengths = np.linalg.norm(query, axis=-1)
     lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # of a token whose embedding is zero nothing is left
     return bool(np.ptp(lengths) <= max(slack, EQUAL) * lengths.mean())

@@ -261,7 +261,7 @@ def _begin(
 
 
 def _rotations(options: CaptureOptions, loaded: Loaded) -> Rotations:
-    """How each layer turns its queries; where not even a few tokens fit into memory, what fits is told."""
+    """How each layer rotates its queries; if not even a few tokens fit into memory, the error says what fits."""
     words = int(loaded.model.config.get_text_config().vocab_size)
     tokens = libraries.torch.arange(options.context)[None] % words
     with _told_what_fits(options, loaded, tokens), describe_failures(loaded.model, options.context):
@@ -272,7 +272,7 @@ def _rotations(options: CaptureOptions, loaded: Loaded) -> Rotations:
 def _told_what_fits(
     options: CaptureOptions, loaded: Loaded, tokens: Any, before: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """Say which context fits where memory runs out; `before` is called first."""
+    """Report which context would fit when memory runs out; `before` is called first."""
     try:
         yield
         return
@@ -287,7 +287,7 @@ def _told_what_fits(
 
 
 def _length_notes(options: CaptureOptions, loaded: Loaded) -> list[str]:
-    """What is to be known of a context that is longer than the model was made for; refuse one that it cannot take."""
+    """Notes on a context longer than the model was made for; refuse a context that the model cannot take."""
     rows = rows_of_positions(loaded.model)
     if rows is not None and options.context > rows:
         raise ModelError(

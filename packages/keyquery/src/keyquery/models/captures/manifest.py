@@ -161,7 +161,7 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
 
 
 def _wrong(found: Mapping[str, Any]) -> str:
-    """What of a manifest is not what this version writes; empty when nothing is."""
+    """The part of a manifest that differs in form from what this version writes; empty if there is none."""
     settings = found.get("settings")
     if not isinstance(settings, dict):
         return "no `settings`"

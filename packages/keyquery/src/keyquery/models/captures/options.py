@@ -83,7 +83,7 @@ class CaptureOptions:
 
     def __post_init__(self) -> None:
         if self.batch < 1:
-            raise ModelError(f"--batch {self.batch}: give 1 document of a forward, or more")
+            raise ModelError(f"--batch {self.batch}: at least 1 document goes through a forward; give 1 or more")
         for name in self.parts:
             if name not in PARTS:
                 raise ModelError(f"no part {name!r} of a model{or_known(name, PARTS)}")

@@ -241,7 +241,7 @@ def _vectors(path: Path, table: Any) -> NDArray[np.float32]:
     kinds = arrow.types
     lists = (kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list)
     if not any(kind(column.type) for kind in lists) or not kinds.is_floating(column.type.value_type):
-        raise DataError(f"{path}: `vector` holds {column.type}, no lists of fractions; this is not a capture's file")
+        raise DataError(f"{path}: `vector` holds {column.type}, not lists of fractions; this is not a capture's file")
     if not rows:
         return np.empty((0, 0), np.float32)
     lengths = compute.min_max(compute.list_value_length(column))

@@ -151,7 +151,7 @@ def _of_configuration(place: Path, held: dict[str, Any], context: int) -> dict[i
 
 
 def _hold(capture: Capture, place: Path) -> None:
-    """Refuse a statement by which queries, turned back, agree less than by another pairing or as they are."""
+    """Refuse a stated rotation if undoing it makes queries agree less than another pairing does, or no change."""
     by_layer = {head.layer: head for head in capture.heads}
     layers = sorted(by_layer)[:: max(1, len(by_layer) // LOOKED_AT)]
     shares: dict[str, list[float]] = {}
@@ -178,7 +178,7 @@ def _hold(capture: Capture, place: Path) -> None:
 
 
 def _agreement(vectors: NDArray[np.floating[Any]]) -> float:
-    """The squared length of the mean over the mean squared length, without what chance gives; 0 at least."""
+    """Squared length of the mean over the mean squared length, less its value by chance; at least 0."""
     exact = vectors.astype(np.float64)
     whole = float(np.einsum("ij,ij->", exact, exact)) / len(exact)
     if not whole:

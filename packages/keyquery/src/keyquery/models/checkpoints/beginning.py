@@ -23,10 +23,10 @@ def begin(tokenizer: Any, name: str) -> None:
     if token is None:
         raise ModelError(f"{name}: its tokenizer knows no beginning token; leave --bos out")
     if tokenizer("", add_special_tokens=True)["input_ids"][:1] == [token]:
-        raise ModelError(f"{name}: its tokenizer already puts {tokenizer.bos_token} in front already; leave --bos out")
+        raise ModelError(f"{name}: its tokenizer puts {tokenizer.bos_token} in front already; leave --bos out")
     inner = getattr(tokenizer, "backend_tokenizer", None)
     if inner is None:
-        raise ModelError(f"{name}: its tokenizer cannot be made to begin texts ({type(tokenizer).__name__}); no --bos")
+        raise ModelError(f"{name}: its tokenizer cannot begin texts ({type(tokenizer).__name__}); leave --bos out")
     from tokenizers import processors
 
     word = tokenizer.bos_token

@@ -172,7 +172,7 @@ def _widths(text: Any) -> dict[str, int]:
 
 
 def _turned(count: int, text: Any) -> bool:
-    """Whether so many dimensions of a head turn; a class that turns a part of them is told how many."""
+    """Whether the class rotates so many dimensions of a head; if it can rotate a part of them, the number is set."""
     widths = _widths(text)
     rope = getattr(text, "rope_parameters", None) or {}
     if count == widths["rope.dimension_count"]:
@@ -208,7 +208,7 @@ def _scale(scale: float, text: Any) -> bool:
 
 
 def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text: Any) -> None:
-    """Have `rope_parameters` say what the file says of its rotation, of the layers that see all where they differ."""
+    """Copy the file's rotation into `rope_parameters`; if layers differ, for the layers that see the whole context."""
     said = {name: own[name] for name in ROPE if name in own}
     rope = getattr(text, "rope_parameters", None)
     divided = frequencies is not None and not np.allclose(frequencies, 1.0)
@@ -246,7 +246,7 @@ def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text:
 
 
 def _as_llama3(frequencies: Sequence[float], base: float) -> dict[str, Any]:
-    """The rotation of Llama 3 that divides its frequencies so; only its published shape is known."""
+    """The Llama 3 rotation that divides frequencies in this way; only the published form is recognised."""
     factor = round(max(frequencies), 4)
     count = len(frequencies)
     wavelength = 2 * np.pi * base ** (np.arange(count) / count)

@@ -264,8 +264,8 @@ def check_keys(folder: str) -> None:
 
 
 def _is_no_report(record: logging.LogRecord) -> bool:
-    """Whether a record is neither the library's table of weights, of which `_complete` says what matters, nor its word
-    that weights are "on the meta device", which is where `--stream` and `device_map` mean to leave them.
+    """Whether a log record is neither the library's table of weights (`_complete` reports what matters in it) nor its
+    warning that weights are "on the meta device", where `--stream` and `device_map` leave them on purpose.
     """
     return not any(each in record.getMessage() for each in ("LOAD REPORT", "on the meta device"))
 

@@ -93,7 +93,7 @@ def _raw(folder: str) -> dict[str, Any]:
 
 
 def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
-    """Settings of config.json that a mistake may lie in: with the value that was looked up, or a text for a number."""
+    """Settings of config.json that may be wrong: those with the value that was looked up, or with text for a number."""
     found = []
     for key, value in _flat(_raw(folder)):
         looked_up = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]

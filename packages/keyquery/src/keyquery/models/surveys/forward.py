@@ -254,7 +254,7 @@ def _cosine(one: Tensor, other: Tensor) -> Tensor:
 
 
 def _means(values: Tensor) -> NDArray[np.float64]:
-    """Mean over all tokens, the first, and the later ones, undefined ones left out; NaN where none is defined."""
+    """Means over all tokens, the first, and the later ones, without undefined values; NaN if none is defined."""
     torch = libraries.torch
     means = torch.stack([values.nanmean(), values[0], values[1:].nanmean()])
     return _array(means)

@@ -180,7 +180,7 @@ def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> d
 
 
 def _thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
-    """How many predictions held thoughts, which are no part of an answer, for the manifest; also said."""
+    """Count predictions with thoughts, which are no part of an answer, for the manifest; also print the count."""
     thinking = [each for each in predictions if each.thoughts]
     if not thinking:
         return {}

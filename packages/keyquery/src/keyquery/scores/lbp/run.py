@@ -59,7 +59,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not 0 <= self.temperature < math.inf:
-            raise DataError(f"--temperature {self.temperature}: give a number from 0 on")
+            raise DataError(f"--temperature {self.temperature}: give 0 or more")
 
 
 def answer(loaded: Loaded, samples: Sequence[Sample], settings: Settings, folder: Path, progress: Bar) -> Path:

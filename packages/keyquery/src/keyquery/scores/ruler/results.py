@@ -148,7 +148,7 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _wrong(content: dict[str, Any]) -> str:
-    """What of a results file has another shape than it should; empty when nothing has."""
+    """The part of a results file that has the wrong shape; empty if there is none."""
     for part in ("results", "configs", "n-samples"):
         rows = content.get(part, {})
         if not isinstance(rows, dict):

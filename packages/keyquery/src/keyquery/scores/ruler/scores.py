@@ -213,7 +213,7 @@ def _total(means: dict[str, dict[str, object]]) -> int | None:
 
 
 def _averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Plain, and with weights 1 to 6 towards longer or shorter inputs; over the six lengths or not at all."""
+    """Averages over lengths: plain, and weighted 1 to 6 towards longer or shorter inputs; only if all six are there."""
     values = {length: row["value"] for length, row in means.items()}
     lost = [length for length in LENGTHS if values.get(length) is None]
     reason = f"no mean of 13 tasks at {', '.join(lost)}" if lost else ""
@@ -230,7 +230,7 @@ def _averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
 
 
 def _effective(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """The longest length above the threshold: whatever lies below it, and with every shorter length above as well.
+    """The longest length above the threshold, twice: in any case, and only if every shorter length is above it too.
 
     The benchmark's rule does not say what a length counts whose shorter neighbour failed; both readings are given.
     """
