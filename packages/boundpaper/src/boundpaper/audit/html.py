@@ -27,7 +27,7 @@ class Reader(HTMLParser):
         super().__init__()
         self.document = document
         self.text: list[str] = []
-        self.tag, self.spans, self.line, self.skipped, self.asides = "", (1, 1), 1, 0, 0
+        self.tag, self.spans, self.line, self.skipped, self.asides = "", [1, 1], 1, 0, 0
         self.open: list[Grid] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -48,8 +48,7 @@ class Reader(HTMLParser):
             self.flush()
             self.asides += _ASIDE.fullmatch(tag) is not None
             spans = (_SPAN.fullmatch(dict(attrs).get(name) or "") for name in ("rowspan", "colspan"))
-            down, across = (min(int(span[0]), 100) if span else 1 for span in spans)
-            self.tag, self.spans = tag, (down, across)
+            self.tag, self.spans = tag, [min(int(span[0]), 100) if span else 1 for span in spans]
 
     def handle_endtag(self, tag: str) -> None:
         """Close what is open."""
@@ -116,7 +115,7 @@ class Grid:
         """Add the table to a document, unless it has fewer than two columns, since it is layout then."""
         width = 1 + max((column for _, column in self.cells), default=0)
         heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
-        cells = [[self.cells.get((row, column), "") for column in range(width)] for row in range(len(self.rows))]
         if width > 1:
-            rows = [(line, shown) for (line, _), shown in zip(self.rows, cells, strict=True)]
+            lines = enumerate(line for line, _ in self.rows)
+            rows = [(line, [self.cells.get((row, column), "") for column in range(width)]) for row, line in lines]
             document.tabulate(self.rows[0][0], rows, max(heads, 1), self.caption)

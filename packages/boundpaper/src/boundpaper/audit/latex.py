@@ -96,8 +96,7 @@ def read(text: str, file: str) -> Document:
         line, position = source.line(match.start()), match.end()
         if match["float"]:
             if caption and match["float"].startswith("\\end"):
-                named = [replace(table, caption=caption) for table in document.tables[floated:]]
-                document.tables[floated:] = named
+                document.tables[floated:] = [replace(each, caption=caption) for each in document.tables[floated:]]
             floated, caption = len(document.tables), ""
         elif match["block"]:
             close = f"\\end{{{match['block']}}}"
@@ -122,9 +121,9 @@ def read(text: str, file: str) -> Document:
     ]  # fmt: skip
     shown = source.text if _ESCAPED.search(source.text) else code  # a listing may set labels then
     for match in _LABEL.finditer(source.text):  # options of listings count, though their text is no code
-        if not match[1] or shown[match.start()] == "\\":
-            name, place = match[match.lastindex or 0].strip(), Place(file, source.line(match.start()))
-            document.labels += [] if match[1] is None and name in dict(document.labels) else [(name, place)]
+        name = match[match.lastindex or 0].strip()
+        if shown[match.start()] == "\\" if match[1] else name not in dict(document.labels):
+            document.labels.append((name, Place(file, source.line(match.start()))))
     return document
 
 

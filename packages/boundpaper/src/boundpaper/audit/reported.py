@@ -94,18 +94,14 @@ def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     if test == "r" and max(-statistic.high, statistic.low) > 1:
         yield _finding(sentence, match, "at most 1 in size", "a correlation lies between -1 and 1")
         return
-    sizes = sorted((abs(statistic.low), abs(statistic.high)))
-    sizes = [0.0 if statistic.low <= 0 <= statistic.high else sizes[0], sizes[1]]
-    high, low = (_two_sided(test, size, first, second) for size in sizes)
-    true = Interval(low, high)
+    sizes = max(-statistic.low, statistic.high), max(statistic.low, -statistic.high, 0.0)
+    true = Interval(*(_two_sided(test, size, first, second) for size in sizes))
     for one in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
         if one.low <= p.middle if sign in "<≤" else one.high >= p.middle if sign in ">≥" else meets(one, p):
             return
-    if sign in ">≥":
-        changes = p.middle >= 0.05 > true.high
-    else:
-        below = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
-        changes = below != (true.low < 0.05) and not true.low < 0.05 < true.high
+    below = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
+    crossed = below != (true.low < 0.05) and not true.low < 0.05 < true.high
+    changes = p.middle >= 0.05 > true.high if sign in ">≥" else crossed
     why = "recomputed from the statistic as printed" + ("; the decision at .05 changes" if changes else "")
     expected = f"p from {true.low:.2g} to {true.high:.2g}"
     yield _finding(sentence, match, expected, why, "error" if changes else "warning")

@@ -49,6 +49,13 @@ class Said:
     @cached_property
     def groups(self) -> list[tuple[int, tuple[int, ...]]]:
         """What of the sentence names a row, or the beginning of several: where it ends, and the rows."""
+        called: dict[
+            str, tuple[int, ...]
+        ] = {}  # rows by a name, or by how several begin up to a word's or number's end
+        for row, key in enumerate(self.table.keys):
+            for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
+                called[name] = (*called.get(name, ()), row)
+        called |= {_squeezed(key): (row,) for row, key in enumerate(self.table.keys)}
         found: list[tuple[int, tuple[int, ...]]] = []
         text = self.sentence.text
         for token, following in pairwise([*_TOKEN.finditer(text), None]):
@@ -56,7 +63,7 @@ class Said:
                 continue
             for last in (following, token) if following and following[0][0].isdigit() else (token,):
                 name = _squeezed(text[token.start() : last.end()])
-                if len(name) > 2 and name[0].isalpha() and (rows := self._called.get(name)):
+                if len(name) > 2 and name[0].isalpha() and (rows := called.get(name)):
                     sizes = _SIZES.match(text, last.end())
                     named = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
                     sized = ((row, _LAST_SIZE.search(self.table.keys[row].lower())) for row in rows)
@@ -64,15 +71,6 @@ class Said:
                     found.append((last.end(), fitting or rows))
                     break
         return found
-
-    @cached_property
-    def _called(self) -> dict[str, tuple[int, ...]]:
-        """The rows by what they are called: a name, or how several begin up to the end of a word or number."""
-        called: dict[str, tuple[int, ...]] = {}
-        for row, key in enumerate(self.table.keys):
-            for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
-                called[name] = (*called.get(name, ()), row)
-        return called | {_squeezed(key): (row,) for row, key in enumerate(self.table.keys)}
 
     @cached_property
     def columns(self) -> list[Column]:
