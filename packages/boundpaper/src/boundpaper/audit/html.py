@@ -17,6 +17,7 @@ def read(text: str, file: str, document: Document | None = None) -> Document:
     reader = Reader(document or Document(file))
     reader.feed(text)
     reader.close()
+    reader.flush()
     return reader.document
 
 
@@ -41,7 +42,8 @@ class Reader(HTMLParser):
             self.open.append(Grid(self.getpos()[0]))
         elif tag == "tr" and self.open:
             self.flush()
-            self.open[-1].begin(self.getpos()[0])
+            self.open[-1].rows.append((self.getpos()[0], []))
+            self.open[-1].column = 0
         elif tag == "br":
             self.handle_data(" ")
         elif _APART.fullmatch(tag) or _ASIDE.fullmatch(tag):
@@ -65,11 +67,6 @@ class Reader(HTMLParser):
         if not self.skipped:
             self.line = self.line if self.text else self.getpos()[0]
             self.text.append(data)
-
-    def close(self) -> None:
-        """Read what is left."""
-        super().close()
-        self.flush()
 
     def flush(self) -> None:
         """Close the open cell, heading or sentences."""
@@ -95,15 +92,10 @@ class Grid:
         self.rows: list[tuple[int, list[bool]]] = []
         self.cells: dict[tuple[int, int], str] = {}
 
-    def begin(self, line: int) -> None:
-        """Begin a row."""
-        self.rows.append((line, []))
-        self.column = 0
-
     def add(self, text: str, head: bool, down: int, across: int) -> None:
         """Add a cell to the last row; one that spans several rows or columns is repeated in each."""
         if not self.rows:
-            self.begin(self.line)
+            self.rows.append((self.line, []))
         row = len(self.rows) - 1
         while (row, self.column) in self.cells:
             self.column += 1

@@ -40,6 +40,7 @@ def read(text: str, file: str) -> Document:
             near = not last[0].level and line - last[0].place.line < 4
             reader.open[-1].caption = last[0].text if near else ""
     reader.close()
+    reader.flush()
     return document
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from scipy import stats
 
+from boundpaper.audit import number
 from boundpaper.audit.documents import Document, Sentence
 from boundpaper.audit.finding import Finding, Level
 from boundpaper.audit.number import POWER
-from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, meets
-from boundpaper.typeset.printed import parse
 
 _VALUE = r"[-\u2212\u2013]?(?:\d{1,7}(?:\.\d{1,8})?|\.\d{1,8})"
 _P = (
@@ -71,12 +70,8 @@ def check(document: Document) -> Iterator[Finding]:
 
 def _read(text: str) -> Interval:
     """The numbers that are printed so; a point may begin them."""
-    body = re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-"))
-    try:
-        printed = parse(body)
-    except DataError:
-        return Interval(math.inf, math.inf)
-    return Interval(printed.low, printed.high)
+    read = number.of_cell(re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-")))
+    return read.interval if read else Interval(math.inf, math.inf)
 
 
 def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, level: Level = "error") -> Finding:

@@ -74,9 +74,8 @@ def _captions(document: Document, kind: str) -> Iterator[Finding]:
         by_number.setdefault(number, []).append(sentence)
     for number, (first, *more) in by_number.items():
         if more and first.text != more[-1].text:
-            values = (kind, str(number), more[-1].text[:60])
-            what, why = f"{kind} {number}", f"{len(more) + 1} captions have this number"
-            yield Finding("caption-number", "error", more[-1].place, what, why, values=values, other=first.place)
+            why, values = f"{len(more) + 1} captions have this number", (kind, str(number), more[-1].text[:60])
+            yield Finding("caption-number", "error", more[-1].place, f"{kind} {number}", why, "", values, first.place)
     late = [(one, two) for one, two in pairwise(found) if one[0] > two[0] and one[1].place.file == two[1].place.file]
     for (number, sentence), (smaller, other) in late if 4 * len(late) < len(found) else ():
         what, why, values = f"{kind} {number}", f"it stands before {kind} {smaller}", (kind, str(number), str(smaller))
