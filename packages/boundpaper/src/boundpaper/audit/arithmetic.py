@@ -1,7 +1,6 @@
 """Arithmetic within a sentence: equations, parts of a total, and a change beside its two ends.
 
 A change is wrong only where no reading of it is right: of either base, as increase or ratio, in percent or points.
-Patterns run over a sentence in which each number is one sign, so that they say only what stands between numbers.
 """
 
 import re

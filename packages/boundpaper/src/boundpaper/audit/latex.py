@@ -152,11 +152,13 @@ def _pieces(parting: re.Pattern[str], code: str, start: int, stop: int) -> Itera
 
 def _spanned(cell: str) -> list[str]:
     """The text of a cell, as often as columns that it spans."""
-    span, ends = _SPAN.search(cell), closed(cell)
-    opened = cell.find("{", span.end()) if span else -1
+    span = _SPAN.search(cell)
+    if span is None:
+        return [plain(cell)]
+    ends, opened = closed(cell), cell.find("{", span.end())
     opened = cell.find("{", ends.get(opened, len(cell))) if opened >= 0 else -1  # behind the alignment or the width
     inner = plain(cell[opened + 1 : ends.get(opened, len(cell)) - 1]) if opened >= 0 else plain(cell)
-    count = span["count"].strip() if span and span["kind"] == "column" else ""
+    count = span["count"].strip() if span["kind"] == "column" else ""
     return [inner] * (int(count) if count.isdecimal() and int(count) < 60 else 1)
 
 

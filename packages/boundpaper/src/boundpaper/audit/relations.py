@@ -12,7 +12,6 @@ from itertools import pairwise, permutations
 from boundpaper.audit import number
 from boundpaper.audit.documents import ALL_OF, Column, Document, Place, Table
 from boundpaper.audit.finding import LEVELS, Finding, Formula, Relation, spread
-from boundpaper.audit.number import Number
 from boundpaper.statistics.rounding import Interval, meets
 
 FORMULAS = {
@@ -60,7 +59,7 @@ class Held:
     chance: float
     total: bool = False
 
-    def cells(self, row: int) -> list[Number]:
+    def cells(self, row: int) -> list[number.Number]:
         """The numbers of a row: the result, then its operands."""
         return [one for column in self.columns if (one := column.numbers[row])]
 
@@ -124,8 +123,8 @@ def _counted(table: Table) -> Iterator[Held]:
             tried = [held for each in shares if (held := fares(table, "share", (each, count, of)))]
             for best in sorted(tried, key=lambda held: len(held.broken) - len(held.kept))[:1]:
                 kept, broken = len(best.kept), len(best.broken)
-                few = kept >= broken == 1 and best.chance < 0.1 and _slip(best)
-                if few or (kept > max(1, 2 * broken) and best.chance < 0.01):
+                many = kept > max(1, 2 * broken) and best.chance < 0.01
+                if many or (kept >= broken == 1 and best.chance < 0.1 and _slip(best)):
                     yield best
 
 
@@ -146,11 +145,9 @@ def _believed(held: Held, tried: int, cued: bool) -> bool:
     """Whether more rows keep a relation than chance explains; fewer have to where one digit of one row is the fault."""
     kept, broken, chance, across = len(held.kept), len(held.broken), held.chance * tried, held.table.sideways
     fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
-    if kept >= fewest and chance <= (0.01 if cued else 1e-6):
-        return True
-    if broken != 1 or kept < (1 if cued else 4) or (across and kept < 3) or not _slip(held):
-        return False
-    return chance <= ((1e-3, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
+    many = kept >= fewest and chance <= (0.01 if cued else 1e-6)
+    rare = kept >= (1 if cued else 4) and chance <= ((1e-3, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
+    return many or (rare and broken == 1 and not (across and kept < 3) and _slip(held))
 
 
 def _slip(held: Held) -> bool:
@@ -209,7 +206,7 @@ def fares(
     return Held(table, formula, columns, tuple(kept), tuple(broken), chance, total)
 
 
-def _units_fit(formula: str, numbers: Sequence[Number], total: bool) -> bool:
+def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> bool:
     """Whether a result in its unit can be a formula of operands in theirs; factors have no sum."""
     unit, *units = [one.unit for one in numbers]
     sizes = [one.value for one in numbers[1:]]

@@ -9,13 +9,12 @@ from scipy import stats
 from boundpaper.audit import number
 from boundpaper.audit.documents import Document, Sentence
 from boundpaper.audit.finding import Finding, Level
-from boundpaper.audit.number import POWER
 from boundpaper.statistics.rounding import Interval, meets
 
 _VALUE = r"[-\u2212\u2013]?(?:\d{1,7}(?:\.\d{1,8})?|\.\d{1,8})"
 _P = (
-    rf"\bp\s?(?P<sign>[=<>≤≥])\s?(?P<p>{POWER}|[-\u2212]?(?:\d{{1,3}}(?:\.\d{{1,12}})?|\.\d{{1,12}})(?:e[-\u2212]?\d{{1,3}})?"
-    rf"(?:\s?[×x·]\s?{POWER})?)"
+    rf"\bp\s?(?P<sign>[=<>≤≥])\s?(?P<p>{number.POWER}|[-\u2212]?(?:\d{{1,3}}(?:\.\d{{1,12}})?|\.\d{{1,12}})(?:e[-\u2212]?\d{{1,3}})?"
+    rf"(?:\s?[×x·]\s?{number.POWER})?)"
 )
 _DF = r"\d{1,7}(?:\.\d{1,4})?"
 _TEST = re.compile(
