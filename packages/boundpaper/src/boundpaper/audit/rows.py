@@ -49,9 +49,8 @@ class Said:
     @cached_property
     def groups(self) -> list[tuple[int, tuple[int, ...]]]:
         """What of the sentence names a row, or the beginning of several: where it ends, and the rows."""
-        called: dict[
-            str, tuple[int, ...]
-        ] = {}  # rows by a name, or by how several begin up to a word's or number's end
+        # rows by a name, or by how several begin, up to the end of a word or number
+        called: dict[str, tuple[int, ...]] = {}
         for row, key in enumerate(self.table.keys):
             for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
                 called[name] = (*called.get(name, ()), row)
