@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
-    "packages/boundpaper": 40_705,
+    "packages/boundpaper": 40_592,
     "packages/keyquery": 30_100,
     "analysis": 29_900,
     "tables": 7_200,

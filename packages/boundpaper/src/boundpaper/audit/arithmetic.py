@@ -1,7 +1,6 @@
 """Arithmetic within a sentence: equations, parts of a total, and a change beside its two ends.
 
 A change is wrong only where no reading of it is right: of either base, as increase or ratio, in percent or points.
-Patterns run over a sentence in which each number is one sign, so that they say only what stands between numbers.
 """
 
 import re
@@ -15,7 +14,7 @@ from boundpaper.audit.number import Number
 from boundpaper.audit.relations import FORMULAS
 from boundpaper.statistics.rounding import Interval, meets, ratio
 
-_N, _FIRST = "[\ue000-\uf8ff]", 0xE000
+_N = "[\ue000-\uf8ff]"
 _ABOUT = r"(?:(?:only|just|about|roughly|approximately|around|nearly)\s|[~≈])*+"
 _SUM = re.compile(
     r"(?P<before>\w?)(?<![-+\u2212\u2013/×*÷^)\]}·])(?<![-+\u2212\u2013/×*÷^)\]}·]\s)"  # from the first term of a sum
@@ -61,13 +60,11 @@ def check(document: Document) -> Iterator[Finding]:
                 yield from look(sentence)
 
 
-def _finding(
-    sentence: Sentence, numbers: list[Number], expected: str, why: str, formula: Formula | None = None
-) -> Finding:
+def _finding(sentence: Sentence, numbers: list[Number], expected: str, why: str, by: Formula | None = None) -> Finding:
     """A finding that prints a sentence from the first to the last of some numbers: operands, then the result."""
     printed = sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
     names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
-    relation = Relation(formula, names, ((printed, (numbers[-1], *numbers[:-1])),)) if formula else None
+    relation = Relation(by, names, ((printed, (numbers[-1], *numbers[:-1])),)) if by else None
     return Finding("arithmetic", "error", sentence.place, printed, why, expected, relation=relation)
 
 
@@ -75,10 +72,7 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
     """`a - b = c` with one sign of arithmetic, also repeated; whole numbers are exact."""
     for match in _SUM.finditer(sentence.signed):
         sign, *others = set(re.sub(rf"{_N}|\s", "", match["terms"]).translate(_PLAIN))
-        terms, result = (
-            [sentence.number(each) for each in re.findall(_N, match["terms"])],
-            sentence.number(match["result"]),
-        )
+        *terms, result = [sentence.number(each) for each in re.findall(_N, match["terms"] + match["result"])]
         units, unit = {one.unit for one in terms}, result.unit
         fits = unit in units or (units == {"%"} and unit == "points") if sign in "+-" else unit == ""
         fits = fits or (sign == "/" and unit in ("x", "%"))

@@ -15,15 +15,11 @@ CHECKS: dict[Callable[[Document], Iterator[Finding]], tuple[str, ...]] = {
     reported.check: ("statistic",),
     rows.check: ("rows",),
 }
-"""Each check with the kinds of its findings."""
 KINDS = sorted(kind for kinds in CHECKS.values() for kind in kinds)
 
 
 def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
-    """Findings of the kinds `only`, or of all, by file and line, without duplicates.
-
-    Each document is read alone, or, if `joint`, its sentences are held against the tables of all.
-    """
+    """Findings of the kinds `only`, or of all, by file and line, each once; `joint` reads documents as one."""
     found: dict[tuple[str, int, str], Finding] = {}
     for check in CHECKS:
         read = [together(documents)] if joint and documents and check is not structure.check else documents
@@ -35,9 +31,7 @@ def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[
 
 
 def coverage(documents: Sequence[Document]) -> dict[str, int]:
-    """Counts of what was read: tables, figures in code, their cells with numbers and the relations of their columns;
-    sentences with numbers, these numbers (`quantities`), and those that stand in no table (`untied`).
-    """
+    """Counts of what was read; `quantities` are numbers of sentences, of which those `untied` stand in no table."""
     tables = [table for each in documents for table in each.tables]
     cells = [one.value for table in tables for column in table.columns for one in column.numbers if one]
     sentences = [sentence.numbers for each in documents for sentence in each.sentences if sentence.numbers]

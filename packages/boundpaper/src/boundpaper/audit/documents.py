@@ -16,10 +16,8 @@ from boundpaper.statistics.rounding import Interval, printed_interval, shared_de
 NUMERIC = 0.6  # the share of a column's filled cells that have to be numbers for it to be one of numbers
 FIRST = 0xE000  # the first sign of private use
 _COUNTS = re.compile(r"(\d[\d,]*+)\s?(?:/|out of|of)\s?(\d[\d,]*+)(?:\s?\(([~≈]?\d[\d.]*+\s?%)\))?")
-ALL_OF = "all of "
-"""Begins the name of a column that holds what the counts of the column before it are counts of."""
-Row = tuple[int, Sequence[str]]
-"""The line of a row that is read, and its cells."""
+ALL_OF = "all of "  # begins the name of a column that holds what the column before it counts
+Row = tuple[int, Sequence[str]]  # the line of a row that is read, and its cells
 EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA", "?", "x", "✓", "✗"})
 
 
@@ -36,10 +34,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence or a heading, its place, and the headings above it; the level of a heading counts from 1.
-
-    `aside` is what stands in a list or a quotation, where titles and captions are those of others.
-    """
+    """A sentence, or a heading of a level from 1, below the headings of `path`; `aside` in a list or a quotation."""
 
     place: Place
     text: str
@@ -87,8 +82,7 @@ class Column:
 class Table:
     """A table or the code of a figure: the line of its head, its header, rows of as many cells, and the line of each.
 
-    The caption may be the sentence that leads to it; `path` holds the headings above it. Where rows and columns were
-    exchanged, it is `sideways`, and `lines` holds the line of each column.
+    The caption may be the sentence that leads to it. A turned table is `sideways`: `lines` are those of its columns.
     """
 
     file: str
@@ -122,25 +116,16 @@ class Table:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The text of the cells of each row that hold no numbers, joined."""
-        texts = ([row[index] for index in self.labels] for row in self.rows)
-        return tuple(" ".join(text for text in each if text.strip()) for each in texts)
+        return tuple(" ".join(row[index] for index in self.labels if row[index].strip()) for row in self.rows)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """What tells each row from the others, by as few labels as do, two at most, or else by all of them.
-
-        A number has the name of its column before it.
-        """
+        """What tells each row apart: one label, two, or else all; a number has the name of its column before it."""
         groups = (*combinations(self.labels, 1), *combinations(self.labels, 2))
-        distinct = ({tuple(row[index] for index in group) for row in self.rows} for group in groups)
-        apart = (group for group, each in zip(groups, distinct, strict=True) if len(each) == len(self.rows))
-        chosen = next(apart, self.labels)
+        distinct = ((group, {tuple(row[index] for index in group) for row in self.rows}) for group in groups)
+        chosen = next((group for group, told in distinct if len(told) == len(self.rows)), self.labels)
         cells = [[(self.header[index].rstrip("s"), row[index].strip()) for index in chosen] for row in self.rows]
         return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
-
-    def line_of(self, row: int, column: int) -> int:
-        """The line of a cell."""
-        return self.lines[column if self.sideways else row]
 
     def parted(self) -> Table:
         """The table with counts `k of n` as two columns, the second `all of` the first, and a share as a third."""
@@ -151,9 +136,7 @@ class Table:
                 columns.append((name, *cells))
                 continue
             heads = (name, ALL_OF + name, f"share of {name}")[: 3 if any(each and each[3] for each in counts) else 2]
-            columns += [
-                (head, *((each[place] or "") if each else "" for each in counts)) for place, head in enumerate(heads, 1)
-            ]
+            columns += [(head, *((each and each[at]) or "" for each in counts)) for at, head in enumerate(heads, 1)]
         header, *rows = zip(*columns, strict=True)
         return replace(self, header=header, rows=tuple(rows))
 
@@ -168,7 +151,7 @@ class Document:
     """What was read of a file, whose name is as the user gave it.
 
     `labels` and `references` are those of LaTeX with their places; the document is `whole` where no other file is read
-    into it, so that a reference without a label is an error. `path` holds the headings above the place reached.
+    into it, so that a reference without a label is an error. `above` holds the headings above the place reached.
     """
 
     file: str
@@ -177,25 +160,20 @@ class Document:
     sentences: list[Sentence] = field(default_factory=list)
     labels: list[tuple[str, Place]] = field(default_factory=list)
     references: list[tuple[str, Place]] = field(default_factory=list)
-    path: list[Sentence] = field(default_factory=list)
-
-    @property
-    def above(self) -> tuple[str, ...]:
-        """The headings above the place reached."""
-        return tuple(each.text for each in self.path)
+    above: dict[int, str] = field(default_factory=dict)
 
     def head(self, line: int, level: int, text: str) -> None:
         """Add a heading."""
-        self.path = [each for each in self.path if each.level < level]
-        self.sentences.append(Sentence(Place(self.file, line), text, self.above, level))
-        self.path.append(self.sentences[-1])
+        self.above = {upper: heading for upper, heading in self.above.items() if upper < level}
+        self.sentences.append(Sentence(Place(self.file, line), text, tuple(self.above.values()), level))
+        self.above[level] = text
 
     def say(self, line: int, text: str, *, aside: bool = False) -> None:
         """Add the sentences of a text, whose first line is `line`, each with the line in which it begins."""
-        words = list(re.finditer(r"\S+", text))
+        words, above = list(re.finditer(r"\S+", text)), tuple(self.above.values())
         for each in split(" ".join(word[0] for word in words)) if words else ():
             begun = line + text.count("\n", 0, words[0].start())
-            self.sentences.append(Sentence(Place(self.file, begun), each, self.above, aside=aside))
+            self.sentences.append(Sentence(Place(self.file, begun), each, above, aside=aside))
             words = words[len(each.split()) :]
 
     def tabulate(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
@@ -204,14 +182,15 @@ class Document:
         grid = [(place, (*cells, *[""] * (width - len(cells)))) for place, cells in rows]
         heading = zip(*(cells for _, cells in grid[:heads]), strict=True)
         header = tuple(" ".join(dict.fromkeys(filter(None, map(str.strip, names)))) for names in heading)
-        above, found = "", []
+        first, found = "", []
         for place, cells in grid[heads:]:
             if any(cell.strip() for cell in cells):
-                above = cells[0].strip() or above
-                found.append((place, (above, *cells[1:])))
+                first = cells[0].strip() or first
+                found.append((place, (first, *cells[1:])))
         if found:
             lines, shown = zip(*found, strict=True)
-            self.tables.append(Table(self.file, line, header, shown, lines, caption, self.above, kind))
+            above = tuple(self.above.values())
+            self.tables.append(Table(self.file, line, header, shown, lines, caption, above, kind))
 
 
 def together(documents: Sequence[Document], *, whole: bool = False) -> Document:

@@ -1,12 +1,4 @@
-"""A finding: what is printed, what it should be, why, the other place, the relation behind it; and why it may stand.
-
-Findings may stand that a YAML file names with a reason:
-
-    - id: 1f0c2a9b
-      kind: total
-      printed: Total = 97 of votes
-      reason: Three votes were invalid; the sentence below the table says so and names them.
-"""
+"""A finding: what is printed, what it should be, why, the other place, the relation behind it; and why it may stand."""
 
 import hashlib
 import math
@@ -15,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from boundpaper.audit.documents import Place
 from boundpaper.audit.number import Number
@@ -26,17 +18,13 @@ from boundpaper.store.text_file import yaml_of
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 FIELDS = ("id", "kind", "printed", "reason")
-FEWEST_WORDS = 5
-"""Words of a reason, fewer than which give none."""
+FEWEST_WORDS = 5  # of a reason
 Entries = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class Formula:
-    """How one number follows from others: in text, with the operands in braces, and as a function.
-
-    The function computes numbers and intervals alike; a text without braces joins any count of operands.
-    """
+    """How numbers or intervals follow from others: in text, with operands in braces or joined by it, and in code."""
 
     text: str
     apply: Callable[..., Any]
@@ -44,8 +32,7 @@ class Formula:
     def of_intervals(self, operands: Sequence[Interval]) -> Interval | None:
         """What follows from operands; None where one that divides may be 0."""
         with suppress(ValueError):
-            result: Interval = self.apply(*operands)
-            return result
+            return cast(Interval, self.apply(*operands))
         return None
 
     def of(self, operands: Sequence[str]) -> str:
@@ -70,8 +57,7 @@ class Finding:
 
     `what` is printed, by its name (`gain = 3.1`); `why` tells the relation and its operands in words, with the rows
     that keep it; `expected` is what should be printed (`2.9 to 3.0`). The id is made of the kind and of `values`,
-    which are numbers as printed and labels, or else of `what`. `other` is the second place, and `relation` what can
-    become a check of a ledger.
+    which are numbers as printed and labels, or else of `what`; `relation` can become a check of a ledger.
     """
 
     kind: str

@@ -17,6 +17,7 @@ def read(text: str, file: str, document: Document | None = None) -> Document:
     reader = Reader(document or Document(file))
     reader.feed(text)
     reader.close()
+    reader.flush()
     return reader.document
 
 
@@ -27,7 +28,7 @@ class Reader(HTMLParser):
         super().__init__()
         self.document = document
         self.text: list[str] = []
-        self.tag, self.spans, self.line, self.skipped, self.asides = "", (1, 1), 1, 0, 0
+        self.tag, self.spans, self.line, self.skipped, self.asides = "", [1, 1], 1, 0, 0
         self.open: list[Grid] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -41,15 +42,15 @@ class Reader(HTMLParser):
             self.open.append(Grid(self.getpos()[0]))
         elif tag == "tr" and self.open:
             self.flush()
-            self.open[-1].begin(self.getpos()[0])
+            self.open[-1].rows.append((self.getpos()[0], []))
+            self.open[-1].column = 0
         elif tag == "br":
             self.handle_data(" ")
         elif _APART.fullmatch(tag) or _ASIDE.fullmatch(tag):
             self.flush()
             self.asides += _ASIDE.fullmatch(tag) is not None
             spans = (_SPAN.fullmatch(dict(attrs).get(name) or "") for name in ("rowspan", "colspan"))
-            down, across = (min(int(span[0]), 100) if span else 1 for span in spans)
-            self.tag, self.spans = tag, (down, across)
+            self.tag, self.spans = tag, [min(int(span[0]), 100) if span else 1 for span in spans]
 
     def handle_endtag(self, tag: str) -> None:
         """Close what is open."""
@@ -66,11 +67,6 @@ class Reader(HTMLParser):
         if not self.skipped:
             self.line = self.line if self.text else self.getpos()[0]
             self.text.append(data)
-
-    def close(self) -> None:
-        """Read what is left."""
-        super().close()
-        self.flush()
 
     def flush(self) -> None:
         """Close the open cell, heading or sentences."""
@@ -96,15 +92,10 @@ class Grid:
         self.rows: list[tuple[int, list[bool]]] = []
         self.cells: dict[tuple[int, int], str] = {}
 
-    def begin(self, line: int) -> None:
-        """Begin a row."""
-        self.rows.append((line, []))
-        self.column = 0
-
     def add(self, text: str, head: bool, down: int, across: int) -> None:
         """Add a cell to the last row; one that spans several rows or columns is repeated in each."""
         if not self.rows:
-            self.begin(self.line)
+            self.rows.append((self.line, []))
         row = len(self.rows) - 1
         while (row, self.column) in self.cells:
             self.column += 1
@@ -116,7 +107,7 @@ class Grid:
         """Add the table to a document, unless it has fewer than two columns, since it is layout then."""
         width = 1 + max((column for _, column in self.cells), default=0)
         heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
-        cells = [[self.cells.get((row, column), "") for column in range(width)] for row in range(len(self.rows))]
         if width > 1:
-            rows = [(line, shown) for (line, _), shown in zip(self.rows, cells, strict=True)]
+            lines = enumerate(line for line, _ in self.rows)
+            rows = [(line, [self.cells.get((row, column), "") for column in range(width)]) for row, line in lines]
             document.tabulate(self.rows[0][0], rows, max(heads, 1), self.caption)

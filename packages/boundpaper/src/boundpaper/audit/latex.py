@@ -7,6 +7,7 @@ from pathlib import Path
 
 from boundpaper.adopt.source import Source, body_of
 from boundpaper.audit.documents import Document, Place, Row
+from boundpaper.paper.visible import closed
 from boundpaper.typeset.characters import MATH
 
 _LEVELS = {"part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5}
@@ -48,7 +49,6 @@ _ARGUMENT = re.compile(r"\s*+(?:\[[^\]]{0,40}\]\s*+)?(?=\{)")
 _INNER_RULE = re.compile(r"\\(?:midrule|hline|endhead|endfirsthead)")
 _CELL_END = re.compile(r"(?P<sign>&|\\\\(?:\s*+\[[^\]]{0,20}\])?|\\tabularnewline)|\\.|[{}]", re.DOTALL)
 _COMMA = re.compile(r"(?P<sign>,)|\\.|[{}()\[\]]", re.DOTALL)
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _PLOT = re.compile(r"\\addplot\+?(?:3)?\s*+(?:\[(?P<options>[^\]]{0,1000})\])?\s*+(?:plot\s*+)?coordinates\s*+\{")
 _POINT = re.compile(r"\(([^(),]{1,60}),([^(),]{1,60})\)")
 _LEGEND = re.compile(r"\\addlegendentry\s*+(?:\[[^\]]{0,200}\])?\s*+(?=\{)|\\legend\s*+(?=\{)")
@@ -71,21 +71,11 @@ def _printed(tex: str) -> str:
     return re.sub(r"[{}$]", "", text)
 
 
-def group(text: str, start: int) -> int:
-    """The offset behind the brace that matches the one at `start`; the end of the text if there is none."""
-    depth = 0
-    for match in _BRACE.finditer(text, start):
-        depth += (match[0] == "{") - (match[0] == "}")
-        if depth == 0:
-            return match.end()
-    return len(text)
-
-
 def read(text: str, file: str) -> Document:
     """Read a LaTeX file, except comments, verbatim parts and the preamble."""
     source = Source(Path(file), file, text, "utf-8")
     (start, stop), code = body_of(source), source.code
-    document = Document(file, "\\begin{document}" in code)
+    document, ends = Document(file, "\\begin{document}" in code), closed(code)
     position, floated, caption = start, 0, ""
     for match in [*_BLOCK.finditer(code, start, stop), None]:
         if match and match.start() < position:
@@ -96,21 +86,22 @@ def read(text: str, file: str) -> Document:
         line, position = source.line(match.start()), match.end()
         if match["float"]:
             if caption and match["float"].startswith("\\end"):
-                named = [replace(table, caption=caption) for table in document.tables[floated:]]
-                document.tables[floated:] = named
+                document.tables[floated:] = [replace(each, caption=caption) for each in document.tables[floated:]]
             floated, caption = len(document.tables), ""
         elif match["block"]:
             close = f"\\end{{{match['block']}}}"
             end = code.find(close, position)
             end = len(code) if end < 0 else end
             if match["grid"]:
+                while position < end and (opened := _ARGUMENT.match(code, position, end)):
+                    position = ends.get(opened.end(), len(code))
                 _tabulate(document, source, position, end, line)
             elif match["block"] == "tikzpicture":
                 draw(document, code[match.start() : end], line)
             position = min(len(code), end + len(close))
         elif match["level"] or match["caption"]:
-            opened, position = position, group(code, position)
-            text = plain(code[opened + 1 : position - 1])
+            begun, position = position + 1, ends.get(position, len(code))
+            text = plain(code[begun : position - 1])
             if match["caption"]:
                 caption = text
                 document.say(line, text)
@@ -122,16 +113,14 @@ def read(text: str, file: str) -> Document:
     ]  # fmt: skip
     shown = source.text if _ESCAPED.search(source.text) else code  # a listing may set labels then
     for match in _LABEL.finditer(source.text):  # options of listings count, though their text is no code
-        if not match[1] or shown[match.start()] == "\\":
-            name, place = match[match.lastindex or 0].strip(), Place(file, source.line(match.start()))
-            document.labels += [] if match[1] is None and name in dict(document.labels) else [(name, place)]
+        name = match[match.lastindex or 0].strip()
+        if shown[match.start()] == "\\" if match[1] else name not in dict(document.labels):
+            document.labels.append((name, Place(file, source.line(match.start()))))
     return document
 
 
 def _tabulate(document: Document, source: Source, start: int, stop: int, line: int) -> None:
-    """Add a table whose arguments begin at `start`; up to three rows above the first inner rule are its head."""
-    while start < stop and (opened := _ARGUMENT.match(source.code, start, stop)):
-        start = group(source.code, opened.end())
+    """Add the table of some code; up to three rows above the first inner rule are its head."""
     rows: list[Row] = []
     cells: list[str] = []
     ruled: list[int] = []
@@ -164,10 +153,12 @@ def _pieces(parting: re.Pattern[str], code: str, start: int, stop: int) -> Itera
 def _spanned(cell: str) -> list[str]:
     """The text of a cell, as often as columns that it spans."""
     span = _SPAN.search(cell)
-    opened = cell.find("{", span.end()) if span else -1
-    opened = cell.find("{", group(cell, opened)) if opened >= 0 else -1  # behind the alignment or the width
-    inner = plain(cell[opened + 1 : group(cell, opened) - 1]) if opened >= 0 else plain(cell)
-    count = span["count"].strip() if span and span["kind"] == "column" else ""
+    if span is None:
+        return [plain(cell)]
+    ends, opened = closed(cell), cell.find("{", span.end())
+    opened = cell.find("{", ends.get(opened, len(cell))) if opened >= 0 else -1  # behind the alignment or the width
+    inner = plain(cell[opened + 1 : ends.get(opened, len(cell)) - 1]) if opened >= 0 else plain(cell)
+    count = span["count"].strip() if span["kind"] == "column" else ""
     return [inner] * (int(count) if count.isdecimal() and int(count) < 60 else 1)
 
 
@@ -176,9 +167,9 @@ def draw(document: Document, code: str, line: int) -> None:
     plots = list(_PLOT.finditer(code))
     points = (_POINT.findall(code[match.end() : code.find("}", match.end())]) for match in plots)
     series = [{x.strip(): y.strip() for x, y in each} for each in points]
-    names: list[str] = []
+    names, ends = list[str](), closed(code)
     for match in _LEGEND.finditer(code):
-        start, stop = match.end() + 1, group(code, match.end()) - 1
+        start, stop = match.end() + 1, ends.get(match.end(), len(code)) - 1
         listed = [name for _, name, _ in _pieces(_COMMA, code, start, stop)]
         names += listed if match[0].startswith("\\legend") else [code[start:stop]]
     if series:

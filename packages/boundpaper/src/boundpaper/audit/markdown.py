@@ -3,7 +3,6 @@
 import re
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from boundpaper.audit import html, latex
 from boundpaper.audit.documents import Document
@@ -31,22 +30,18 @@ def read(text: str, file: str) -> Document:
         elif token.type == "fence" and "\\addplot" in token.content:
             latex.draw(document, token.content, line + 2)
         elif token.type not in ("fence", "code_block"):
-            made = blocks.renderer.render([_shown(token)], blocks.options, {}).strip("\n")
+            inner = [each for each in token.children or () if each.type != "html_inline" or _BREAK.match(each.content)]
+            for each in inner:  # formulas are written out, and of HTML only line breaks are left
+                each.content = _MATHS.sub(lambda match: latex.plain(match[0]), each.content)
+            made = blocks.renderer.render([token.copy(children=inner)], blocks.options, {}).strip("\n")
             reader.feed("\n" * (line - reached) + made)
             reached = max(reached, line) + made.count("\n")
         if token.type == "table_open" and (last := document.sentences[-1:]):
             near = not last[0].level and line - last[0].place.line < 4
             reader.open[-1].caption = last[0].text if near else ""
     reader.close()
+    reader.flush()
     return document
-
-
-def _shown(token: Token) -> Token:
-    """A token whose formulas are written out, of whose HTML only line breaks are left."""
-    children = [each for each in token.children or () if each.type != "html_inline" or _BREAK.match(each.content)]
-    for each in children:
-        each.content = _MATHS.sub(lambda match: latex.plain(match[0]), each.content)
-    return token.copy(children=children)
 
 
 def _with_bars_escaped(text: str) -> str:

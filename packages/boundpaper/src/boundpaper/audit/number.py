@@ -75,8 +75,7 @@ class Number:
         """The numbers that a sentence may mean: round numbers and those with a qualifier stand for more."""
         digits = re.sub(r"\D", "", self.text.partition(".")[0])
         zeros = len(digits) - len(digits.rstrip("0")) if "." not in self.text else 0
-        size = abs(self.value)
-        half = self.interval.width / 2
+        size, half = abs(self.value), self.interval.width / 2
         if self.qualifier:
             half = max(half, min(max(half * 10.0**zeros, 0.02 * size), 0.1 * size))
         elif zeros and size >= 100:

@@ -1,7 +1,6 @@
 """Columns that follow from others: a difference, ratio, change, sum or mean that most rows satisfy and one breaks.
 
-A relation is believed by two things: a word in the header of the column (gain, ratio, total), and rows that keep it
-where chance would not.
+A relation is believed by a word in the header of the column (gain, total), and rows that keep it beyond chance.
 """
 
 import re
@@ -13,7 +12,6 @@ from itertools import pairwise, permutations
 from boundpaper.audit import number
 from boundpaper.audit.documents import ALL_OF, Column, Document, Place, Table
 from boundpaper.audit.finding import LEVELS, Finding, Formula, Relation, spread
-from boundpaper.audit.number import Number
 from boundpaper.statistics.rounding import Interval, meets
 
 FORMULAS = {
@@ -43,16 +41,14 @@ _TOTAL_NAME = re.compile(
     r"(?:the |grand |macro[- ]?)?(?:(?P<sum>total|sum)|average|avg|mean|overall)\.?(?: \([^()]{1,20}\))?", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_]++(?:-[^\W_]++)*+")
-MOST_COLUMNS = 24
-"""Columns of wider tables are not tried in pairs."""
+MOST_COLUMNS = 24  # columns of wider tables are not tried in pairs
 
 
 @dataclass(frozen=True)
 class Held:
-    """How a relation fares in a table that was read down or across.
+    """How a relation of a column to others fares in a table: the rows that keep it, and `broken`, those that do not.
 
-    The columns are that of the result and those of the operands; `broken` gives the rows that break the relation with
-    what they should print, and `chance` how likely the others keep it by chance.
+    These have what they should print beside them; `chance` is how likely the others keep it by chance.
     """
 
     table: Table
@@ -63,7 +59,7 @@ class Held:
     chance: float
     total: bool = False
 
-    def cells(self, row: int) -> list[Number]:
+    def cells(self, row: int) -> list[number.Number]:
         """The numbers of a row: the result, then its operands."""
         return [one for column in self.columns if (one := column.numbers[row])]
 
@@ -72,13 +68,13 @@ def check(document: Document) -> Iterator[Finding]:
     """Findings of every table, read down and across: rows that break a relation; a cell is told once."""
     for table in document.tables:
         said: set[tuple[int, str]] = set()
-        broken = ((held, *each) for held in held_in(table) for each in held.broken)
-        for held, row, expected in broken:
-            lines = [held.table.line_of(row, each.index) for each in held.columns]
-            places = [(line, one.text) for line, one in zip(lines, held.cells(row), strict=True)]
-            if said.isdisjoint(places) and not _accounted(held, row, expected):
-                yield _told(held, row, expected, Place(table.file, lines[0]))
-            said.add(places[0])
+        for held in held_in(table):
+            for row, expected in held.broken:
+                lines = [held.table.lines[each.index if held.table.sideways else row] for each in held.columns]
+                places = [(line, one.text) for line, one in zip(lines, held.cells(row), strict=True)]
+                if said.isdisjoint(places) and not _accounted(held, row, expected):
+                    yield _told(held, row, expected, Place(table.file, lines[0]))
+                said.add(places[0])
 
 
 @lru_cache(maxsize=512)
@@ -109,14 +105,12 @@ def _pairs(table: Table) -> Iterator[Held]:
             for (first, second), distance in zip(pairs, far, strict=True):
                 if formula in ("+", "mean") and first.index > second.index:
                     continue
-                held = fares(table, formula, (target, first, second), most=most)
-                if held is None:
-                    continue
-                tried = sum(each <= distance for each in far) * (len(cued) or 2)
-                said = _bare(target.name) == _bare(first.name + formula + second.name)
-                more = len(held.kept) - len(held.broken)
-                if (said and more >= 0) or _believed(held, tried, bool(cued)):
-                    best.append(((more, -distance, -held.chance), held))
+                if held := fares(table, formula, (target, first, second), most=most):
+                    tried = sum(each <= distance for each in far) * (len(cued) or 2)
+                    said = _bare(target.name) == _bare(first.name + formula + second.name)
+                    more = len(held.kept) - len(held.broken)
+                    if (said and more >= 0) or _believed(held, tried, bool(cued)):
+                        best.append(((more, -distance, -held.chance), held))
         if best:
             yield max(best, key=lambda each: each[0])[1]
 
@@ -129,8 +123,8 @@ def _counted(table: Table) -> Iterator[Held]:
             tried = [held for each in shares if (held := fares(table, "share", (each, count, of)))]
             for best in sorted(tried, key=lambda held: len(held.broken) - len(held.kept))[:1]:
                 kept, broken = len(best.kept), len(best.broken)
-                few = kept >= broken == 1 and best.chance < 0.1 and _slip(best)
-                if few or (kept > max(1, 2 * broken) and best.chance < 0.01):
+                many = kept > max(1, 2 * broken) and best.chance < 0.01
+                if many or (kept >= broken == 1 and best.chance < 0.1 and _slip(best)):
                     yield best
 
 
@@ -151,11 +145,9 @@ def _believed(held: Held, tried: int, cued: bool) -> bool:
     """Whether more rows keep a relation than chance explains; fewer have to where one digit of one row is the fault."""
     kept, broken, chance, across = len(held.kept), len(held.broken), held.chance * tried, held.table.sideways
     fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
-    if kept >= fewest and chance <= (0.01 if cued else 1e-6):
-        return True
-    if broken != 1 or kept < (1 if cued else 4) or (across and kept < 3) or not _slip(held):
-        return False
-    return chance <= ((1e-3, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
+    many = kept >= fewest and chance <= (0.01 if cued else 1e-6)
+    rare = kept >= (1 if cued else 4) and chance <= ((1e-3, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
+    return many or (rare and broken == 1 and not (across and kept < 3) and _slip(held))
 
 
 def _slip(held: Held) -> bool:
@@ -214,7 +206,7 @@ def fares(
     return Held(table, formula, columns, tuple(kept), tuple(broken), chance, total)
 
 
-def _units_fit(formula: str, numbers: Sequence[Number], total: bool) -> bool:
+def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> bool:
     """Whether a result in its unit can be a formula of operands in theirs; factors have no sum."""
     unit, *units = [one.unit for one in numbers]
     sizes = [one.value for one in numbers[1:]]
@@ -262,29 +254,25 @@ def _believed_total(held: Held) -> bool:
 
 def _told(held: Held, row: int, expected: Interval, place: Place) -> Finding:
     """A finding, and the relation with the numbers of each row that has them all."""
-    table, formula, rows = held.table, FORMULAS[held.formula], [held.cells(row) for row in range(len(held.table.rows))]
-    whole = [place for place, cells in enumerate(rows) if len(cells) == len(held.columns)]
-    named = number.distinct([table.names[place] or str(place + 1) for place in whole])
-    relation = Relation(
-        formula, number.distinct([each.name or "cell" for each in held.columns]),
-        tuple((name, tuple(rows[place])) for name, place in zip(named, whole, strict=True)),
-    )  # fmt: skip
-    printed, *shown = (one.text for one in rows[row])
+    table, formula = held.table, FORMULAS[held.formula]
+    whole = {each: cells for each in range(len(table.rows)) if len(cells := held.cells(each)) == len(held.columns)}
+    named = number.distinct(table.names[each] or str(each + 1) for each in whole)
+    names = number.distinct(each.name or "cell" for each in held.columns)
+    relation = Relation(formula, names, tuple(zip(named, map(tuple, whole.values()), strict=True)))
+    printed, *shown = (one.text for one in whole[row])
     few = [*shown[:8], *["..."][: len(shown) > 8]]
     why = f"the mean of {', '.join(few)}" if held.total and held.formula == "mean" else formula.of(few)
     why += "" if held.total else f", which is {formula.of([each.name for each in held.columns[1:]])}"
     count = f"{len(held.kept)} of {len(held.kept) + len(held.broken)} {'columns' if table.sideways else 'rows'}"
     name, where = held.columns[0].name or "cell", table.names[row]
     what, why = f"{name} = {printed}" + (f" of {where}" if where else ""), f"it is {why}; "
-    why, values = why + (f"so in {count}" if held.kept else "alone"), (name, where, printed, *shown)
-    kind, level = "total" if held.total else "relation", LEVELS[not held.kept]
+    why += f"so in {count}" if held.kept else "alone"
+    kind, level, values = "total" if held.total else "relation", LEVELS[not held.kept], (name, where, printed, *shown)
     return Finding(kind, level, place, what, why, spread(expected), values, relation=relation)
 
 
 def _accounted(held: Held, row: int, expected: Interval) -> bool:
-    """Whether a row may say another thing: points between changes, all of what is counted between means, or a sum
-    with a part that the others have not, which another cell of the row is.
-    """
+    """Whether a row may say another thing: points between changes, a sum between means, or another cell added."""
     printed, *operands = held.cells(row)
     parts = [each.interval for each in operands]
     if held.formula == "mean" and held.total:

@@ -1,7 +1,4 @@
-"""What is made of findings: JSON, SARIF for code scanning, an HTML page with both places marked, and declared checks.
-
-JSON and SARIF take each finding with the reason for which it may stand, or None.
-"""
+"""What is made of findings: JSON, SARIF for code scanning, an HTML page with both places marked, declared checks."""
 
 import csv
 import html
@@ -18,7 +15,7 @@ from boundpaper.audit.documents import Place
 from boundpaper.audit.finding import Finding
 from boundpaper.errors import SpecError
 
-Reasoned = Sequence[tuple[Finding, str | None]]
+Reasoned = Sequence[tuple[Finding, str | None]]  # with the reason for which it may stand
 _STYLE = (
     "body{font:14px/1.5 sans-serif;margin:2em}pre{margin:0;white-space:pre-wrap}.error{background:#f8d0d0}"
     ".warning{background:#fbe9c0}.note{background:#e4e4e4}.other{background:#dfe8fb}aside{margin:.2em 3em}"
@@ -42,13 +39,9 @@ def as_sarif(findings: Reasoned) -> str:
     """A SARIF 2.1.0 log; suppressed findings carry their reason."""
     results = []
     for each, reason in findings:
-        result: dict[str, Any] = {
-            "ruleId": each.kind,
-            "level": each.level,
-            "message": {"text": f"{each.told}: {each.why}"},
-            "locations": [_location(each.place)],
-            "partialFingerprints": {"boundpaper/v1": each.id},
-        }
+        message, locations = {"text": f"{each.told}: {each.why}"}, [_location(each.place)]
+        result: dict[str, Any] = {"ruleId": each.kind, "level": each.level, "message": message, "locations": locations}
+        result["partialFingerprints"] = {"boundpaper/v1": each.id}
         if each.other:
             result["relatedLocations"] = [_location(each.other)]
         if reason is not None:
@@ -88,7 +81,7 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
 def promoted(finding: Finding, stem: str) -> tuple[str, str]:
     """The claim as Python and the table as CSV, one row per cell, with the keys `row` and `metric`.
 
-    `stem` becomes the table's name in the store; SpecError if it is no word of Python, or the finding has no relation.
+    `stem` becomes the table's name; SpecError if it is no word of Python, or the finding has no relation.
     """
     relation = finding.relation
     if relation is None:
@@ -128,8 +121,7 @@ def follows({", ".join(variables)}):
 )
 '''
     text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(("row", "metric", "printed"))
-    for row, numbers in relation.rows:
-        table.writerows((row, name, one.text) for name, one in zip(relation.names, numbers, strict=True))
+    cells = [(row, *cell) for row, numbers in relation.rows for cell in zip(relation.names, numbers, strict=True)]
+    rows = [("row", "metric", "printed"), *((row, name, one.text) for row, name, one in cells)]
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return claim, text.getvalue()

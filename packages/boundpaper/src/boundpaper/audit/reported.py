@@ -6,17 +6,15 @@ from collections.abc import Iterator
 
 from scipy import stats
 
+from boundpaper.audit import number
 from boundpaper.audit.documents import Document, Sentence
 from boundpaper.audit.finding import Finding, Level
-from boundpaper.audit.number import POWER
-from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, meets
-from boundpaper.typeset.printed import parse
 
 _VALUE = r"[-\u2212\u2013]?(?:\d{1,7}(?:\.\d{1,8})?|\.\d{1,8})"
 _P = (
-    rf"\bp\s?(?P<sign>[=<>≤≥])\s?(?P<p>{POWER}|[-\u2212]?(?:\d{{1,3}}(?:\.\d{{1,12}})?|\.\d{{1,12}})(?:e[-\u2212]?\d{{1,3}})?"
-    rf"(?:\s?[×x·]\s?{POWER})?)"
+    rf"\bp\s?(?P<sign>[=<>≤≥])\s?(?P<p>{number.POWER}|[-\u2212]?(?:\d{{1,3}}(?:\.\d{{1,12}})?|\.\d{{1,12}})(?:e[-\u2212]?\d{{1,3}})?"
+    rf"(?:\s?[×x·]\s?{number.POWER})?)"
 )
 _DF = r"\d{1,7}(?:\.\d{1,4})?"
 _TEST = re.compile(
@@ -71,12 +69,8 @@ def check(document: Document) -> Iterator[Finding]:
 
 def _read(text: str) -> Interval:
     """The numbers that are printed so; a point may begin them."""
-    body = re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-"))
-    try:
-        printed = parse(body)
-    except DataError:
-        return Interval(math.inf, math.inf)
-    return Interval(printed.low, printed.high)
+    read = number.of_cell(re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-")))
+    return read.interval if read else Interval(math.inf, math.inf)
 
 
 def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, level: Level = "error") -> Finding:
@@ -94,18 +88,14 @@ def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     if test == "r" and max(-statistic.high, statistic.low) > 1:
         yield _finding(sentence, match, "at most 1 in size", "a correlation lies between -1 and 1")
         return
-    sizes = sorted((abs(statistic.low), abs(statistic.high)))
-    sizes = [0.0 if statistic.low <= 0 <= statistic.high else sizes[0], sizes[1]]
-    high, low = (_two_sided(test, size, first, second) for size in sizes)
-    true = Interval(low, high)
+    sizes = max(-statistic.low, statistic.high), max(statistic.low, -statistic.high, 0.0)
+    true = Interval(*(_two_sided(test, size, first, second) for size in sizes))
     for one in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
         if one.low <= p.middle if sign in "<≤" else one.high >= p.middle if sign in ">≥" else meets(one, p):
             return
-    if sign in ">≥":
-        changes = p.middle >= 0.05 > true.high
-    else:
-        below = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
-        changes = below != (true.low < 0.05) and not true.low < 0.05 < true.high
+    below = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
+    crossed = below != (true.low < 0.05) and not true.low < 0.05 < true.high
+    changes = p.middle >= 0.05 > true.high if sign in ">≥" else crossed
     why = "recomputed from the statistic as printed" + ("; the decision at .05 changes" if changes else "")
     expected = f"p from {true.low:.2g} to {true.high:.2g}"
     yield _finding(sentence, match, expected, why, "error" if changes else "warning")

@@ -49,6 +49,12 @@ class Said:
     @cached_property
     def groups(self) -> list[tuple[int, tuple[int, ...]]]:
         """What of the sentence names a row, or the beginning of several: where it ends, and the rows."""
+        # rows by a name, or by how several begin, up to the end of a word or number
+        called: dict[str, tuple[int, ...]] = {}
+        for row, key in enumerate(self.table.keys):
+            for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
+                called[name] = (*called.get(name, ()), row)
+        called |= {_squeezed(key): (row,) for row, key in enumerate(self.table.keys)}
         found: list[tuple[int, tuple[int, ...]]] = []
         text = self.sentence.text
         for token, following in pairwise([*_TOKEN.finditer(text), None]):
@@ -56,7 +62,7 @@ class Said:
                 continue
             for last in (following, token) if following and following[0][0].isdigit() else (token,):
                 name = _squeezed(text[token.start() : last.end()])
-                if len(name) > 2 and name[0].isalpha() and (rows := self._called.get(name)):
+                if len(name) > 2 and name[0].isalpha() and (rows := called.get(name)):
                     sizes = _SIZES.match(text, last.end())
                     named = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
                     sized = ((row, _LAST_SIZE.search(self.table.keys[row].lower())) for row in rows)
@@ -64,15 +70,6 @@ class Said:
                     found.append((last.end(), fitting or rows))
                     break
         return found
-
-    @cached_property
-    def _called(self) -> dict[str, tuple[int, ...]]:
-        """The rows by what they are called: a name, or how several begin up to the end of a word or number."""
-        called: dict[str, tuple[int, ...]] = {}
-        for row, key in enumerate(self.table.keys):
-            for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
-                called[name] = (*called.get(name, ()), row)
-        return called | {_squeezed(key): (row,) for row, key in enumerate(self.table.keys)}
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -86,16 +83,12 @@ class Said:
         """The numbers of a column in rows."""
         return {(row, column): one for row in rows if (one := column.numbers[row]) and not one.marked}
 
-    def finding(self, printed: str, column: str, row: int, why: str, expected: str = "") -> Finding:
-        """Tell what the sentence prints against a cell."""
-        name, other = f"{column} of {self.table.names[row]}", Place(self.table.file, self.table.lines[row])
-        what, values = printed.strip(), (printed, name)
-        return Finding("rows", "warning", self.sentence.place, what, why.format(name), expected, values, other)
-
     def differs(self, printed: str, cells: Cells, wrong: tuple[int, Column]) -> Finding:
         """Tell what the sentence prints against the one cell of several that is not so."""
-        why = f"{{}} is {cells[wrong].text}; {len(cells) - 1} of {len(cells)} cells named are so"
-        return self.finding(printed, wrong[1].name, wrong[0], why, cells[wrong].text)
+        (row, column), text = wrong, cells[wrong].text
+        name, other = f"{column.name} of {self.table.names[row]}", Place(self.table.file, self.table.lines[row])
+        why = f"{name} is {text}; {len(cells) - 1} of {len(cells)} cells named are so"
+        return Finding("rows", "warning", self.sentence.place, printed.strip(), why, text, (printed, name), other)
 
 
 def check(document: Document) -> Iterator[Finding]:
@@ -155,9 +148,10 @@ def _falls(said: Sequence[Said]) -> Finding | None:
             if any(two.low > one.high for one, two in pairs) and any(one.low > two.high for one, two in pairs)
         ]  # fmt: skip
         if 0 < 2 * len(bent) < len(rows):
-            names = ", ".join(each.table.names[row] for row in bent)
-            why = f"{len(bent)} of {len(rows)} rows rise and fall by more than rounding: {names}"
-            return each.finding("monotone", "", bent[0], why)
+            names, other = [each.table.names[row] for row in bent], Place(each.table.file, each.table.lines[bent[0]])
+            why = f"{len(bent)} of {len(rows)} rows rise and fall by more than rounding: {', '.join(names)}"
+            values, place = ("monotone", f" of {names[0]}"), each.sentence.place
+            return Finding("rows", "warning", place, "monotone", why, "", values, other)
     return None
 
 

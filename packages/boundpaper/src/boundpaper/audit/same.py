@@ -20,8 +20,7 @@ _GENERIC = re.compile(
 )
 _ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
 STEM = 6
-FEWEST = 3
-"""Different cells of three digits in two tables that have to agree before one that differs is named."""
+FEWEST = 3  # different cells of three digits in two tables that have to agree before one that differs is named
 MOST_TABLES, MOST_CELLS = 80, 400
 Words = frozenset[str]
 

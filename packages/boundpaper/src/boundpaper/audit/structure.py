@@ -15,25 +15,14 @@ _ELSEWHERE = re.compile(
     r"\s?(?:\([^)]{0,20}\)\s?)?(?:of|in|from)\b(?! (?:this|our|the (?:main|present)))|.{0,20}(?:et al|\[)"
 )
 _OF_OTHERS = re.compile(r"\bet al\b|\[\d|\b(?:original|their|supplement\w*|appendix)\b", re.IGNORECASE)
-_KINDS = {"F": "Figure", "T": "Table"}
 _VERSIONS = re.compile(r"\b(?:change ?log|releases?|versions?|history|news|updates?)\b", re.IGNORECASE)
 
 
 def check(document: Document) -> Iterator[Finding]:
     """Findings of headings, captions and references of one document."""
     yield from _sections(document)
-    captions: dict[str, list[tuple[int, Sentence]]] = {"Figure": [], "Table": []}
-    cited: dict[str, list[tuple[int, Sentence]]] = {"Figure": [], "Table": []}
-    for sentence in document.sentences:
-        caption = _CAPTION.match(sentence.text)
-        if caption and not sentence.level and not sentence.aside:
-            captions[_KINDS[caption["kind"][0]]].append((int(caption["number"]), sentence))
-        for match in _CITED.finditer(sentence.text, caption.end() if caption else 0):
-            if not _ELSEWHERE.match(match["after"]) and not _OF_OTHERS.search(sentence.text):
-                cited[_KINDS[match["kind"][0]]].append((int(match["number"]), sentence))
-    for kind, found in captions.items():
-        if len(found) > 1:
-            yield from _captions(kind, found, cited[kind])
+    yield from _captions(document, "Figure")
+    yield from _captions(document, "Table")
     if document.whole:
         yield from _labels(document)
 
@@ -68,16 +57,25 @@ def _sections(document: Document) -> Iterator[Finding]:
                 yield Finding("section-number", "warning", heading.place, what, why, values=values)
 
 
-def _captions(kind: str, found: list[tuple[int, Sentence]], cited: list[tuple[int, Sentence]]) -> Iterator[Finding]:
+def _captions(document: Document, kind: str) -> Iterator[Finding]:
     """Captions of one number, numbers left out or out of order, and references to none."""
+    found, cited = [], []
+    for sentence in document.sentences:
+        caption = _CAPTION.match(sentence.text)
+        if caption and caption["kind"][0] == kind[0] and not sentence.level and not sentence.aside:
+            found.append((int(caption["number"]), sentence))
+        for match in _CITED.finditer(sentence.text, caption.end() if caption else 0):
+            others = _ELSEWHERE.match(match["after"]) or _OF_OTHERS.search(sentence.text)
+            cited += [(int(match["number"]), sentence)] if match["kind"][0] == kind[0] and not others else []
+    if len(found) < 2:
+        return
     by_number: dict[int, list[Sentence]] = {}
     for number, sentence in found:
         by_number.setdefault(number, []).append(sentence)
     for number, (first, *more) in by_number.items():
         if more and first.text != more[-1].text:
-            values = (kind, str(number), more[-1].text[:60])
-            what, why = f"{kind} {number}", f"{len(more) + 1} captions have this number"
-            yield Finding("caption-number", "error", more[-1].place, what, why, values=values, other=first.place)
+            why, values = f"{len(more) + 1} captions have this number", (kind, str(number), more[-1].text[:60])
+            yield Finding("caption-number", "error", more[-1].place, f"{kind} {number}", why, "", values, first.place)
     late = [(one, two) for one, two in pairwise(found) if one[0] > two[0] and one[1].place.file == two[1].place.file]
     for (number, sentence), (smaller, other) in late if 4 * len(late) < len(found) else ():
         what, why, values = f"{kind} {number}", f"it stands before {kind} {smaller}", (kind, str(number), str(smaller))
