@@ -5,10 +5,10 @@
 
 On a Llama of 4 layers and width 256 with random weights, on the CPU: time of a forward that is captured (its part
 written to disk) against the same forward alone, the two taking turns; the same of other libraries, each run by the
-PYTHON that has it; and the peak memory of whole captures of more and
-more documents, each in its own process (row groups that fill up are 64 MiB of it at most). `--long` captures, each in
-a process of its own, one text of a quarter, a half and all of so many tokens through one layer of two heads, and says
-by how much memory rises in the forward alone and in the captured one. Prints Markdown tables.
+PYTHON that has it; and the peak memory of whole captures of more and more documents, beside that of a plain forward,
+each in its own process (row groups that fill up are 64 MiB at most). `--long` captures, each in a process of its own,
+one text of a quarter, a half and all of so many tokens through one layer of two heads, and says by how much memory
+rises in the forward alone and in the captured one. Prints Markdown tables.
 """
 
 from __future__ import annotations
@@ -34,20 +34,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 WORDS = 512
 SIZES: dict[str, Any] = {  # of a LlamaConfig
-    "vocab_size": WORDS,
-    "hidden_size": 256,
-    "intermediate_size": 768,
-    "num_hidden_layers": 4,
-    "num_attention_heads": 8,
-    "num_key_value_heads": 4,
-    "max_position_embeddings": 1 << 17,
+    **{"vocab_size": WORDS, "hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 4},
+    **{"num_attention_heads": 8, "num_key_value_heads": 4, "max_position_embeddings": 1 << 17},
 }
 SMALL: dict[str, Any] = {
-    "hidden_size": 64,
-    "intermediate_size": 128,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "num_key_value_heads": 1,
+    **{"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1},
+    **{"num_attention_heads": 2, "num_key_value_heads": 1},
 }
 COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs that measure memory
 
@@ -185,13 +177,19 @@ def peak(folder: Path, documents: int) -> int:
 
 
 def run_one(folder: Path, documents: int) -> None:
-    """Capture, and print this process's peak memory in bytes."""
+    """Capture, or run a plain forward where there are 0 documents; print this process's peak memory in bytes."""
     import torch
-
-    from keyquery.models.captures.capture import capture
+    import transformers
 
     torch.set_num_threads(1)
-    capture(options(folder, folder / f"out-{documents}", SHORT, documents))
+    if documents:
+        from keyquery.models.captures.capture import capture
+
+        capture(options(folder, folder / f"out-{documents}", SHORT, documents))
+    else:
+        model = transformers.AutoModelForCausalLM.from_pretrained(folder)
+        with torch.inference_mode():
+            model(input_ids=torch.zeros((1, SHORT), dtype=torch.long), use_cache=False, logits_to_keep=1)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
@@ -231,7 +229,7 @@ def main() -> None:
     if given.turns:
         turns(given.turns, given.folder, given.context, given.repeat, given.threads)
         return
-    if given.peak:
+    if given.peak is not None:
         run_one(given.folder, given.peak)
         return
     if given.repeat:
@@ -259,7 +257,8 @@ def compare(repeat: int, context: int, threads: int, against: list[str]) -> None
             rate, alone = (1 / statistics.median(wall for wall, _ in each) for each in (captured, plain))
             rises = f"{found['rises']['captured']:.0f}, {found['rises']['plain']:.0f}"
             print(f"| {kind} | {rate:.2f}, plain {alone:.2f} | {' | '.join(shown)} | {rises} |", flush=True)
-        peaks = [peak(folder, count) for count in COUNTS]
+        alone, *peaks = [peak(folder, count) for count in (0, *COUNTS)]
+    print(f"\npeak of a process that loads the model and runs a forward of {SHORT} tokens: {alone / 2**20:.0f} MiB")
     print("\n| measure | first | second | ratio | goal |")
     print("| --- | ---: | ---: | ---: | ---: |")
     for count, size in zip(COUNTS[1:], peaks[1:], strict=True):

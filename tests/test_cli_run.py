@@ -199,7 +199,7 @@ def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(project: 
         file = project / "words.txt"
         file.write_text(" ".join(models_planted._words(random.Random(0), 80)))
         asked += ("--texts", str(file))
-        model = "nobos-on-words.txt"
+        model = "nobos-on-words"
     done = run(*asked)
     assert done.exit_code == 0, done.output
     for name in (*QUICK, "layer_content"):
@@ -424,6 +424,6 @@ def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, m
     done = run("crosslayer_balance", "text_kinds", "--model", models / "m", "--texts", file, *FEW)
     assert done.exit_code == 1
     assert "text_kinds: text_kinds compares kinds of generated text; leave --texts out" in done.stderr
-    noted = manifest(project, "crosslayer_balance", "m-on-mine.txt")
+    noted = manifest(project, "crosslayer_balance", "m-on-mine")
     assert noted["texts"] == file.name
     assert noted["hashes"]["texts"][file.name]["count"] == 2

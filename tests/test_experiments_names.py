@@ -94,7 +94,9 @@ def test_a_name_holds_whatever_is_not_as_usual(project: Path, model: Path) -> No
         return open_subject(project, ModelSource(str(model), device="cpu", **asked), options=options).name
 
     assert name() == "m"
-    assert name(Options(place="texts/My Prose.txt")) == "m-on-my-prose.txt"
+    for file in ("texts/My Prose.txt", "my-prose.jsonl.gz", "org/my-prose"):
+        assert name(Options(place=file)) == "m-on-my-prose"
+    assert name(Options(place="prose-1.5")) == "m-on-prose-1.5"
     assert name(dtype="bf16", position="rope") == "m-bf16-rope"
     assert name(scaling=0.25, revision="V1/x") == "m-scaling-0.25-revision-x"
     assert name(load_as="llama", position="drope") == "m-drope-as-llama"

@@ -194,14 +194,15 @@ def test_a_finished_capture_is_left_alone(place: Path, tmp_path: Path, monkeypat
         capture(options(place, tmp_path / "out", seed=1))
 
 
+def stop(state: CaptureProgress) -> None:
+    """Interrupt a capture after its first document."""
+    if state.done:
+        raise KeyboardInterrupt
+
+
 def test_another_model_under_the_same_name_is_noticed(place: Path, tmp_path: Path) -> None:
     """The first run stops, the folder's weights change, the second run must not mix them."""
     saved("llama", tmp_path / "model")
-
-    def stop(state: CaptureProgress) -> None:
-        if state.done:
-            raise KeyboardInterrupt
-
     asked = options(place, tmp_path / "out", model=ModelSource(str(tmp_path / "model"), dtype="fp32", device="cpu"))
     with pytest.raises(KeyboardInterrupt):
         capture(asked, stop)
@@ -215,10 +216,6 @@ def test_another_model_under_the_same_name_is_noticed(place: Path, tmp_path: Pat
 
 
 def test_a_changed_text_is_noticed(place: Path, tmp_path: Path) -> None:
-    def stop(state: CaptureProgress) -> None:
-        if state.done:
-            raise KeyboardInterrupt
-
     (tmp_path / "book.txt").write_text(text(40, 1))
     asked = options(place, tmp_path / "out", texts=Source(str(tmp_path / "book.txt")))
     with pytest.raises(KeyboardInterrupt):

@@ -57,8 +57,6 @@ def test_context_and_heads_are_inferred(tmp_path: Path) -> None:
 
 
 def test_columns_are_the_published_ones(tmp_path: Path) -> None:
-    import pyarrow.parquet as parquet
-
     published(tmp_path)
     assert sorted(entry.name for entry in tmp_path.iterdir() if entry.name != "parts") == [
         "l00h00k", "l00h00q", "l00h01k", "l00h03q", "l02h00k", "l02h01k", "l02h01q", "l02h02q",
@@ -77,13 +75,10 @@ def test_columns_are_the_published_ones(tmp_path: Path) -> None:
 
 
 def test_plain_lists_and_token_strings_are_read_too(tmp_path: Path) -> None:
-    import pyarrow as arrow
-    import pyarrow.parquet as parquet
-
     held = published(tmp_path)
     for file in tmp_path.glob("l*/data.parquet"):
         table = parquet.read_table(file)
-        lists = arrow.array(table["vector"].to_pylist(), type=arrow.list_(arrow.float32()))
+        lists = pa.array(table["vector"].to_pylist(), type=pa.list_(pa.float32()))
         table = table.set_column(3, "vector", lists).append_column("token_str", [["a"] * len(table)])
         parquet.write_table(table, file)
     assert np.array_equal(open_capture(tmp_path).queries(HEADS[1]).vectors, held[0, "q", 3])
@@ -128,14 +123,11 @@ def test_refusals(tmp_path: Path) -> None:
 
 
 def test_buckets_that_are_not_positions_over_a_size(tmp_path: Path) -> None:
-    import pyarrow as arrow
-    import pyarrow.parquet as parquet
-
     published(tmp_path)
     file = tmp_path / "l00h00q" / "data.parquet"
     table = parquet.read_table(file)
     shuffled = np.random.default_rng(0).permutation(table["bucket"].to_numpy())
-    parquet.write_table(table.set_column(0, "bucket", arrow.array(shuffled, type=arrow.int32())), file)
+    parquet.write_table(table.set_column(0, "bucket", pa.array(shuffled, type=pa.int32())), file)
     with pytest.raises(DataError, match="another layout"):
         open_capture(tmp_path)
 

@@ -11,21 +11,27 @@ import pytest
 pytest.importorskip("torch")
 
 import gguf
+import pyarrow
+import torch
+import transformers
+from pyarrow import parquet
 
 import gguf_made
-from boundpaper.errors import DataError
+from boundpaper.errors import DataError, ModelError
 from keyquery.heads.head import Head as HeadVectors
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.measure.heads.analysis import run as heads_command
+from keyquery.models.attention.rotations import rotations
 from keyquery.models.captures.capture import capture
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.reading import Capture, open_capture
 from keyquery.models.captures.stated import with_stated
 from keyquery.models.checkpoints.gguf import dequantise
+from keyquery.models.checkpoints.gguf_keys import hold_keys
 from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.texts import Source
 from keyquery.rotary import NO_ROTATION, Rotary, from_theta
-from models_tiny import saved, text
+from models_tiny import SIZES, saved, text
 
 pytestmark = pytest.mark.models
 
@@ -185,9 +191,6 @@ def test_arrays_of_ones_own(layout: Any, start: int) -> None:
 
 def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
     """Another pairing, other frequencies, and vectors that were not turned at all."""
-    import pyarrow
-    from pyarrow import parquet
-
     rotary = from_theta(100.0, 8, layout="interleaved")
     content, positions, turned = made_head(rotary)
     for side, vectors in (("turned", turned), ("plain", content)):
@@ -264,13 +267,6 @@ def test_aligned_queries_of_a_gguf_file_are_the_unrotated_ones(more: Callable[[A
 @pytest.mark.parametrize(("kind", "count"), [("StableLm", 2), ("StableLm", 8), ("Nemotron", 6)])
 def test_a_gguf_file_says_how_many_dimensions_turn(kind: str, count: int) -> None:
     """The class that is made of the file turns as many, whatever its own default is."""
-    import torch
-    import transformers
-
-    from keyquery.models.attention.rotations import rotations
-    from keyquery.models.checkpoints.gguf_keys import hold_keys
-    from models_tiny import SIZES
-
     config = getattr(transformers, f"{kind}Config")(**SIZES)
     name = kind.lower()
     hold_keys({"general.architecture": name, f"{name}.rope.dimension_count": count}, None, config)
@@ -280,12 +276,6 @@ def test_a_gguf_file_says_how_many_dimensions_turn(kind: str, count: int) -> Non
 
 
 def test_a_class_that_turns_whole_heads_cannot_turn_a_part() -> None:
-    import transformers
-
-    from boundpaper.errors import ModelError
-    from keyquery.models.checkpoints.gguf_keys import hold_keys
-    from models_tiny import SIZES
-
     keys = {"general.architecture": "llama", "llama.rope.dimension_count": 4}
     with pytest.raises(ModelError, match=r"llama.rope.dimension_count is 4"):
         hold_keys(keys, None, transformers.LlamaConfig(**SIZES))

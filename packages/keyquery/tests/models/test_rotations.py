@@ -9,6 +9,8 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from transformers.models.llama import modeling_llama  # noqa: E402
+
 from keyquery.models.architecture import run, survey  # noqa: E402
 from keyquery.models.attention.calls import recording  # noqa: E402
 from keyquery.models.attention.rotations import rotations  # noqa: E402
@@ -171,32 +173,22 @@ def test_a_norm_behind_the_rotation_is_refused_by_name():
     assert "refused" in record
 
 
-def test_a_rotation_that_is_not_the_one_given_is_refused():
+def test_a_rotation_that_is_not_the_one_given_is_refused(monkeypatch):
     """A layer that turns by other angles than its cosines and sines say: here, twice as fast."""
-    from transformers.models.llama import modeling_llama
-
     model, own = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
     twice = lambda q, k, c, s, **rest: own(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
-    modeling_llama.apply_rotary_pos_emb = twice
-    try:
-        found = rotations(model, CONTEXT)
-    finally:
-        modeling_llama.apply_rotary_pos_emb = own
+    monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", twice)
+    found = rotations(model, CONTEXT)
     assert all("turned back to position 0 are not those before the rotation" in str(one) for one in found.values())
 
 
-def test_a_factor_that_grows_with_the_position_is_refused():
-    from transformers.models.llama import modeling_llama
-
+def test_a_factor_that_grows_with_the_position_is_refused(monkeypatch):
     model, own = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
 
     def grown(q, k, c, s, **rest):
         q, k = own(q, k, c, s, **rest)
         return q * (1 + 0.1 * torch.arange(q.shape[2]))[:, None], k
 
-    modeling_llama.apply_rotary_pos_emb = grown
-    try:
-        found = rotations(model, CONTEXT)
-    finally:
-        modeling_llama.apply_rotary_pos_emb = own
+    monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", grown)
+    found = rotations(model, CONTEXT)
     assert all("factor that depends on the token" in str(one) for one in found.values())

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import keyquery as kq
 from boundpaper.errors import ModelError
 from keyquery.models.captures.capture import capture
 from keyquery.models.captures.options import CaptureOptions
+from keyquery.models.checkpoints import streaming
 from keyquery.models.checkpoints.estimate import estimate
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.texts import Source
@@ -75,6 +77,29 @@ def test_files_are_those_of_a_loaded_model(place: Path, name: str, batch: int, t
         capture(asked(place, name, tmp_path / str(stream), stream=stream, batch=batch))
     assert contents(tmp_path / "True") == contents(tmp_path / "False")
     assert len(contents(tmp_path / "True")) > 4
+
+
+def test_a_forward_reads_each_weight_once(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: Counter[str] = Counter()
+    read = streaming._Weights.get_tensor
+
+    def counted(self: streaming._Weights, name: str) -> torch.Tensor:
+        reads[name] += 1
+        return read(self, name)
+
+    monkeypatch.setattr(streaming._Weights, "get_tensor", counted)
+    totals = []
+    for batch, later in ((1, [1, 1]), (3, [0, 0])):  # the first document is read for its checks as well
+        reads.clear()
+        seen: list[Counter[str]] = []
+        options = asked(place, "llama", tmp_path / str(batch), stream=True, batch=batch)
+        capture(options, lambda state, seen=seen: seen.append(Counter(reads)))  # type: ignore[misc]
+        for before, after, count in zip(seen[1:3], seen[2:], later, strict=True):
+            assert max((after - before).values(), default=0) == count, "no weight is read more often"
+            assert {after[name] - before[name] for name in reads if ".layers.0." in name} == {count}
+        totals.append(reads["model.layers.0.mlp.up_proj.weight"])
+    assert totals[0] - totals[1] == 2, "one forward of three documents in place of three"
+    assert contents(tmp_path / "1") == contents(tmp_path / "3")
 
 
 def test_blocks_are_not_in_memory(place: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,6 +9,7 @@ import pytest
 from boundpaper.errors import DataError
 from boundpaper.store.kept import sealed
 from keyquery.scores.ruler import needles as ruler_needles
+from keyquery.scores.ruler import run as ruler_run
 from keyquery.scores.ruler.needles import NEW_TOKENS
 from keyquery.scores.ruler.scores import MEAN
 from ruler_made import FULL, REAL, bench, results, table, value, without, written
@@ -118,8 +119,6 @@ def needled(tiny, *more):
 
 @pytest.mark.models
 def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, monkeypatch):
-    from keyquery.scores.ruler import run as ruler_run
-
     monkeypatch.setattr(ruler_run, "NEW_TOKENS", 4)
     real, calls = vars(ruler_run)["greedy"], []
 
@@ -153,8 +152,6 @@ def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, m
 
 @pytest.mark.models
 def test_predictions_that_are_right_score_100_and_both_blocks_stand_in_one_file(lab, tiny, tmp_path, monkeypatch):
-    from keyquery.scores.ruler import run as ruler_run
-
     def right(model, tokenizer, prompts, new_tokens, batch, **options):
         said = []
         for prompt in prompts:
@@ -215,8 +212,6 @@ def test_a_word_level_model_that_cannot_write_numbers_is_refused(lab, tmp_path):
 
 
 def test_records_twice_or_damaged_are_refused(tmp_path):
-    from keyquery.scores.ruler import run as ruler_run
-
     settings = ruler_run.Settings(tasks=("noise_single",), lengths=("1k",), samples=1)
     good = {
         "id": "noise_single-1k-0000",

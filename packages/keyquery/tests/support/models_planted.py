@@ -11,7 +11,7 @@ import transformers
 from boundpaper.errors import DataError
 from keyquery.measure.subject import Subject
 from keyquery.tasks.items import NO, YES, Item
-from models_tiny import SIZES
+from models_tiny import SIZES, word_tokenizer
 
 WORDS = ("<pad>", "<s>", "</s>", "<unk>", YES, NO, "?", "key", *map(str, range(10)))
 ALL_WORDS = (*WORDS, *(f"w{number}" for number in range(64 - len(WORDS))))
@@ -67,18 +67,7 @@ def _words(draw: random.Random, count: int) -> list[str]:
 
 def tokenizer(bos: bool = True) -> Any:
     """A word-level tokenizer, with or without a beginning token in front."""
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import WhitespaceSplit
-    from tokenizers.processors import TemplateProcessing
-
-    made = Tokenizer(WordLevel({word: place for place, word in enumerate(ALL_WORDS)}, unk_token="<unk>"))
-    made.pre_tokenizer = WhitespaceSplit()
-    if bos:
-        made.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", BOS)])
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
-    )
+    return word_tokenizer({word: place for place, word in enumerate(ALL_WORDS)}, bos)
 
 
 def model(layers: int = 3, **changes: Any) -> Any:

@@ -172,20 +172,26 @@ def saved(name: str, folder: Path) -> Path:
 
 def saved_model(model: Any, folder: Path) -> Path:
     """A model and a word-level tokenizer in a folder."""
+    model.save_pretrained(folder)
+    words = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3} | {f"w{number}": number for number in range(4, VOCABULARY)}
+    word_tokenizer(words).save_pretrained(folder)
+    return folder
+
+
+def word_tokenizer(words: dict[str, int], bos: bool = True) -> Any:
+    """A word-level tokenizer, with or without a beginning token in front."""
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import WhitespaceSplit
     from tokenizers.processors import TemplateProcessing
 
-    model.save_pretrained(folder)
-    words = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3} | {f"w{number}": number for number in range(4, VOCABULARY)}
-    tokenizer = Tokenizer(WordLevel(words, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = WhitespaceSplit()
-    tokenizer.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
-    ).save_pretrained(folder)
-    return folder
+    made = Tokenizer(WordLevel(words, unk_token="<unk>"))
+    made.pre_tokenizer = WhitespaceSplit()
+    if bos:
+        made.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", words["<s>"])])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
+    )
 
 
 def text(words: int, seed: int) -> str:

@@ -60,6 +60,8 @@ def run(
         print("captured already, with these very options", file=sys.stderr)
         print_notes(options.out)
         return out
+    if options.stream and options.batch == 1 and options.limit != 1:
+        print("--stream reads the checkpoint once a document; with --batch N once for N documents", file=sys.stderr)
     if executor == "local":  # elsewhere, this machine's memory says nothing
         line = _weighed(options, anyway=anyway)
         if sys.stderr.isatty():
@@ -96,9 +98,9 @@ def record_here(options: CaptureOptions, loaded: Loaded | None = None) -> None:
 def _jobs(options: CaptureOptions, executor: str, count: int, resources: Resources) -> None:
     shares = [{"options": options, "shard": (share, count)} for share in range(count)]
     names = [f"share {share + 1} of {count}" for share in range(count)]
-    folder = options.out / LOGS
+    folder, there = options.out / LOGS, lambda done: manifest.read(options.out) is not None
     with bar("jobs") as shown, open_executor(executor, folder, workers=count, resources=resources) as pool:
-        run_jobs(share, shares, pool, folder, names=names, valid=lambda done: _there(options), progress=shown.follow)
+        run_jobs(share, shares, pool, folder, names=names, valid=there, progress=shown.follow)
     print_notes(options.out)
 
 
@@ -106,10 +108,6 @@ def print_notes(folder: Path) -> None:
     """Print the notes in a capture's manifest on standard error."""
     for note in (manifest.read(folder) or {}).get("notes", ()):
         print(note, file=sys.stderr)
-
-
-def _there(options: CaptureOptions) -> bool:
-    return manifest.read(options.out) is not None
 
 
 def share(options: CaptureOptions, shard: tuple[int, int]) -> None:

@@ -32,6 +32,11 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2].lower()).strip("-._") or "model"
 
 
+def slug_of_texts(place: str) -> str:
+    """Turn a place of texts into a part of a name, without a file's ending: `My Prose.jsonl.gz` becomes `my-prose`."""
+    return re.sub(r"(\.(txt|md|jsonl?|csv|tsv|gz))+$", "", slug(place)) or "texts"
+
+
 def checked_name(model: str) -> str:
     """Return the name if it can be the name of a file.
 

@@ -389,7 +389,6 @@ def _teller(shown: Bar, plan: Plan) -> Callable[[str], None]:
 def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources) -> list[Path]:
     folder = root / KEPT / "jobs"
     names = [plan.source.name for plan in plans]
-    tables: list[Path] = []
     with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
         outcomes = run_jobs(
             share,
@@ -400,9 +399,7 @@ def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources
             valid=lambda done: False,
             progress=shown.follow,
         )
-    for paths in outcomes:
-        tables += [Path(path) for path in paths]
-    return tables
+    return [Path(path) for paths in outcomes for path in paths]
 
 
 def share(plan: Plan) -> list[str]:

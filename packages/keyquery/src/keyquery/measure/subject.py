@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError
 from boundpaper.store.json_text import parsed
-from keyquery.measure.measurements import checked_name, slug
+from keyquery.measure.measurements import checked_name, slug, slug_of_texts
 from keyquery.measure.used import Used, WatchedBook
 from keyquery.models import libraries
 from keyquery.models.attention.positions import check_position_blind, positional
@@ -317,8 +317,7 @@ def open_subject(
     suffix = f"-s{seed}" if card and not builtin and seed else ""
     precision, used = _precision(loaded), Used()
     usual = "fp32" if card else precision if source.quantize is None else ""
-    parts = [slug(place)]
-    parts[0] += suffix
+    parts = [slug(place) + suffix]
     parts += [precision] * (precision != usual) + ["double"] * bool(source.quantize and source.double)
     parts += _name_parts(source, options)
     return Subject(
@@ -358,7 +357,7 @@ def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
     parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []
     parts += ["bos"] if source.bos else []
     parts += [f"revision-{slug(source.revision)}"] if source.revision is not None else []
-    return parts + ([f"on-{slug(options.place)}"] if options is not None and options.place is not None else [])
+    return parts + ([f"on-{slug_of_texts(options.place)}"] if options is not None and options.place is not None else [])
 
 
 def _book(card: dict[str, Any]) -> Book:

@@ -10,7 +10,7 @@ from keyquery.jobs.content import key
 from keyquery.measure.bar import Bar
 from keyquery.measure.heads.analysis import analyse_heads
 from keyquery.measure.heads.finding import Finding
-from keyquery.measure.measurements import slug
+from keyquery.measure.measurements import slug_of_texts
 from keyquery.measure.subject import LONGEST, Options, Subject
 from keyquery.models.captures import capture
 from keyquery.models.captures.options import CaptureOptions
@@ -44,7 +44,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
     context = length - length % BUCKETS
     kind, source = kind or subject.book.kinds()[0], options.texts_source
     content = b"" if source is not None else _texts(subject, kind, context)
-    label = kind if source is None else slug(source.place)
+    label = kind if source is None else slug_of_texts(source.place)
     # what is captured is in the name: a model trained anew, or other texts, make another capture
     mark = key(
         open_or_capture, {"model": subject.source, "identity": subject.identity, "texts": source, "content": content}

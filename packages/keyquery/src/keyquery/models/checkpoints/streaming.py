@@ -1,4 +1,7 @@
-"""A model whose blocks stay on disk: a forward reads each weight when it needs it, and forgets it."""
+"""A model whose blocks stay on disk: a forward reads each weight when it needs it, and forgets it.
+
+A forward reads each weight at most once: N documents cost N reads of the checkpoint, with `--batch N` one.
+"""
 
 from __future__ import annotations
 
