@@ -42,7 +42,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
     for title, shown in {"Measured here": measured_profiles[~null], "Random weights": measured_profiles[null]}.items():
         measured = [
             Line(
-                entity=f"series-{number}",
+                entity="measured" if title == "Random weights" else f"series-{number}",
                 x=10 * rows["decile"] + 5,
                 y=rows["plasticity"],
                 low=rows["ci_low"],
