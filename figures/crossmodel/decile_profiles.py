@@ -38,21 +38,22 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         panels.append(Panel(series=lines, x=position, y=scale, title=title))
     labels = {name: SHORT.get(name, name) for name in map(str, measured_profiles["display_name"])}
     labels |= short_names((name for name in labels if name not in SHORT), most=14)
-    measured = [
-        Line(
-            entity="measured",
-            label=labels[str(name)],
-            x=10 * rows["decile"] + 5,
-            y=rows["plasticity"],
-            low=rows["ci_low"],
-            high=rows["ci_high"],
-            direct=labels[str(name)],
-            origin="measured",
-            legend=False,
-        )
-        for name, rows in measured_profiles.groupby("display_name", sort=False)
-    ]
-    panels.append(Panel(series=measured, x=position, y=scale, title="Measured here"))
+    null = measured_profiles["model"] == "random-llama"
+    for title, shown in {"Measured here": measured_profiles[~null], "Random weights": measured_profiles[null]}.items():
+        measured = [
+            Line(
+                entity="measured" if title == "Random weights" else f"series-{number}",
+                x=10 * rows["decile"] + 5,
+                y=rows["plasticity"],
+                low=rows["ci_low"],
+                high=rows["ci_high"],
+                direct=labels[str(name)],
+                origin="measured",
+                legend=False,
+            )
+            for number, (name, rows) in enumerate(shown.groupby("display_name", sort=False), 1)
+        ]
+        panels += [Panel(series=measured, x=position, y=scale, title=title)] if measured else []
     shown = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
     said = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in shown.iterrows())
     return Figure(
@@ -61,7 +62,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         legend="none",
         height=38,
         note=(
-            "Last panel: models measured by this project (solid marks), mean over heads with "
+            "Last two panels: models measured by this project (solid marks), mean over heads with "
             f"95 % bootstrap interval over key heads, {_contexts(measured_profiles)}. The model random-llama has "
             "random weights and reads random words: a null reference, no model of language. Profiles with a rise that "
             f"rounding cannot explain, and its size: {said}."

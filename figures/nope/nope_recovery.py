@@ -14,13 +14,9 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
     rows = rows.sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
     names = list(rows["name"])
     models = Axis(categories=names, reverse=True, grid=True)
+    gained = Axis(label="recovery", ticks=[-0.1, -0.05, 0])
     printed = rows[rows["reported"].notna()]
-    window = Points(
-        x=rows["recovery"],
-        y=rows["name"],
-        entity="recomputed",
-        legend=False,
-    )
+    window = Points(x=rows["recovery"], y=rows["name"], entity="recomputed", legend=False)
     apart = (printed["reported"] - printed["recovery"]).abs().max()
     draw_up = Points(x=rows["draw_up"], y=rows["name"], entity="recomputed", legend=False)
     off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
@@ -33,11 +29,11 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
                     Points(x=rows["dip"], y=rows["name"], entity="series-2", label="40–60% of the context"),
                     Points(x=rows["level"], y=rows["name"], entity="series-1", label="60–80%"),
                 ],
-                x=Axis(label="plasticity"),
+                x=Axis(label="plasticity", ticks=[0.5, 0.55, 0.6]),
                 y=models,
                 title="Two windows",
             ),
-            Panel(series=[window], x=Axis(label="recovery"), y=models, rules=zero, title="Their difference"),
+            Panel(series=[window], x=gained, y=models, rules=zero, title="Their difference"),
             Panel(series=[draw_up], x=Axis(label="draw-up"), y=models, rules=zero, title="Largest rise anywhere"),
         ],
         columns=3,

@@ -8,6 +8,7 @@ from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Ru
 
 REACH = 100  # scores are drawn from minus this to this
 STEP = 2
+BIN = 10  # scores over which a share of queries is counted
 HIGHEST = 2.5  # ratio of mean and spread at which the curve ends
 PLACES = {"first": "early in the text", "last": "late in the text"}
 
@@ -23,13 +24,11 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
         panels.append(
             Panel(
                 title=title,
-                series=[Line(x=scores, y=[10 * law.pdf(score) for score in scores], marks=False, entity="neutral")],
+                series=[Line(x=scores, y=[BIN * law.pdf(score) for score in scores], marks=False, entity="neutral")],
                 x=Axis(label="lead of key 1 in score", ticks=[-80, 0, 80]),
-                y=Axis(label="share of queries per 10", ticks=[0, 0.1, 0.2], low=0, high=0.25),
+                y=Axis(label="share of queries", ticks=[0, 0.1, 0.2], low=0, high=0.25),
                 shades=[Shade(low=None, high=0)],
-                annotations=[
-                    Annotation(x=-REACH, y=0.22, text=f"key 2 wins: {100 * law.cdf(0):.0f} %", anchor="right")
-                ],
+                annotations=[Annotation(x=-REACH, y=0.22, text=f"key 2: {100 * law.cdf(0):.0f} %", anchor="right")],
                 rules=[Rule(at=law.mean, axis="x")],
             )
         )
@@ -55,7 +54,7 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
             f"decides how far key 1 is ahead. Mean (dashed) and spread are those of {row['display_name']} over heads "
             "and pairs: (a) in its first bin of queries, (b) in its last. Shaded: key 2 wins after all. (c) Plasticity "
             "of such a pair, four times the product of both keys' shares; the model's is a mean over pairs. Curves: "
-            "normal distributions."
+            f"normal distributions, as shares in a score interval of {BIN}."
         ),
         short="What plasticity measures: mean, spread and the share of queries that turn the winner",
     )

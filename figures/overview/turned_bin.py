@@ -60,5 +60,5 @@ def cloud(title: str, kept: float) -> Panel:
             points.append((x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)))
         xs, ys = zip(*points, strict=True)
         series.append(Points(x=xs, y=ys, entity=f"series-{place}", label=f"{name} position of the bin"))
-    axis = Axis(low=0, high=1.8, ticks=[0, 1], label="first dimension")
+    axis = Axis(low=0, high=1.8, ticks=[0, 0.5, 1, 1.5], label="first dimension")
     return Panel(title=title, series=series, x=axis, y=Axis(low=-1.2, high=1.2, ticks=[-1, 0, 1], label="second"))

@@ -34,6 +34,7 @@ def figure(population_record: pd.DataFrame) -> Figure:
         x=Axis(label="steps of training", low=0, high=16_000, ticks=[0, 4000, 8000, 12_000]),
         y=Axis(
             low=0.4,
+            grid=False,
             high=len(FROM) + 0.6,
             ticks={len(FROM) - row: f"{arm}: {ARMS[arm]}" for row, arm in enumerate(FROM)},
         ),

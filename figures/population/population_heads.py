@@ -27,13 +27,14 @@ def figure(population_ablations: pd.DataFrame) -> Figure:
                     )
                     for number, layer in enumerate(layers, 1)
                 ],
-                x=Axis(label="plasticity of the head"),
+                x=Axis(label="plasticity of the head", ticks=[0.25, 0.5, 0.75, 1]),
                 y=Axis(label="nats a key that its removal costs", scale="symlog", threshold=0.1),
             )
             for base, arm, part in parts
         ],
         columns=3,
         share_x=True,
+        letters=True,
         share_y=True,
         caption=(
             "What keys lose when one head is removed, against the plasticity of that head, at the training length "

@@ -35,7 +35,7 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         panels=panels,
         columns=2,
         letters=True,
-        height=45,
+        height=38,
         caption=(
             "Plasticity by the distance between two keys and by that of the query from their midpoint: mean over heads "
             "and pairs. White: no such pairs, or fewer than a hundred a head."

@@ -46,7 +46,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame) -> 
                 y=Axis(label="plasticity"),
             )
         ],
-        height=50,
+        height=38,
         caption=(
             f"Plasticity along the context of models measured here ({'; '.join(said)}): mean over heads by query bin, "
             "with 95 % bootstrap intervals over key heads, which cover heads and not texts. Grey: median and range of "

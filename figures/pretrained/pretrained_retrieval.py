@@ -5,6 +5,7 @@ import pandas as pd
 from boundpaper.figures import Axis, Figure, Line, Panel, Rule
 
 TASKS = {"passkey": "key retrieved", "verification": "key verified"}
+ASIDE = 1.07  # points of one length stand side by side
 
 
 def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
@@ -22,7 +23,7 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
             Line(
                 entity=f"series-{number}",
                 label=name,
-                x=mine["tokens"],
+                x=mine["tokens"] * ASIDE ** (number - 1),
                 y=100 * mine["share"],
                 low=100 * mine["low"],
                 high=100 * mine["high"],
@@ -47,6 +48,7 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
         columns=len(panels),
         height=45,
         share_y=True,
+        letters=True,
         legend="none" if len(models) == 1 else "below",
         caption=(
             f"Keys of five digits in English filler, by length of the prompt, for {', '.join(models.values())}: those "

@@ -35,8 +35,9 @@ def figure(pretrained_layers: pd.DataFrame) -> Figure:
     return Figure(
         panels=panels,
         columns=min(2, len(panels)),
-        height=45,
+        height=38,
         share_y=True,
+        letters=True,
         legend="none",
         caption=(
             "Attention that tokens pay the first one, by layer: mean over heads and texts with Student's 95 % interval "
