@@ -10,9 +10,10 @@ FIRST, HALVES = 0.2, (0, 0.5, 1, 1.5)
 """Start of the logarithmic axis of the bias per token, and ticks of the linear one."""
 
 
-def _told(test: pd.Series) -> str:
-    """The correlation with its interval, as a panel says it."""
-    return f"$r = {test['estimate']:.2f}$ [${test['ci_low']:.2f}$, ${test['ci_high']:.2f}$]"
+def _printed(tests: pd.DataFrame, test: str) -> str:
+    """A correlation with its interval, as a panel prints it."""
+    estimate, low, high = (float(tests[name][test]) for name in ("estimate", "ci_low", "ci_high"))
+    return f"$r = {estimate:.2f}$ [${low:.2f}$, ${high:.2f}$]"
 
 
 def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.DataFrame:
@@ -32,7 +33,7 @@ def figure(
     same = training_comparison[training_comparison["drop_same"].notna()]
     window = int(same["captured_context"].min())
     tests = bias_plasticity_tests[bias_plasticity_tests["test"] == "pearson"].set_index("comparison")
-    run = {unit: tests.loc[f"per {unit}, checkpoints", "estimate"] for unit in ("token", "window")}
+    run = {unit: float(tests["estimate"][f"per {unit}, checkpoints"]) for unit in ("token", "window")}
     own, equal = bias_plasticity, "per token, models over the same window"
     shown = (
         (_drawn(own, "bias_strength", "ap_drop", 1e3), "own window, per token", "per token, captured models"),
@@ -62,9 +63,7 @@ def figure(
                 y=Axis(label="plasticity drop", low=0, high=HIGHEST, ticks=(0, 0.1, 0.2, 0.3)),
                 title=title,
                 annotations=[
-                    Annotation(
-                        x=0 if position else FIRST, y=0.95 * HIGHEST, text=_told(tests.loc[test]), anchor="right"
-                    )
+                    Annotation(x=0 if position else FIRST, y=0.95 * HIGHEST, text=_printed(tests, test), anchor="right")
                 ],
             )
             for position, ((data, title, test), label) in enumerate(zip(shown, labels, strict=True))
