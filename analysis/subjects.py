@@ -43,7 +43,7 @@ class Subject:
 
 
 def subjects(root: Path | None = None) -> dict[str, Subject]:
-    """The subjects of a project by model; none in one without the table.
+    """The subjects of a project by model; empty for a project without the table.
 
     Raises
     ------
@@ -84,4 +84,4 @@ def _number(text: str, where: str) -> int | None:
     try:
         return int(text) if text else None
     except ValueError:
-        raise DataError(f"{where}: {text!r} is no whole number") from None
+        raise DataError(f"{where}: {text!r} is not a whole number") from None

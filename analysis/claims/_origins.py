@@ -1,4 +1,4 @@
-"""Whose attention an experiment of document 004 shows: what is said where it is not the model's."""
+"""Whose attention an experiment of document 004 shows: and the caveat where it is not the model's own."""
 
 import pandas as pd
 

@@ -46,7 +46,7 @@ def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "
 
 
 def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame) -> Verdict:
-    """Whether a stated least depth is that of the shallowest model that recovers, in layers of text.
+    """Whether the shallowest model that recovers has the stated number of text layers.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ EXTENSIONS = ("LC 4K-32K", "LC 32K-64K")
 
 
 def stated(frame: pd.DataFrame, statement: str) -> Quoted:
-    """A value stated in prose: its printed number, or the whole number that its word stands for, give or take half."""
+    """A value stated in prose: a printed number, or the whole number that a word names, give or take half."""
     row = pick(frame, statement=statement)
     if pd.notna(row["low"]):
         return quote(frame, statement=statement)
@@ -65,7 +65,7 @@ def value(trajectory: pd.DataFrame, checkpoint: str, metric: str) -> float:
 
 
 def word(frame: pd.DataFrame, statement: str) -> str:
-    """What the prose says, as it says it."""
+    """The words in which the prose states a value."""
     return str(pick(frame, statement=statement)["printed"])
 
 

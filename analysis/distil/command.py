@@ -71,9 +71,7 @@ def run(
         raise SpecError(f"arm {unknown[0]!r} is unknown; it is one of {', '.join(ARMS)}")
     end = recipe.steps if steps is None else steps
     if not 0 < end <= recipe.steps:
-        raise SpecError(
-            f"--steps {end}: the recipe {name} has steps 1 to {recipe.steps}; a longer one is a recipe of its own"
-        )
+        raise SpecError(f"--steps {end}: the recipe {name} has steps 1 to {recipe.steps}; for more steps, add a recipe")
     torch = need("torch", "to distil a model")
     torch.set_num_threads(1)
     if shutil.disk_usage(root).free < FREE:

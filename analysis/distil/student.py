@@ -25,7 +25,7 @@ def model_of(folder: Path, encoding: str) -> Loaded:
 
 
 def logits(model: PreTrainedModel, tokens: Tensor, precision: str) -> Tensor:
-    """Logits, shape (rows, length, words), as the model gives them with products in the precision asked for."""
+    """Logits, shape (rows, length, words), with the products computed in the given precision."""
     torch = need("torch")
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == BF16):
         scores: Tensor = model(tokens, use_cache=False).logits
@@ -88,7 +88,7 @@ class Teacher:
         return [(name, [torch.from_numpy(window[None].astype("int64")) for window in each]) for name, each in held]
 
     def _said(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Tokens with logits."""
+        """The tokens that logits were computed for."""
         with need("torch").no_grad():
             return tokens, logits(self.model, tokens, self.recipe.precision)
 

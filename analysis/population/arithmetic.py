@@ -36,5 +36,5 @@ def arithmetic() -> str:
 
 
 def joined(*digests: str) -> str:
-    """Digests of trainings one of which starts from the other, each once."""
+    """Digests of trainings that start from one another, without repetition."""
     return SEPARATOR.join(sorted({part for digest in digests for part in digest.split(SEPARATOR)}))

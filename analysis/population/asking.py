@@ -70,7 +70,7 @@ class Answer:
 
 
 def answers(model: PreTrainedModel, contexts: Sequence[Context], *, decode: bool = False) -> list[Answer]:
-    """Put every question to the model, in order; with `decode`, wrong answers come with what was said."""
+    """Put every question to the model, in order; with `decode`, wrong answers come with their words."""
     torch = need("torch")
     model.train(False)
     replies: list[Answer] = []

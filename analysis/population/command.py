@@ -119,7 +119,7 @@ def compared(root: Path, which: Which, recipe: Recipe | None = None, weights: Pa
 
 
 def _rounding(root: Path, which: Which, here: str) -> list[str]:
-    """A line where the model that is compared was trained with other rounding than the one whose rows are kept."""
+    """A line if the compared model was trained with other rounding than the model whose rows are stored."""
     models = read(root, tables.MODELS) if tables.folder(root, tables.MODELS).is_file() else pd.DataFrame()
     known = models[models["model"] == which.name]["arithmetic"] if len(models) else models
     if not len(known) or known.iloc[0] == here:

@@ -47,9 +47,9 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
         )
     primary = str(BASES[0])
     if "E" in asked["arms"] and asked["bases"] and primary not in asked["bases"]:
-        raise click.UsageError(f"--arm E has no base of the rotation and stands with {primary}: ask for it by itself")
+        raise click.UsageError(f"--arm E has no base and is trained beside base {primary}; ask for it by itself")
     if sum((export, asked["pack"] is not None, asked["compare"])) > 1:
-        raise click.UsageError("--export, --pack and --compare do one thing each; give one of them")
+        raise click.UsageError("--export, --pack and --compare exclude each other; give one of them")
     if asked["weights"] is not None and (export or asked["pack"] is not None):
         raise click.UsageError("--weights is for measuring; --export and --pack write models that were trained here")
     if export:

@@ -55,7 +55,7 @@ class Held(Capture):
         return self.files[head.layer, head.key, "k"]
 
     def window(self, layer: int) -> tuple[int | None, bool]:
-        """No window and no chunk: a query of these models sees all before it."""
+        """No window and no chunk: a query of these models sees all earlier positions."""
         return None, False
 
 
@@ -92,7 +92,7 @@ def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
 
 
 def known_rotations(model: PreTrainedModel, length: int) -> dict[int, Rotary]:
-    """Give the rotation of every layer at texts of a length, which this model must show.
+    """Give the rotation of every layer for texts of a length; a model that rotates otherwise is an error.
 
     Raises
     ------

@@ -97,7 +97,7 @@ def _sums(folder: Path) -> dict[str, str]:
     for line in lines:
         digest, _, name = line.partition("  ")
         if len(digest) != 64 or not name:
-            raise ModelError(f"{path}: {line[:40]!r} is no checksum and file name; get the folder again")
+            raise ModelError(f"{path}: {line[:40]!r} is not a checksum with a file name; get the folder again")
         found[name] = digest
     return found
 

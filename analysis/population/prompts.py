@@ -56,7 +56,7 @@ def keys(seed: int, length: int, contexts: int) -> list[Context]:
 
 
 def _filler(draw: random.Random, count: int) -> list[str]:
-    """So many words of filler, a full stop last, as documents end in training."""
+    """The given number of words of filler, with a full stop last, as documents end in training."""
     return [*islice(world().filler(draw), count - 1), "."] if count else []
 
 
@@ -106,7 +106,7 @@ def _copies(draw: random.Random, items: int) -> list[Ask]:
 
 
 def backcopies(followers: World, count: int, length: int) -> list[tuple[list[str], list[bool]]]:
-    """Texts of copies on a sign, `<s>` first, and which of their words can be told."""
+    """Texts of copies after a sign, `<s>` first, and which of their words can be predicted."""
     made = []
     for number in range(count):
         draw = random.Random(f"population/backcopy/{number}/{length}")
@@ -116,6 +116,6 @@ def backcopies(followers: World, count: int, length: int) -> list[tuple[list[str
 
 
 def digits(said: Sequence[int]) -> str:
-    """The number that was said: its digits up to the first word that is none."""
+    """The number of an answer: its digits up to the first word that is not a digit."""
     text = [language.WORDS[token] for token in said]
     return "".join(word for word in text[: next((at for at, word in enumerate(text) if not word.isdigit()), len(text))])

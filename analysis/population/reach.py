@@ -155,7 +155,7 @@ def _by_width(heads: Mapping[str | int, Head], recipe: Recipe) -> list[Row]:
 
 
 def _exchanged(heads: Mapping[str | int, Head], recipe: Recipe) -> list[Row]:
-    """Exchange of positions by training length, by distance between the keys, and by that from the query."""
+    """Exchange of positions by training length, by distance between the keys, and by their distance from the query."""
     options = PlasticityOptions(pairs="earlier_bucket")
     found = []
     for width, texts in ((WIDEST, "one"), (WIDTHS[0], "one"), (WIDEST, "two")):

@@ -218,7 +218,7 @@ class _Run:
         return True, f"{seed}/second/{step - first}"
 
     def _settle(self, stage: Stage) -> None:
-        """Put in the averaged weights, rounded as they are published."""
+        """Load the averaged weights into the model, rounded as they are published."""
         held = self.model.state_dict()
         if stage.average:
             held = {name: value / stage.average for name, value in self.sums.items()}

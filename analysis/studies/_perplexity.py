@@ -1,4 +1,4 @@
-"""One perplexity over another, as printed: the ratio and its logarithm, with what rounding leaves open."""
+"""One perplexity over another, as printed: the ratio and its logarithm, with the range that rounding allows."""
 
 import math
 from dataclasses import dataclass

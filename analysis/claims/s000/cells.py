@@ -1,4 +1,4 @@
-"""Document 000, its tables: derived cells follow from the printed ones, and cells that stand twice agree."""
+"""Document 000, its tables: derived cells follow from the printed ones, and cells that are printed twice agree."""
 
 import re
 from collections.abc import Iterator

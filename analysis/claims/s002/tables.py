@@ -1,4 +1,4 @@
-"""Document 002, its tables: derived columns follow from the printed ones, and cells that stand twice agree."""
+"""Document 002, its tables: derived columns follow from the printed ones, and cells that are printed twice agree."""
 
 import pandas as pd
 

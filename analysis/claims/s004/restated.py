@@ -1,4 +1,4 @@
-"""Document 004: settings and repeated factors of the prose and the captions, each judged as where it first stands."""
+"""Document 004: settings and repeated factors of the prose and the captions, each judged as at its first place."""
 
 from collections.abc import Iterator
 from dataclasses import replace

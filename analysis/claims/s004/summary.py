@@ -1,4 +1,4 @@
-"""Document 004, 12.1: the numbers of the summary of findings, each judged as where it was first printed."""
+"""Document 004, 12.1: the numbers of the summary of findings, each judged as at its first place."""
 
 import math
 from dataclasses import replace

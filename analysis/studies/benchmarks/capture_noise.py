@@ -53,7 +53,7 @@ def capture_noise(
 
 
 def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: pd.DataFrame) -> Interval | None:
-    """What the printed digits of both captures leave of the size of their difference; None where one is not printed.
+    """The range of the size of two captures' difference, by their printed digits; None where one is not printed.
 
     A bias was rounded to fewer digits than it is printed with (`captured_models`, `bias_half`).
     """

@@ -35,7 +35,7 @@ class _Variant:
 
 
 def decline_variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """The correlation of drop and relative loss of score in every variant, signed so that more goes with more.
+    """The correlation of drop and relative loss of score in every variant, positive if both are large together.
 
     `ap_drop` over the models of source 002 and over all scored ones, and the total drop over the models that have it,
     each against 1 - s(128k)/s(start) from three starting lengths, in both modes, by three coefficients. Single variants

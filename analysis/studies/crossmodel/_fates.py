@@ -35,7 +35,7 @@ class Known:
         self.scored = [str(each) for each in once.index]
 
     def fate(self, row: Any) -> tuple[float | None, float | None, str, str]:
-        """Needed, seen, fate and why a number is missing, of one conclusion."""
+        """For one conclusion: the factor that it needs, the factor seen, its fate, and why a number is missing."""
         sides = [self._named(row, side) for side in str(row.entities).split("|")]
         if row.compares == "no plasticity":
             return None, None, "survives", "no plasticity enters"
@@ -89,7 +89,7 @@ class Known:
         return self._relation(row, names), level if of_levels else self.seen["between"]
 
     def _drops(self, row: Any, sides: list[list[str]]) -> float | None:
-        """The factor of changes along the context that makes the two mean drops alike; of no difference, none."""
+        """The factor of changes along the context that makes the two mean drops alike; None if no factor does."""
         ends = [self._ends(row.places, [name for name in side if self._has(row.places, name)]) for side in sides]
         drops = [_drop(*end, 1.0).mean() for end in ends]
         if row.compares == "no difference":
@@ -106,7 +106,7 @@ class Known:
         return bool(np.isfinite(self._ends(places, [name])).all())
 
     def _relation(self, row: Any, names: list[str]) -> float | None:
-        """The factor at which some choice of the captures' own makes a relation vanish, or one that was not seen show.
+        """The factor at which some choice of captures makes a relation vanish, or makes an unseen one appear.
 
         Every capture has a factor of one over its root, or its root: of changes along the context for drops, of what
         buckets keep for levels.

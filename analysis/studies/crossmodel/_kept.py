@@ -64,5 +64,5 @@ def agreement(plasticity: npt.ArrayLike) -> FloatArray:
 
 
 def at_one_position(plasticity: npt.ArrayLike, kept: npt.ArrayLike) -> FloatArray:
-    """P0 of pooled plasticities, where so much of the squared mean was kept."""
+    """P0 of pooled plasticities, where a given share of the squared mean was kept."""
     return np.asarray(2 / np.pi * np.arccos(np.clip(agreement(plasticity) / np.asarray(kept), -1.0, 1.0)))

@@ -34,14 +34,14 @@ def stored_arms(
 
 
 def percent(arm: Arm) -> float:
-    """The share of an arm that has one; DataError otherwise."""
+    """The share of right answers of an arm; DataError if no answer could be read."""
     if arm.share is None:
         raise DataError("an arm of the knowledge tasks has no answer that could be read")
     return arm.share
 
 
 def rate(name: str, arm: Arm) -> dict[str, Any]:
-    """The rate of an arm with Wilson's interval where it is of a known number of answers, and the range of these."""
+    """The rate of an arm, Wilson's interval if its number of answers is known, and the range of possible numbers."""
     known = arm.answered.known
     low, high = wilson_interval(*known) if known else (None, None)
     fewest, most = arm.answered.answered

@@ -52,7 +52,7 @@ def _homes(coverage: pd.DataFrame) -> dict[tuple[str, str], str]:
             key = (str(row["document"]), name)
             if key in homes:
                 raise DataError(
-                    f"claims_coverage: {row['document']}, {name} stands in the rows {homes[key]} and {row['section']}; "
+                    f"claims_coverage: {row['document']}, {name} is in two rows, {homes[key]} and {row['section']}; "
                     "leave it in one"
                 )
             homes[key] = str(row["section"])

@@ -22,7 +22,7 @@ def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataF
     rows = []
     for (document, about), part in said_twice.groupby(["document", "about"], sort=False):
         if len(part) < 2:
-            raise DataError(f"said_twice, {document}: {about!r} stands in one row; a second statement is missing")
+            raise DataError(f"said_twice, {document}: {about!r} has one row; a second statement is missing")
         verdicts = []
         for name in part["claims"]:
             held = functions.loc[functions["function"] == name, "verdict"].astype(str)

@@ -1,4 +1,4 @@
-"""What standing the statements of the ledger have: planned, post hoc or exploratory, with their verdicts counted."""
+"""The standing of each statement of the ledger: planned, post hoc or exploratory, with their verdicts counted."""
 
 from fnmatch import fnmatchcase
 

@@ -21,7 +21,7 @@ def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
 
 
 def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """Metrics as a source reports them; none of a model that it does not have."""
+    """Metrics as a source reports them; empty for a model that it does not have."""
     if not row:
         return {}
     return {

@@ -123,7 +123,7 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
 
 
 def _value(cell: object) -> float:
-    """A cell as a number; DataError when it is none."""
+    """A cell as a number; DataError when it holds no number."""
     return float(decimal(cell))
 
 
@@ -211,7 +211,7 @@ def nope_layer_pairs(
 def nope_twins(
     nope_recovery_recomputed: pd.DataFrame, decile_profiles: pd.DataFrame, nope_stated: pd.DataFrame
 ) -> pd.DataFrame:
-    """What two captures of one text network differ by: a measure of the noise that the study gives none of.
+    """The difference of two captures of one text network: a measure of the noise, which the study does not give.
 
     Rows are quantities in units of plasticity: differences of the two models in the deciles, in the recovery with the
     range that rounding leaves, in the draw-up, and the threshold above which the study calls a layer recovering.

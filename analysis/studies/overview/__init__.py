@@ -1,1 +1,1 @@
-"""What stands across the stories: models, captures, analyses, effects."""
+"""What several stories share: models, captures, analyses, effects."""

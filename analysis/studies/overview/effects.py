@@ -13,7 +13,7 @@ TEST, ROUNDING = "95 %", "rounding"  # what an interval leaves open
 
 @dataclass(frozen=True, kw_only=True)
 class _Effect:
-    """Where an effect stands: a row of a result, what to call it, and the claim that it decides.
+    """The place of an effect: a row of a result, its name in print, and the claim that it decides.
 
     `factor` brings the number to its scale; with -1 or -100 a loss becomes a change. `values` counts the printed
     values behind a ratio.

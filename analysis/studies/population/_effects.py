@@ -13,7 +13,7 @@ LEVEL = 0.05  # of the plan, after the correction of a family
 
 
 def over_seeds(seeds: FloatArray) -> tuple[float | None, float | None]:
-    """Student's interval of the mean over seeds; of seeds that do not differ the value itself, of one seed none."""
+    """Student's interval of the mean over seeds; the value itself if the seeds are equal, no interval for one seed."""
     if len(seeds) < 2:
         return None, None
     mean = float(seeds.mean())
@@ -54,7 +54,7 @@ def equivalence(seeds: FloatArray, margin: float) -> tuple[float | None, float |
 
 
 def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
-    """Holm's p within families that are as large as planned: a test that has no p yet counts as one that shows nothing.
+    """Holm's p within families that are as large as planned: a test without a p yet counts with p = 1.
 
     Returns
     -------

@@ -60,7 +60,7 @@ _SIDES: dict[str, dict[str, Any]] = {
 
 
 def side(words: str, item: str) -> Side:
-    """What the words of a side say.
+    """The side that an item's words name.
 
     Raises
     ------

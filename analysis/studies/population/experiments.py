@@ -91,7 +91,7 @@ def _appears(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
 
 
 def population_directions(population_experiments: pd.DataFrame) -> pd.DataFrame:
-    """How many of the headline quantities have which word, against the control and against the start.
+    """Count the headline quantities by direction, against the control and against the start.
 
     `quantities` are all of them, `decided` those whose word is yes, no or opposite, then the words; `seeds` the most
     that a quantity has.

@@ -1,4 +1,4 @@
-"""Keys nearer than the training length in longer prompts: what is lost with length where distance is no reason."""
+"""Keys nearer than the training length in longer prompts: what is lost with length at small distances."""
 
 from typing import Any
 
@@ -43,6 +43,6 @@ def _row(base: int, compared: str, multiple: float, seeds: FloatArray, tested: b
 
 
 def _why(row: pd.Series) -> list[str]:
-    """What is empty in a row, and why."""
+    """Which cells of a row are empty, and why."""
     missing = ["low, high: one seed"] if pd.isna(row["low"]) else []
     return missing + (["p, p_least, p_holm, p_holm_least: one arm is no test"] if pd.isna(row["p"]) else [])

@@ -249,7 +249,7 @@ def _less(one: pd.Series, two: pd.Series) -> FloatArray:
 
 
 def _has_width(plan: Any) -> bool:
-    """Whether an item is of bins whose width it does not name itself."""
+    """Whether an item is about bins but does not name their width."""
     return plan.estimator == ALIGNED and "bins of" not in str(plan.first)
 
 

@@ -1,4 +1,4 @@
-"""Dropping the rotation beside YaRN at each length, with a temperature on C or without: post hoc but at one length."""
+"""Dropping the rotation beside YaRN at each length, C with a temperature or without: post hoc except at one length."""
 
 from typing import Any
 

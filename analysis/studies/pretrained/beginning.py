@@ -165,7 +165,7 @@ def _mean(values: npt.NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _length(sinks: pd.DataFrame) -> int:
-    """Tokens of a text, as the null of even attention is kept by it."""
+    """Tokens of a text, by which the null of even attention is stored."""
     lengths = sinks.loc[sinks["metric"] == "uniform_null", "condition"].str.extract(r"^T=(\d+)$")[0].dropna()
     if len(lengths) != 1:
         raise DataError(f"sinks has texts of {len(lengths)} lengths of one model, one is needed; run: {RERUN}")

@@ -25,8 +25,7 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
     rows = distillation[distillation["metric"].isin(HELD_OUT)].merge(kept, on="model")
     if rows.empty:
         raise DataError(
-            "distillation has no student that is a subject with the role own; train both arms: python build.py lab "
-            "distil"
+            "distillation: subjects.csv lists no student with the role own; train both arms: python build.py lab distil"
         )
     rows["arm"] = rows["side"].map(ARMS)
     wide = rows.pivot(index=["pair", "seed", "arm", "of", "step", "tokens", "text"], columns="metric", values="value")

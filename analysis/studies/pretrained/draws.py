@@ -1,4 +1,4 @@
-"""What drawing some of a model's heads adds to its mean: known exactly where every head was captured."""
+"""What drawing some of a model's heads adds to its mean: known exactly if every head was captured."""
 
 from typing import Any
 

@@ -95,7 +95,7 @@ def _small(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:
 
 
 def _cell(quantity: Quantity, part: pd.DataFrame, model: str) -> dict[str, Any]:
-    """Value of a model, with its interval over texts where there is a spread of it."""
+    """Value of a model, with its interval over texts if the spread over texts is known."""
     value, reason = of_model(quantity, part, f"artifacts/measurements/{quantity.frame}/{model}")
     if np.isnan(value):
         return {"value": None, "n": 0, "note": reason.split(":")[0]}

@@ -81,7 +81,7 @@ def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
 
 
 def _counted(heads: pd.DataFrame) -> tuple[int, float]:
-    """Heads of one class in both states, and those that would be by chance."""
+    """The number of heads with one class in both states, and the number expected by chance."""
     totals = [heads[side].value_counts().reindex(CLASSES, fill_value=0).to_numpy() for side in ("first", "second")]
     return int((heads["first"] == heads["second"]).sum()), float((totals[0] * totals[1]).sum() / len(heads))
 

@@ -140,7 +140,7 @@ def pretrained_plasticity_kinds(
 
 
 def _plain(part: pd.DataFrame) -> float:
-    """Nats a token of the model as it is, from what a condition costs and where it leads."""
+    """Nats a token of the unchanged model: those under a condition less what the condition costs."""
     whole: Any = part[part["unit_id"] == ""].set_index("metric")["value"]
     return math.log(float(whole["perplexity"])) - float(whole["delta_nats"])
 

@@ -92,7 +92,7 @@ def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataF
 
 
 def _per_token(table: pd.DataFrame, window: str) -> pd.DataFrame:
-    """`table` with what rounding leaves of the bias per token, from what it leaves of that over the window."""
+    """Add to `table` the rounding range of the bias per token, from the range of the bias over the window."""
     for end, column in zip(("low", "high"), ENDS, strict=True):
         table[f"bias_strength_{end}"] = table[column].astype(float) / table[window].astype(float)
     return table

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 9: is the rewiring local to the first two layers, and what happens in them."""
+"""Document 004, Experiment 9: is the rewiring confined to the first two layers, and what happens there?"""
 
 from collections.abc import Iterator
 

@@ -64,7 +64,7 @@ def c004_attention_preserves_parametric(
 
 
 def _read(row: pd.Series) -> str:
-    """How many answers could be read."""
+    """The number of answers that could be read."""
     fewest, most = int(row["n_low"]), int(row["n_high"])
     return f"{most} of {row['items']}" if fewest == most else f"{fewest} to {most} of {row['items']}"
 

@@ -10,7 +10,7 @@ POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_d
 
 
 def judged(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
-    """Both directions, by the plan's exact test, corrected; what cannot be decided says what would.
+    """Judge both directions by the plan's exact test, corrected; an open verdict says what would decide it.
 
     Student's interval over seeds stands beside it, and decides nothing that the test has decided.
 
@@ -21,7 +21,7 @@ def judged(row: pd.Series, value: str, sign: int, key: str, statement: str, unit
 
 
 def same(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
-    """That nothing differs by more than the margin of a row: by the exact test against it, corrected.
+    """Judge that nothing differs by more than a row's margin, by the exact test against that margin, corrected.
 
     It holds where that test says so, is contradicted where every seed lies beyond the margin on one side, and
     is not supported where a larger difference is left open.

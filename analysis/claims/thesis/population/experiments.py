@@ -57,7 +57,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
 
 
 def _corrected(asked: pd.DataFrame) -> pd.DataFrame:
-    """By quantity Student's p of the difference over seeds, as its interval has it, and Holm's over all measurable."""
+    """Student's p of each quantity's difference over seeds, and Holm's p over all measurable quantities."""
     from scipy import stats  # imported here: most claims need no distribution
 
     decided = asked[asked["appears"].isin(["yes", "opposite", "no"])].set_index("quantity")
@@ -110,7 +110,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
 
 
 def _shares(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """By seed and arm the part of a class in the wrong keys of the shorter prompts, and its keys: seeds with both."""
+    """For seeds with both arms: a class's share of the wrong keys in the shorter prompts, and its keys."""
     own = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
     wrong = own.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()

@@ -1,4 +1,4 @@
-"""Which models of the population learned to choose among keys at all, and what turns with it. Seen in the raw rows."""
+"""Which models of the population learned to choose among keys at all, and what depends on it. Seen in the raw rows."""
 
 import pandas as pd
 
@@ -175,7 +175,7 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
 
 def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) -> pd.DataFrame:
-    """By seed of a base whether B and C are above guessing (`guess`); seeds that have both arms."""
+    """For each seed of a base that has both arms: whether B and C are above guessing (`guess`)."""
     near = outcomes[
         (outcomes["outcome"] == "keys_all")
         & (outcomes["multiple"] == 1.0)

@@ -100,7 +100,7 @@ def _layer(row: pd.Series) -> str:
 
 
 def _decided(row: pd.Series, key: str, statement: str, said: str, *, null: float = 0.0, direction: int = 1) -> Verdict:
-    """By Student's interval over texts; not testable where there is none."""
+    """Judge by Student's interval over texts; not testable without an interval."""
     if pd.isna(row["value"]) or pd.isna(row["low"]):
         return untestable(f"{row['note']}: a model or texts with it would decide it.", key=key, statement=statement)
     return directed(

@@ -200,7 +200,7 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
 
 
 def _few(row: pd.Series, key: str, statement: str) -> Verdict | None:
-    """Not testable where too few key heads stand behind the interval."""
+    """Not testable where the interval rests on too few key heads."""
     if int(row["n"]) >= FEW:
         return None
     return untestable(

@@ -223,7 +223,7 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
 
 
 def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:
-    """By Wilson's interval against what a guess gets."""
+    """Judge whether Wilson's interval lies above the accuracy of guessing."""
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(
         low > chance,
@@ -238,7 +238,7 @@ def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:
 
 
 def _guess(row: Any, key: str, statement: str, more: str = "") -> Verdict:
-    """By whether Wilson's interval has what a guess gets; that it has does not say that nothing is known."""
+    """Judge whether Wilson's interval holds the accuracy of guessing; if it does, something may still be known."""
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(
         low <= chance <= high,
