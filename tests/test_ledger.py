@@ -130,7 +130,7 @@ def test_coverage_refuses_a_lost_and_a_shared_section():
     assert covered[["judged", "holding", "cells"]].to_numpy().tolist() == [[1, 1, 0], [0, 0, 0]]
     with pytest.raises(DataError, match=r"no row of claims_coverage lists 004, 2\.9 Results"):
         ledger_coverage(rows, claims.assign(section="2.9 Results"))
-    with pytest.raises(DataError, match=r"stands in the rows 2\.2 and 2\.3"):
+    with pytest.raises(DataError, match=r"is in two rows, 2\.2 and 2\.3"):
         ledger_coverage(rows.assign(ledger_sections="2.2 Results"), claims)
 
 

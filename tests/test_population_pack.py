@@ -92,7 +92,7 @@ def test_another_recipe_and_an_absent_model_are_refused(folder, tmp_path):
     with pytest.raises(ModelError, match=r"SHA256SUMS: cannot be read .*--pack wrote"):
         pack.packed(tmp_path, ROPE, Recipe())
     (tmp_path / pack.SUMS).write_text("abc\n")
-    with pytest.raises(ModelError, match=r"'abc' is no checksum"):
+    with pytest.raises(ModelError, match=r"'abc' is not a checksum"):
         pack.packed(tmp_path, ROPE, Recipe())
 
 

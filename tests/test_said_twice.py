@@ -39,7 +39,7 @@ def test_a_third_section_can_make_the_conflict():
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([("1", "", "green", "b")], "stands in one row"),
+        ([("1", "", "green", "b")], "has one row"),
         ([("1", "", "green", "b"), ("2", "", "red", "d")], "no claim 'd'"),
     ],
 )

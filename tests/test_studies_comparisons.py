@@ -256,5 +256,5 @@ def test_a_section_counts_the_rows_of_all_its_names():
     with pytest.raises(DataError, match="no row of claims_coverage lists 001, Finding 9"):
         ledger_coverage(made_sections(), made_ledger(("001", "Finding 9", "statement", "holds")))
     twice = made_sections().assign(ledger_sections=["Finding 1", "Finding 1", ""])
-    with pytest.raises(DataError, match="stands in the rows Finding 1 and Finding 2"):
+    with pytest.raises(DataError, match="is in two rows, Finding 1 and Finding 2"):
         ledger_coverage(twice, made_ledger())

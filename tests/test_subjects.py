@@ -30,5 +30,5 @@ def test_subjects_of_a_role_come_in_the_order_of_the_table_whatever_their_names(
 
 
 def test_a_seed_that_is_no_number_names_the_table(project):
-    with pytest.raises(DataError, match=r"subjects.csv: 'one' is no whole number"):
+    with pytest.raises(DataError, match=r"subjects.csv: 'one' is not a whole number"):
         project(lambda text: text.replace("tiny-drope,lab,,drope,1", "tiny-drope,lab,,drope,one"))

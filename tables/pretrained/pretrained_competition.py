@@ -39,8 +39,8 @@ def table(pretrained_competition: pd.DataFrame) -> Table:
         ),
         short="Mean and spread of the score difference",
         note=(
-            "Units of the unscaled product. The distance is the middle of a range; for all pairs the first bin has "
-            "few distances and the last has all. The mean difference is that of the mean query: it holds what position "
-            "prefers and what the keys are. The spread holds content, and rotation where a bin is wide."
+            "Unscaled products. A distance is the middle of a range; of all pairs the first bin has few distances. "
+            "The mean difference, that of the mean query, holds what position prefers and what the keys are; the "
+            "spread holds content, and rotation where a bin is wide."
         ),
     )
