@@ -166,7 +166,7 @@ def test_the_divergence_is_that_of_whole_distributions():
 
 
 def test_what_cannot_be_distilled_is_said(place):
-    with pytest.raises(SpecError, match="the recipe short has steps 1 to 6; a longer one"):
+    with pytest.raises(SpecError, match="the recipe short has steps 1 to 6; for more steps"):
         distilled(place, steps=7)
     with pytest.raises(SpecError, match="arm 'rope' is unknown; it is one of nope, continued"):
         distilled(place, arms=["rope"])

@@ -192,7 +192,7 @@ def test_keys_are_asked_of_the_same_prompts_and_judged_both_ways():
 
 
 def test_what_cannot_be_compared_is_refused():
-    with pytest.raises(DataError, match="no student that is a subject with the role own"):
+    with pytest.raises(DataError, match="lists no student with the role own"):
         distillation.distillation_curves(measured(model="other"), SUBJECTS)
     one = measured()
     with pytest.raises(DataError, match="no step that both arms of a pair have"):

@@ -34,7 +34,7 @@ def slug(name: str) -> str:
 
 def slug_of_texts(place: str) -> str:
     """Turn a place of texts into a part of a name, without a file's ending: `My Prose.jsonl.gz` becomes `my-prose`."""
-    return re.sub(r"(\.(txt|md|jsonl?|csv|tsv|gz))+$", "", slug(place)) or "texts"
+    return re.sub(r"\.(txt|md|jsonl?|csv|tsv|gz)(\.gz)?$", "", slug(place)) or "texts"
 
 
 def checked_name(model: str) -> str:
