@@ -34,13 +34,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 WORDS = 512
 SIZES: dict[str, Any] = {  # of a LlamaConfig
-    **{"vocab_size": WORDS, "hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 4},
-    **{"num_attention_heads": 8, "num_key_value_heads": 4, "max_position_embeddings": 1 << 17},
-}
+    "vocab_size": WORDS, "hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 4,
+    "num_attention_heads": 8, "num_key_value_heads": 4, "max_position_embeddings": 1 << 17,
+}  # fmt: skip
 SMALL: dict[str, Any] = {
-    **{"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1},
-    **{"num_attention_heads": 2, "num_key_value_heads": 1},
-}
+    "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1,
+    "num_attention_heads": 2, "num_key_value_heads": 1,
+}  # fmt: skip
 COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs that measure memory
 
 

@@ -21,7 +21,8 @@ def site(jobs: int | None) -> None:
             kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail where there is none
         project.build([key for key, step in steps.items() if step.kind.name in kinds])
         shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
-        files, changed = write_site(Project(root(), tuple(nodes(shown)), lambda key: project.job(steps[key]).call()))
+        made = Project(root(), tuple(nodes(shown)), lambda key: project.job(steps[key]).call())
+        files, changed = write_site(made, jobs or 0)
     click.echo(f"out/site/index.html ({files} files, {changed} changed)")
 
 

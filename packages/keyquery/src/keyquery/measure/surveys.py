@@ -3,6 +3,7 @@
 import hashlib
 import sys
 import time
+from functools import partial
 from typing import Literal
 
 from keyquery.measure.bar import duration
@@ -35,21 +36,21 @@ def surveys(
     """
     wanted = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
     chosen, by_text, told = subject.texts(options, kind), [], False
+
+    def surveyed(text: Text) -> TextSurvey:
+        nonlocal told
+        if not told and text.tokens.shape[1] > LONG:
+            print(_foretold(subject, text, len(chosen), wanted), file=sys.stderr)
+        told = True
+        return survey(subject.model, text.tokens, wanted, text=text.id)
+
     for text in chosen:
-
-        def one(text: Text = text) -> TextSurvey:
-            nonlocal told
-            if not told and text.tokens.shape[1] > LONG:
-                print(_foretold(subject, text, len(chosen), wanted), file=sys.stderr)
-            told = True
-            return survey(subject.model, text.tokens, wanted, text=text.id)
-
         digest = hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest()
         asked = {"text": digest, "id": text.id, "options": wanted, "identity": subject.identity}
         if subject.identity:
-            by_text.append(cached(cache_name(surveys, asked), one, subject.folder, SURVEY)[0])
+            by_text.append(cached(cache_name(surveys, asked), partial(surveyed, text), subject.folder, SURVEY)[0])
         else:
-            by_text.append(one())
+            by_text.append(surveyed(text))
     return by_text
 
 

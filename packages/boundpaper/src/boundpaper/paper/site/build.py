@@ -1,5 +1,6 @@
 """Write the site: every page is made again, changed ones are written, and old ones removed."""
 
+import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,14 +23,15 @@ from boundpaper.store.files import write
 FOLDER = "out/site"
 
 
-def write_site(project: Project) -> tuple[int, int]:
+def write_site(project: Project, jobs: int = 0) -> tuple[int, int]:
     """Write the site below `out/site`; return how many files it has and how many of them changed.
 
-    Exhibits, artifacts and the ledger must have been built; the pictures of figures lie in `out/figures` as PDF.
+    Exhibits, artifacts and the ledger must have been built; the pictures of figures lie in `out/figures` as PDF. At
+    most `jobs` processes run at a time, 0 standing for the number of processors.
     """
     workers = Workers(1)
     try:
-        return keep(project.root / FOLDER, pages(project, workers))
+        return keep(project.root / FOLDER, pages(project, workers, jobs or os.cpu_count() or 1))
     except BaseException:
         workers.give_up()
         raise
@@ -37,14 +39,16 @@ def write_site(project: Project) -> tuple[int, int]:
         workers.close()
 
 
-def pages(project: Project, workers: Workers) -> Iterator[tuple[str, bytes]]:
-    """Path and content of every file of the site; those of artifacts, a third of the work, in another process."""
+def pages(project: Project, workers: Workers, jobs: int) -> Iterator[tuple[str, bytes]]:
+    """Path and content of every file of the site; if `jobs` allows, another process makes the pages of artifacts."""
     yield from assets().items()
-    draw_pictures(project)
+    draw_pictures(project, jobs)
     reading = Reading(project)
     cells = {name: sorted(places) for name, places in reading.printed.items()}
-    workers.begin()
-    begun = workers.submit(_artifacts, replace(project, call=_not_there), cells)
+    begun = None
+    if jobs > 1:
+        workers.begin()
+        begun = workers.submit(_artifacts, replace(project, call=_not_there), cells)
     yield from overview_pages(project, reading)
     yield from ledger_pages(project)
     yield from exhibit_pages(project, reading.label)

@@ -1,6 +1,5 @@
 """Pages of tables and figures: the exhibit, its data, and the claims that rest on the same artifacts."""
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -110,9 +109,9 @@ def _linked(project: Project, node: Node, html: str) -> Markup:
     return typeset(shown)
 
 
-def draw_pictures(project: Project) -> None:
-    """Draw every figure's picture anew whose PDF is newer, as many at a time as there are processors."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+def draw_pictures(project: Project, jobs: int) -> None:
+    """Convert each figure's PDF to SVG, `jobs` at a time, unless its SVG is newer."""
+    with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(partial(_picture, project), [node.name for node in project.nodes if node.kind == "figure"]))
 
 
