@@ -65,7 +65,7 @@ def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOpt
     """A capture of every head, one token a bucket, as published."""
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.checkpoints.loading import ModelSource
-    from keyquery.models.texts import Source
+    from keyquery.models.texts import TextSource
 
     texts = folder / f"texts-{context}-{documents}.jsonl"
     if not texts.exists():
@@ -75,7 +75,7 @@ def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOpt
                 stream.write(json.dumps({"text": " ".join(f"w{draw.randrange(WORDS)}" for _ in range(context))}) + "\n")
     return CaptureOptions(
         model=ModelSource(str(folder), dtype="fp32", device="cpu"),
-        texts=Source(str(texts)),
+        texts=TextSource(str(texts)),
         context=context,
         out=out,
     )
@@ -96,7 +96,7 @@ def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
     recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(tokens.shape[1]), 0)
 
     def captured() -> None:
-        with recording(model, recorder), parts.Part(folder / "timed", 0) as part:
+        with recording(model, recorder), parts.DocumentPart(folder / "timed", 0) as part:
             part.describe({"number": 0})
             recorder.begin({0: part})
             recorder.forward(model, tokens)

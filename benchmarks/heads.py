@@ -52,7 +52,7 @@ from keyquery.measure.heads.analysis import analyse_heads
 from keyquery.measure.heads.finding import attempts
 from keyquery.models.captures import layout
 from keyquery.models.captures.reading import Capture
-from keyquery.models.captures.sampling import Head as Place
+from keyquery.models.captures.sampling import HeadIndex as Place
 from keyquery.models.captures.sampling import Side
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30

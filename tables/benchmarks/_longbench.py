@@ -47,11 +47,11 @@ def _footnote(scores: pd.DataFrame) -> str:
     counts = {str(row["mode"]): row["samples"] for _, row in scores[scores["length"] == "overall"].iterrows()}
     shown = words("mode")
     asked = f" ({', '.join(f'{shown[mode]} {count} samples' for mode, count in counts.items())})"
-    said = [f"{what}Measured by this project"]
+    sentences = [f"{what}Measured by this project"]
     if first["data"] == BENCHMARK:
-        said.append(f" on the benchmark's questions{asked}")
+        sentences.append(f" on the benchmark's questions{asked}")
     else:
-        said.append(
+        sentences.append(
             f" on the questions of {first['data']}{asked}, which are not the benchmark's: its scores compare with no "
             "published one"
         )
@@ -62,10 +62,10 @@ def _footnote(scores: pd.DataFrame) -> str:
         for _, row in sure.iterrows()
     ]
     if ends:
-        said.append(f"; 95 % intervals of the overall score from resampled samples: {', '.join(ends)}")
+        sentences.append(f"; 95 % intervals of the overall score from resampled samples: {', '.join(ends)}")
     if (scores["metric"] == ROUGE).any():
-        said.append("; summaries are scored by ROUGE-L alone, the benchmark adds an embedding model's similarity")
-    return "".join(said) + "."
+        sentences.append("; summaries are scored by ROUGE-L alone, the benchmark adds an embedding model's similarity")
+    return "".join(sentences) + "."
 
 
 def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFrame:

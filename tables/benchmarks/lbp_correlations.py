@@ -53,16 +53,16 @@ def table(
 
 def _measured(models: pd.DataFrame) -> str:
     """Say of each model scored here whether it has a group of its own, with which checkpoint, or why not."""
-    said = []
+    sentences = []
     for _, row in models.iterrows():
         if row["enters"]:
             scores = (
                 "summaries by ROUGE-L alone" if row["score_metric"] == "lbp_rouge_t4" else "as the benchmark scores"
             )
-            said.append(
+            sentences.append(
                 f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
                 f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens, {scores})"
             )
         else:
-            said.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
-    return f"Models that this project scored: {'; '.join(said)}."
+            sentences.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
+    return f"Models that this project scored: {'; '.join(sentences)}."

@@ -59,8 +59,8 @@ def table(
 def _outside(decline: pd.DataFrame) -> str:
     """Say which models this project scored on questions that are not the benchmark's."""
     models = decline.drop_duplicates("model").sort_values("model")
-    said = [f"{row['display_name']} (asked the questions of {row['data']})" for _, row in models.iterrows()]
-    return f"Scored by this project on questions that are not the benchmark's, and left out: {', '.join(said)}."
+    named = [f"{row['display_name']} (asked the questions of {row['data']})" for _, row in models.iterrows()]
+    return f"Scored by this project on questions that are not the benchmark's, and left out: {', '.join(named)}."
 
 
 def _measured(decline: pd.DataFrame) -> pd.DataFrame:

@@ -5,14 +5,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.population.recipe import BASES, Recipe
-from analysis.studies.crossmodel._fates import Known
+from analysis.population.recipe import BASES, PopulationRecipe
+from analysis.studies.crossmodel._fates import ConclusionInputs
 from analysis.studies.crossmodel._kept import agreement, even_kept, frequencies
 from analysis.studies.population._outcomes import each
 from analysis.studies.pretrained.other_texts import CODE
 from boundpaper.errors import DataError
 
-SHIPPED = {name: (float(BASES[0]), Recipe().width // Recipe().heads) for name in ("tiny-rope", "tiny-continued")}
+SHIPPED = {
+    name: (float(BASES[0]), PopulationRecipe().width // PopulationRecipe().heads)
+    for name in ("tiny-rope", "tiny-continued")
+}
 
 
 def bin_bounds(
@@ -132,7 +135,7 @@ def bin_fates(
     DataError
         When a conclusion names a capture, a claim or a comparison that is not there.
     """
-    known = Known(
+    known = ConclusionInputs(
         captured_models, decile_profiles, bin_profiles, training_trajectory, training_equal_positions,
         training_positions, length_decline, bin_bounds.set_index("capture"),
         dict(zip(bin_factors["factor"], bin_factors["value"].astype(float), strict=True)),

@@ -24,7 +24,7 @@ ONE = "low, high: taken over layers, no spread over texts is kept"
 RERUN = "python build.py run --recipe artifacts/recipes/beginning.yaml"
 
 
-class Read(NamedTuple):
+class BeginningQuantity(NamedTuple):
     """Where a quantity is by text: its key, table, metric, condition, and what values are multiplied by."""
 
     key: str
@@ -35,12 +35,12 @@ class Read(NamedTuple):
 
 
 BY_TEXT = (
-    Read("first_attention", "attention_patterns", "first_attention", "", 100.0),
-    Read("first_unrotated", "attention_patterns", "first_attention", UNROTATED, 100.0),
-    Read("local_attention", "attention_patterns", "local_attention", "", 100.0),
-    Read("local_unrotated", "attention_patterns", "local_attention", UNROTATED, 100.0),
-    Read("sink_rate", "sinks", "sink_rate", RATE, 100.0),
-    Read("value_ratio", "bos_value", "value_ratio", "", 1.0),
+    BeginningQuantity("first_attention", "attention_patterns", "first_attention", "", 100.0),
+    BeginningQuantity("first_unrotated", "attention_patterns", "first_attention", UNROTATED, 100.0),
+    BeginningQuantity("local_attention", "attention_patterns", "local_attention", "", 100.0),
+    BeginningQuantity("local_unrotated", "attention_patterns", "local_attention", UNROTATED, 100.0),
+    BeginningQuantity("sink_rate", "sinks", "sink_rate", RATE, 100.0),
+    BeginningQuantity("value_ratio", "bos_value", "value_ratio", "", 1.0),
 )
 ROTATION = {
     "first_change": ("first_unrotated", "first_attention"),
@@ -149,7 +149,7 @@ def pretrained_sweeps(
     return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
 
 
-def _texts(table: pd.DataFrame, model: str, read: Read) -> pd.Series:
+def _texts(table: pd.DataFrame, model: str, read: BeginningQuantity) -> pd.Series:
     """Values by text, in percent where the quantity is a share."""
     mine = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
     mine = mine[(mine["unit_id"] != "") & mine["layer"].isna()]

@@ -14,7 +14,7 @@ RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
 STARTED = "token in front"  # told by `pretrained_beginning`, over the same texts
 
 
-class Read(NamedTuple):
+class TextQuantity(NamedTuple):
     """Where a quantity is by text: its name, table, metric, condition, and what values are multiplied by."""
 
     name: str
@@ -25,14 +25,16 @@ class Read(NamedTuple):
 
 
 BY_TEXT = (
-    Read("massive values of queries", "massive_values", "massive_total_q", "pre lambda=5", 1.0),
-    Read("massive values of keys", "massive_values", "massive_total_k", "pre lambda=5", 1.0),
-    Read("largest query dimension over the mean", "massive_values", "largest_ratio_q", "pre", 1.0),
-    Read("largest key dimension over the mean", "massive_values", "largest_ratio_k", "pre", 1.0),
-    Read("attention to the first token", "attention_patterns", "first_attention", "", 100.0),
-    Read("attention to near tokens", "attention_patterns", "local_attention", "", 100.0),
-    Read("entropy of attention over even attention", "attention_patterns", "entropy_share", "", 100.0),
-    Read("attention's share of what layers write", "layer_content", "contribution_mean_of_ratios", "content", 100.0),
+    TextQuantity("massive values of queries", "massive_values", "massive_total_q", "pre lambda=5", 1.0),
+    TextQuantity("massive values of keys", "massive_values", "massive_total_k", "pre lambda=5", 1.0),
+    TextQuantity("largest query dimension over the mean", "massive_values", "largest_ratio_q", "pre", 1.0),
+    TextQuantity("largest key dimension over the mean", "massive_values", "largest_ratio_k", "pre", 1.0),
+    TextQuantity("attention to the first token", "attention_patterns", "first_attention", "", 100.0),
+    TextQuantity("attention to near tokens", "attention_patterns", "local_attention", "", 100.0),
+    TextQuantity("entropy of attention over even attention", "attention_patterns", "entropy_share", "", 100.0),
+    TextQuantity(
+        "attention's share of what layers write", "layer_content", "contribution_mean_of_ratios", "content", 100.0
+    ),
 )
 
 
@@ -80,13 +82,13 @@ def _apart(row: Estimate) -> str:
     return f"{row.study}, {row.comparison.split(':')[0]}"
 
 
-def _texts(table: pd.DataFrame, model: str, read: Read) -> pd.Series:
+def _texts(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
     mine = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
     mine = mine[(mine["unit_id"] != "") & mine["layer"].isna()]
     return mine.set_index("unit_id")["value"].astype(float).sort_index() * read.scale
 
 
-def _test(pair: Pair, read: Read, first: pd.Series, second: pd.Series) -> Estimate:
+def _test(pair: Pair, read: TextQuantity, first: pd.Series, second: pd.Series) -> Estimate:
     return paired_t(
         first.to_numpy(),
         second.to_numpy(),

@@ -75,14 +75,14 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
     }
     if not differences or min(map(len, differences.values())) < 2:
         why = f"Seeds in which both models choose among keys: {len(kept)}; more of the plan would decide it."
-        return [untestable(why, key=f"{each:g}x", statement=statement.format(told)) for each, told in FAR.items()]
+        return [untestable(why, key=f"{each:g}x", statement=statement.format(words)) for each, words in FAR.items()]
     p = {multiple: sign_flip_p(values) for multiple, values in differences.items()}
     corrected = dict(zip(p, holm_p([each.p_value for each in p.values()]), strict=True))
     verdicts = []
     for multiple, values in differences.items():
         mean, adjusted = float(values.mean()), float(corrected[multiple])
         low, high = student_interval(values) or (mean, mean)
-        told = (
+        words = (
             f"{100 * mean:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}] over {len(values)} seeds, exact p "
             f"{p[multiple].p_value:.3f}, corrected for three lengths {adjusted:.3f}."
         )
@@ -91,7 +91,7 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
                 mean,
                 (low, high),
                 1,
-                told,
+                words,
                 recomputed=f"{100 * mean:.0f}",
                 n=len(values),
                 p_value=p[multiple].p_value,

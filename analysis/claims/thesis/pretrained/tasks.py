@@ -118,7 +118,7 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
         key = f"{row['model']}_{row['task']}_{int(row['tokens'])}"
         length = f"in prompts of {int(row['tokens'])} tokens"
         if row["task"] == "passkey":
-            yield _above(row, key, f"{row['display_name']} retrieves keys {length} better than a guess.")
+            yield _judge_above_guessing(row, key, f"{row['display_name']} retrieves keys {length} better than a guess.")
         else:
             asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
             yield _guess(row, key, f"{asked} {GUESS}")
@@ -132,7 +132,7 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdic
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
         key = f"{row['model']}_{row['task']}"
         if row["held_in"] == "prompt":
-            yield _above(row, key, f"{asked} is right more often than a guess.", unread)
+            yield _judge_above_guessing(row, key, f"{asked} is right more often than a guess.", unread)
         else:
             yield _guess(row, key, f"{asked} {GUESS}", unread)
 
@@ -222,7 +222,7 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
         )
 
 
-def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:
+def _judge_above_guessing(row: Any, key: str, statement: str, more: str = "") -> Verdict:
     """Judge whether Wilson's interval lies above the accuracy of guessing."""
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scipy import stats
 
 from boundpaper.audit import number
-from boundpaper.audit.documents import Document, Sentence
+from boundpaper.audit.documents import ReadDocument, Sentence
 from boundpaper.audit.finding import Finding, Level
 from boundpaper.statistics.rounding import Interval, meets
 
@@ -44,7 +44,7 @@ _OTHER_P = re.compile(
 _HEDGED = re.compile(r"\b(?:about|around|roughly|approximately|nearly|almost|over|under|least|most|than)\s?$")
 
 
-def check(document: Document) -> Iterator[Finding]:
+def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of each sentence."""
     for sentence in document.sentences:
         text = sentence.text

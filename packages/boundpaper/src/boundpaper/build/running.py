@@ -18,7 +18,7 @@ Contents = dict[str, str | bytes]
 
 
 @dataclass(frozen=True)
-class Made:
+class StepOutput:
     """What a step made: contents by path, the notes of its builder, its seconds."""
 
     contents: Contents
@@ -26,7 +26,7 @@ class Made:
     seconds: float
 
 
-def made(job: Job, builder: str, targets: Sequence[str]) -> Made:
+def made(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
     """What the builder of a step makes, and how long it took.
 
     Raises
@@ -56,7 +56,7 @@ def made(job: Job, builder: str, targets: Sequence[str]) -> Made:
         raise named(job, error) from error
     finally:
         sys.stdout.flush()  # another process may be ended without a word
-    return Made(contents, notes, time.monotonic() - start)
+    return StepOutput(contents, notes, time.monotonic() - start)
 
 
 def named(job: Job, error: Exception) -> ThesisError:

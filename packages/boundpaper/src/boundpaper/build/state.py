@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from boundpaper.store.kept import keep, kept
+from boundpaper.store.kept import keep, read_kept
 
 _FORMAT = 2
 WRITABLE = ("out/", "artifacts/results/")
@@ -17,7 +17,7 @@ class State:
         self.path = path
         self._changed, self._saved = False, 0.0
         try:
-            found = kept(path)
+            found = read_kept(path)
             steps = _spread(found["steps"], found["files"]) if found["format"] == _FORMAT else {}
             self.steps: dict[str, Any] = steps if _sound(steps) else {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from boundpaper.build.job import Job
 from boundpaper.claims.by_p import refuse_by_p
-from boundpaper.claims.statement import Stated
+from boundpaper.claims.statement import ClaimPlace
 from boundpaper.claims.typeset import typeset
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
@@ -41,7 +41,7 @@ def build(job: Job) -> dict[str, str]:
     """
     function = job.load()
     where = f"{job.file}: {job.function}()"
-    place: Stated | None = getattr(function, "stated", None)
+    place: ClaimPlace | None = getattr(function, "stated", None)
     statement = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
     if not place or not statement:
         raise SpecError(

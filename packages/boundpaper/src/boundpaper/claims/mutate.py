@@ -34,7 +34,7 @@ NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, Typ
 
 
 @dataclass
-class Answer:
+class MutationOutcome:
     """Outcome of all mutations for one verdict.
 
     Attributes
@@ -60,7 +60,7 @@ class Answer:
 class Tally:
     """Outcomes of one claim by key, with how many mutations were tried and how many raised an error."""
 
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, MutationOutcome] = field(default_factory=dict)
     tried: int = 0
     noticed: int = 0
 
@@ -119,7 +119,7 @@ def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: 
     tally = Tally()
     base = called(claim, frames)
     for key, verdict in base.items():
-        tally.answers[key] = Answer(f"{name}.{key}" if key else name, verdict.verdict)
+        tally.answers[key] = MutationOutcome(f"{name}.{key}" if key else name, verdict.verdict)
     for what, changed in mutations(frames, base.values()):
         if tally.done or tally.tried >= most or (words and tally.speaks):
             break
@@ -141,7 +141,7 @@ def called(claim: Claim, frames: Frames) -> dict[str, Verdict]:
     return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
 
 
-def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:
+def _compare(answer: MutationOutcome, before: Verdict, now: Verdict, what: str) -> None:
     values = [(each.reason, each.reported, each.recomputed) for each in (before, now)]
     if before.verdict != now.verdict:
         answer.turned = answer.turned or what

@@ -50,7 +50,7 @@ class Typo:
     kind: str
 
 
-class Project:
+class ProjectInMemory:
     """The steps of a project in memory: which study makes which result, and which claims read which artifacts.
 
     Parameters
@@ -201,7 +201,7 @@ def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
     return changes
 
 
-def detection(project: Project, each: Typo) -> str:
+def detection(project: ProjectInMemory, each: Typo) -> str:
     """Name what detects a typo; empty if nothing does."""
     frame = store.read(project.root, each.table)
     texts = list(frame["printed"])
@@ -220,7 +220,7 @@ def main(arguments: list[str]) -> int:
     root = places.project()
     count = int(arguments[0]) if arguments else COUNT
     seed = int(arguments[1]) if len(arguments) > 1 else SEED
-    project = Project(root)
+    project = ProjectInMemory(root)
     rows = []
     for each in typos(root, count, seed):
         by = detection(project, each)

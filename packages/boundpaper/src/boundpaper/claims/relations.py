@@ -29,14 +29,14 @@ import pandas as pd
 from boundpaper.claims.judge import compare
 from boundpaper.claims.repeats import repeating
 from boundpaper.claims.statement import stated
-from boundpaper.claims.terms import Artifact, Cell, Frames, Keys, Rows, Term, fill
+from boundpaper.claims.terms import Artifact, ArtifactCell, Frames, Keys, Rows, Term, fill
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
 
 Each = Mapping[str, Sequence[Any] | Rows] | Rows
 
 
-class Part:
+class DeclarationPart:
     """A part of a declaration: what it reads, and its verdicts."""
 
     def reads(self) -> Iterator[Artifact]:
@@ -55,7 +55,7 @@ class Cells:
     ----------
     statement, source : str
         The sentence, and the document with its section, as for the decorator `claim`.
-    parts : Part
+    parts : DeclarationPart
         Relations (`Relation`, and `Repeats` and `Copies` of `_verdicts.copies`), whose verdicts follow each other.
 
     Attributes
@@ -75,7 +75,7 @@ class Cells:
     ['holds']
     """
 
-    def __init__(self, statement: str, source: str, *parts: Part) -> None:
+    def __init__(self, statement: str, source: str, *parts: DeclarationPart) -> None:
         self.parts = parts
         self.artifacts = tuple(dict.fromkeys(artifact.name for part in parts for artifact in part.reads()))
         self.__doc__ = statement
@@ -103,12 +103,12 @@ class Cells:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Relation(Part):
+class Relation(DeclarationPart):
     """A printed cell must equal what follows from other cells, for each set of keys.
 
     Attributes
     ----------
-    cell : Cell
+    cell : ArtifactCell
         What is judged.
     follows : Term
         What it should round from.
@@ -139,7 +139,7 @@ class Relation(Part):
     [('holds', '18.4 and 3.1 are 21.5.')]
     """
 
-    cell: Cell
+    cell: ArtifactCell
     follows: Term
     each: Each = field(default_factory=dict)
     because: str

@@ -113,7 +113,7 @@ LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
 """Constraints of single cells, but `required`; `unique` is one of a column."""
 
 
-class Column:
+class CheckedField:
     """A field with its checks of cells.
 
     Parameters
@@ -227,7 +227,7 @@ def faults(
     DataError
         The schema is none that this module knows.
     """
-    columns, rows = [Column(field, schema) for field in fields], list(records(path))[1:]
+    columns, rows = [CheckedField(field, schema) for field in fields], list(records(path))[1:]
     places = {column.name: place for place, column in enumerate(columns)}
     keys = [key for key in (as_list(schema.get("primaryKey")), *schema.get("uniqueKeys", [])) if key]
     unique: list[tuple[tuple[int, ...], str]] = [
@@ -239,7 +239,7 @@ def faults(
     of_keys = {place for which, *_ in (*unique, *references) for place in which}
     if _sound(columns, rows, of_keys, [which for which, _ in unique], references):
         return
-    columns = [Column(field, schema) for field in fields]  # which have met no cell
+    columns = [CheckedField(field, schema) for field in fields]  # which have met no cell
     for number, cells in enumerate(rows, 2):
         if len(cells) != len(columns):
             few = len(cells) < len(columns)
@@ -268,7 +268,7 @@ def faults(
 
 
 def _sound(
-    columns: Sequence[Column],
+    columns: Sequence[CheckedField],
     rows: Sequence[Sequence[str]],
     of_keys: Collection[int],
     unique: Sequence[Sequence[int]],

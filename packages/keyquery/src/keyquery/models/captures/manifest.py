@@ -13,7 +13,7 @@ from boundpaper.store.files import write
 from boundpaper.store.json_text import parsed
 from boundpaper.store.kept import SEAL, broken, sealed
 from keyquery.models.architecture import Layer, QueryScale
-from keyquery.models.captures.sampling import Head
+from keyquery.models.captures.sampling import HeadIndex
 from keyquery.rotary import NO_ROTATION, Rotary, from_record
 
 FILE = "manifest.json"
@@ -24,7 +24,7 @@ TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "fac
 NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
 
 
-class Document(TypedDict):
+class CapturedDocument(TypedDict):
     """A document of a capture."""
 
     number: int
@@ -32,7 +32,7 @@ class Document(TypedDict):
     digest: str
 
 
-class Settings(TypedDict, total=False):
+class CaptureSettings(TypedDict, total=False):
     """What was asked for, and from `revision` on what was loaded."""
 
     model: str
@@ -81,11 +81,11 @@ class Manifest(TypedDict, total=False):
 
     format: int
     complete: bool
-    settings: Settings
+    settings: CaptureSettings
     versions: dict[str, str]
     notes: list[str]
     rotations: list[dict[str, object]]
-    documents: list[Document]
+    documents: list[CapturedDocument]
 
 
 def read(root: Path) -> Manifest | None:
@@ -150,10 +150,13 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
             None,
             (
                 _unknown(found, (*Manifest.__annotations__, SEAL), "of the manifest"),
-                _unknown(settings, Settings.__annotations__, "of `settings`"),
+                _unknown(settings, CaptureSettings.__annotations__, "of `settings`"),
                 *(_unknown(row, layer, "of a layer") for row in settings.get("layers", [])),
                 *(_unknown(row, TURNING, "of `rotations`") for row in found.get("rotations") or []),
-                *(_unknown(row, Document.__annotations__, "of a document") for row in found.get("documents", [])),
+                *(
+                    _unknown(row, CapturedDocument.__annotations__, "of a document")
+                    for row in found.get("documents", [])
+                ),
             ),
         ),
         "",
@@ -266,12 +269,12 @@ def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
     }
 
 
-def heads_of(found: Mapping[str, Any]) -> tuple[Head, ...]:
+def heads_of(found: Mapping[str, Any]) -> tuple[HeadIndex, ...]:
     """The heads that a manifest lists."""
-    return tuple(Head(*row) for row in found["settings"]["captured_heads"])
+    return tuple(HeadIndex(*row) for row in found["settings"]["captured_heads"])
 
 
-def head_rows(heads: Sequence[Head]) -> list[list[int]]:
+def head_rows(heads: Sequence[HeadIndex]) -> list[list[int]]:
     """Heads as JSON rows: layer, query head, key head."""
     return [[head.layer, head.query, head.key] for head in heads]
 
