@@ -89,8 +89,8 @@ def run(
         def tell(state: JobProgress) -> None:
             if state.event:
                 shown.say(state.event)
-            said = "; ".join(state.reports.values())
-            shown.update(state.kept + state.done, state.total, said, state.seconds_left)
+            report = "; ".join(state.reports.values())
+            shown.update(state.kept + state.done, state.total, report, state.seconds_left)
 
         # what a family wrote is in the tables, where this run looked; a result kept in a folder of a job tells nothing,
         # and a family that was stopped goes on in the folder that it has

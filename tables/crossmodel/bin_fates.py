@@ -17,7 +17,7 @@ def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
     rows = bin_fates.assign(part=bin_fates["chapter"].map(CHAPTERS))
     counts = rows["fate"].value_counts()
     words = {"survives": "survive", "open": "open", "falls": "lost"}
-    counts_in_words = ", ".join(f"{int(counts[fate])} {word}" for fate, word in words.items() if fate in counts)
+    fates = ", ".join(f"{int(counts[fate])} {word}" for fate, word in words.items() if fate in counts)
     captures = int(bin_factors["captures"].iloc[0])
     return Table(
         rows=rows,
@@ -32,7 +32,7 @@ def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
         long=True,
         size="footnotesize",
         caption=(
-            f"Conclusions on public models if what rotation turns inside buckets is counted: {counts_in_words}. Unit: one "
+            f"Conclusions on public models if what rotation turns inside buckets is counted: {fates}. Unit: one "
             "conclusion."
         ),
         short="What rotation inside buckets leaves of conclusions",

@@ -15,17 +15,17 @@ TICK = 10  # percentage points: a vertical axis of this range has ticks at its m
 @claim("003, Overview")
 def c003_series(delta_p_stated: pd.DataFrame) -> Verdict:
     """Each of the two charts shows eight series: two ways of anchoring for each of four data sets."""
-    numbers = delta_p_stated.set_index("statement")["as_number"]
-    product = numbers["overview_anchorings"] * numbers["overview_data_sets"]
+    by_key = delta_p_stated.set_index("statement")["as_number"]
+    product = by_key["overview_anchorings"] * by_key["overview_data_sets"]
     return judge(
-        product == numbers["overview_conditions"] == numbers["axes_series"]
-        and numbers["overview_charts"] == numbers["overview_models"],
-        f"{numbers['overview_anchorings']:.0f} times {numbers['overview_data_sets']:.0f} is {product:.0f}; the overview says "
-        f"{numbers['overview_conditions']:.0f} and the legend {numbers['axes_series']:.0f}, of {numbers['overview_charts']:.0f} "
-        f"charts of {numbers['overview_models']:.0f} models.",
-        reported=f"{numbers['overview_conditions']:.0f}",
+        product == by_key["overview_conditions"] == by_key["axes_series"]
+        and by_key["overview_charts"] == by_key["overview_models"],
+        f"{by_key['overview_anchorings']:.0f} times {by_key['overview_data_sets']:.0f} is {product:.0f}; the overview "
+        f"says {by_key['overview_conditions']:.0f} and the legend {by_key['axes_series']:.0f}, of "
+        f"{by_key['overview_charts']:.0f} charts of {by_key['overview_models']:.0f} models.",
+        reported=f"{by_key['overview_conditions']:.0f}",
         recomputed=f"{product:.0f}",
-        n=int(numbers["overview_charts"]),
+        n=int(by_key["overview_charts"]),
     )
 
 

@@ -41,13 +41,18 @@ def bin_bounds(
         scaled = str(own["scaling"]) != "none"
         scaling = (str(own["scaling"]), float(own["factor"]), float(own["original_positions"])) if scaled else ("none",)
         ends = (float(row.rope_theta),) * 2 if known else (min(bases), max(bases))
-        told = {"capture": row.model, "family": row.family, "base": ends[0] if known else None, "scaling": scaling[0]}
-        rows.append(told | _kept(ends, int(row.head_dim), float(row.bucket_tokens), scaling))
+        described = {
+            "capture": row.model,
+            "family": row.family,
+            "base": ends[0] if known else None,
+            "scaling": scaling[0],
+        }
+        rows.append(described | _kept(ends, int(row.head_dim), float(row.bucket_tokens), scaling))
     heads = models.set_index("model")["head_dim"]
     for row in each(checkpoints):
         ends = (float(row.rope_theta),) * 2
-        told = {"capture": row.checkpoint, "family": "SmolLM3", "base": ends[0], "scaling": "none"}
-        rows.append(told | _kept(ends, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
+        described = {"capture": row.checkpoint, "family": "SmolLM3", "base": ends[0], "scaling": "none"}
+        rows.append(described | _kept(ends, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
     table = pd.DataFrame(rows)
     table["kept_least"] = agreement(table["capture"].map(late))
     table["note"] = np.where(table["base"].isna(), "base: the sources give none", "")
@@ -89,9 +94,9 @@ def bin_kept(
                 continue  # of the models that are measured so, the one that does not rotate
             even = even_kept(frequencies(base, int(size)), float(row.width))
             kept = float(agreement(row.bucket_full) / agreement(row.aligned_full))
-            told = {"model": row.model, "width": row.width, "low": row.low}
+            described = {"model": row.model, "width": row.width, "low": row.low}
             rows.append(
-                told | {"aligned": row.aligned_full, "pooled": row.bucket_full, "kept": kept, "kept_even": even}
+                described | {"aligned": row.aligned_full, "pooled": row.bucket_full, "kept": kept, "kept_even": even}
             )
     return pd.DataFrame(rows)
 

@@ -29,10 +29,10 @@ def judge_equivalence(row: pd.Series, key: str, statement: str, units: str) -> V
     if pd.isna(row["value"]):
         return untestable(f"Not measured yet: {row['note']}.", key=key, statement=statement)
     size, margin, least = float(row["value"]), float(row["margin"]), float(row["p_same_holm_least"])
-    value_in_words = f"value {size:+.3g} over {units}, margin {margin:g}"
+    measured = f"value {size:+.3g} over {units}, margin {margin:g}"
     if least >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {value_in_words}; so few give no corrected p below {least:.3g}, and the other seeds of the "
+            f"Open: {measured}; so few give no corrected p below {least:.3g}, and the other seeds of the "
             "plan would decide it.",
             key=key,
             statement=statement,
@@ -42,7 +42,7 @@ def judge_equivalence(row: pd.Series, key: str, statement: str, units: str) -> V
     beyond = row["least"] > margin or row["most"] < -margin
     return Verdict(
         verdict="holds" if within else "contradicted" if beyond else "not supported",
-        reason=f"{value_in_words} [{low:+.3g}, {high:+.3g}]; against it the Holm-corrected p is {row['p_same_holm']:.3g}.",
+        reason=f"{measured} [{low:+.3g}, {high:+.3g}]; against it the Holm-corrected p is {row['p_same_holm']:.3g}.",
         recomputed=f"{size:+.3g}",
         n=int(row["seeds"]),
         p_value=float(row["p_same"]),
@@ -60,23 +60,25 @@ def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, uni
             statement=statement,
         )
     size, least = float(row[value]), float(row["p_holm_least"])
-    value_in_words = f"{value} {size:+.3g} over {units}"
+    measured = f"{value} {size:+.3g} over {units}"
     if least >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {value_in_words}; so few give no corrected p below {least:.3g}, whatever they show, and the other seeds "
+            f"Open: {measured}; so few give no corrected p below {least:.3g}, whatever they show, and the other seeds "
             "of the plan would decide it.",
             key=key,
             statement=statement,
         )
     low, high = float(row["low"]), float(row["high"])
-    value_in_words = f"{value_in_words} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
+    measured = (
+        f"{measured} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
+    )
     decided, includes, against = row["p_holm"] < ALPHA, low <= 0 <= high, max(sign * low, sign * high) < 0
     if (decided and includes) or (against and not decided):
         where = "includes zero" if includes else "lies on the other side"
         does = "decides" if decided else "decides nothing"
         return Verdict(
             verdict="not supported" if not decided else "holds" if sign * size > 0 else "contradicted",
-            reason=f"{value_in_words} The exact test of the plan {does}; Student's interval, given beside it, {where}.",
+            reason=f"{measured} The exact test of the plan {does}; Student's interval, given beside it, {where}.",
             recomputed=f"{size:+.3g}",
             n=int(row["seeds"]),
             p_value=float(row["p"]),
@@ -88,7 +90,7 @@ def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, uni
         size,
         (low, high),
         sign,
-        value_in_words,
+        measured,
         recomputed=f"{size:+.3g}",
         n=int(row["seeds"]),
         p_value=float(row["p"]),

@@ -122,7 +122,7 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verd
     for model, part in rows.groupby("model", sort=False):
         query, key, value = (pick(part, tensor=tensor) for tensor in ("query", "key", "value"))
         name, n = str(query["display_name"]), int(query["texts"])
-        said = (
+        phrase = (
             f"queries have {_counted(query)}, keys {_counted(key)}, values {_counted(value)} at {LAMBDA:g} times the "
             f"mean, over {n} texts"
         )
@@ -133,7 +133,7 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verd
         ):
             yield judge(
                 float(more["low"]) > float(less["high"]),
-                said,
+                phrase,
                 otherwise="contradicted" if float(less["low"]) > float(more["high"]) else "not supported",
                 recomputed=float(more["count"]) - float(less["count"]),
                 n=n,

@@ -64,8 +64,8 @@ def named(job: Job, error: Exception) -> ThesisError:
     if isinstance(error, ModuleNotFoundError):
         return MissingDependency.package(error.name)
     if not isinstance(error, ThesisError):  # a fault in a step's own code is the user's to mend: say where
-        told = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
-        return SpecError(f"{_place(job, error)}: {told}")
+        text = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
+        return SpecError(f"{_place(job, error)}: {text}")
     own = job.file and not job.file.startswith(tuple(package_folders(job.root).values()))
     if own and job.file not in str(error) and not _begins_with_a_file(job.root, str(error)):
         error.args = (f"{_own_place(job, error) or job.file}: {error}",)

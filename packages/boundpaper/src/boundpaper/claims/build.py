@@ -111,8 +111,8 @@ def _failure(verdict: Verdict, declared: str) -> str:
     return declared if derived else verdict.failure
 
 
-def _sentence(said: str) -> str:
+def _sentence(docstring: str) -> str:
     """A statement with a capital and a full stop, so that all look alike; a symbol or a name at its start is kept."""
-    text = said.strip()
+    text = docstring.strip()
     text = text[0].upper() + text[1:] if _WORD.match(text) else text
     return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -149,27 +149,27 @@ def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
     DataError
         Naming the first of them and how to go on.
     """
-    held = {table.relative_to(root).as_posix(): weights for table, weights in standing.items() if weights}
+    held = {table.relative_to(root).as_posix(): settings for table, settings in standing.items() if settings}
     if held:
-        first, weights = next(iter(held.items()))
+        first, settings = next(iter(held.items()))
         more = f" and {len(held) - 1} more" if len(held) > 1 else ""
         verb = "hold" if len(held) > 1 else "holds"
         raise DataError(
-            f"{first}{more} {verb} another measurement ({'; '.join(weights)}); nothing is measured: give --name for one "
-            "beside it, or --replace to overwrite"
+            f"{first}{more} {verb} another measurement ({'; '.join(settings)}); nothing is measured: give --name for "
+            "one beside it, or --replace to overwrite"
         )
 
 
 def settings_said(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that decide the numbers, by their names on the command line."""
     model, capture = manifest.get("model"), manifest.get("capture")
-    weights: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
-    weights |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
+    model_part: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
+    model_part |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
     for part in ("options", "settings"):
-        weights |= {WORDS.get(name, name): value for name, value in manifest.get(part, {}).items()}
+        model_part |= {WORDS.get(name, name): value for name, value in manifest.get(part, {}).items()}
     if isinstance(capture, dict):
-        weights |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
-    return weights
+        model_part |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
+    return model_part
 
 
 def _held(path: Path) -> bytes:

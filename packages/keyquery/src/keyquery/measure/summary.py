@@ -62,14 +62,14 @@ def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]
     model : str
         Name of the measurements.
     """
-    said: list[SummaryLine] = []
+    summary_lines: list[SummaryLine] = []
     for experiment, table in tables.items():
         if experiment == OF_HEADS:
-            said += _of_heads(table, model)
+            summary_lines += _of_heads(table, model)
         elif is_tidy(table):
             rows = tidy(experiment, table)
-            said += [_line(rows, each, model, experiment) for each in headlines(experiment, rows)]
-    return said
+            summary_lines += [_line(rows, each, model, experiment) for each in headlines(experiment, rows)]
+    return summary_lines
 
 
 def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
@@ -129,14 +129,14 @@ def _why_empty(rows: pd.DataFrame, quantity: Headline) -> str:
 
 
 def _of_heads(table: pd.DataFrame, model: str) -> list[SummaryLine]:
-    said = []
+    summary_lines = []
     for each in HEADLINES["head_metrics"]:
         for row in table[table["metric"] == each.metric].to_dict("records"):
             value, low, high = (float(row[name]) if row[name] else None for name in ("value", "ci_low", "ci_high"))
             named = (model, "heads", each.label, each.metric, "")
             why = str(row["reason"]) if None in (value, low, high) else ""
-            said.append(SummaryLine(*named, value, low, high, int(row["heads"]), "head", each.unit, why))
-    return said
+            summary_lines.append(SummaryLine(*named, value, low, high, int(row["heads"]), "head", each.unit, why))
+    return summary_lines
 
 
 def of_files(paths: Iterable[Path]) -> list[SummaryLine]:
@@ -144,18 +144,18 @@ def of_files(paths: Iterable[Path]) -> list[SummaryLine]:
     by_model: dict[str, dict[str, Path]] = {}
     for path in paths:
         by_model.setdefault(path.stem, {})[path.parent.name] = path
-    said: list[SummaryLine] = []
+    summary_lines: list[SummaryLine] = []
     for model, files in by_model.items():
-        said += summary({name: plain(words(path)) for name, path in files.items()}, model)
-    return said
+        summary_lines += summary({name: plain(words(path)) for name, path in files.items()}, model)
+    return summary_lines
 
 
-def summary_text(said: Sequence[SummaryLine]) -> str:
+def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
     """The summary as lines of plain text; a single line says so when there is nothing to show."""
-    if not said:
+    if not summary_lines:
         return "no summary: these tables are read by exhibits"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
-    for each in said:
+    for each in summary_lines:
         ends = "" if each.ci_low is None else f"[{number(each.ci_low)}, {number(each.ci_high)}]"
         unit = f" ({each.unit_of_values})" if each.unit_of_values else ""
         numbers = (number(each.estimate), ends, str(each.n), each.unit)
@@ -180,6 +180,6 @@ def number(value: float | None) -> str:
     return "-" if value is None else significant(3).show(value, "plain")
 
 
-def as_json(files: Sequence[str], said: Sequence[SummaryLine]) -> str:
+def as_json(files: Sequence[str], summary_lines: Sequence[SummaryLine]) -> str:
     """The files that were written and the summary, for a program."""
-    return json.dumps({"files": list(files), "summary": [asdict(each) for each in said]}, indent=1)
+    return json.dumps({"files": list(files), "summary": [asdict(each) for each in summary_lines]}, indent=1)

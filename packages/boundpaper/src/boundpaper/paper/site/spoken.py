@@ -14,8 +14,8 @@ def spoken(figure: Figure) -> str:
     """The alternative text of a figure; of one with a drawing of its own, its short caption."""
     if not figure.panels:
         return f"A drawing: {plain(figure.short or figure.caption)}"
-    sentences = [_panel(panel, place, len(figure.panels)) for place, panel in enumerate(figure.panels)]
-    return (f"{len(sentences)} panels. " if len(sentences) > 1 else "") + " ".join(sentences)
+    parts = [_panel(panel, place, len(figure.panels)) for place, panel in enumerate(figure.panels)]
+    return (f"{len(parts)} panels. " if len(parts) > 1 else "") + " ".join(parts)
 
 
 def _panel(panel: Panel, place: int, count: int) -> str:
@@ -25,8 +25,10 @@ def _panel(panel: Panel, place: int, count: int) -> str:
     scales = [" (logarithmic)" if axis.scale == "log" else "" for axis in (panel.y, panel.x)]
     head = f"{title}: {kinds}" if title else kinds.capitalize()
     several = len(panel.series) > NAMED
-    sentences = [_whole(panel.series)] if several else [each for series in panel.series for each in _series(series)]
-    return f"{head}, {axes[0]}{scales[0]} against {axes[1]}{scales[1]}. {' '.join(f'{each}.' for each in sentences if each)}"
+    parts = [_whole(panel.series)] if several else [each for series in panel.series for each in _series(series)]
+    return (
+        f"{head}, {axes[0]}{scales[0]} against {axes[1]}{scales[1]}. {' '.join(f'{each}.' for each in parts if each)}"
+    )
 
 
 def _series(series: Series) -> Iterator[str]:

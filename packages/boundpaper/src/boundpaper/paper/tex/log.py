@@ -73,8 +73,8 @@ class LogMessage:
         origin = f" (from {self.source})" if self.source else ""
         shown = f" near: {self.context}" if self.context else ""
         text = self.message if self.kind == "error" else f"{self.kind}: {self.message}"
-        told = f"{text}{shown}{self.hint}"
-        return f"{place}{origin}: {told}" if place else told
+        described = f"{text}{shown}{self.hint}"
+        return f"{place}{origin}: {described}" if place else described
 
     @property
     def hint(self) -> str:
