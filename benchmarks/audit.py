@@ -33,7 +33,7 @@ NUMBERING = {"section-number": "c004_sections_numbered_once", "caption-number": 
 
 
 def documents(folder: Path) -> Iterator[ReadDocument]:
-    """The documents of a folder that can be read, by name."""
+    """Read the documents of a folder that can be read, by name."""
     for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in READERS):
         try:
             yield read(path, str(path))
@@ -50,7 +50,7 @@ def share(found: int, of: int, method: str = "beta") -> str:
 
 
 def slipped(table: ReadTable, held: relations.ColumnRelation, draw: random.Random) -> tuple[ReadTable, bool] | None:
-    """A table with one digit of a cell of a relation changed, and whether the relation breaks; None without a digit."""
+    """Change one digit in a cell of a relation, and say whether the relation breaks; None if the cell has no digit."""
     line, sideways = draw.choice(held.kept), held.table.sideways
     index = draw.choice(held.columns).index
     numeric = sorted(each.index for each in table.columns)
@@ -72,7 +72,7 @@ def slipped(table: ReadTable, held: relations.ColumnRelation, draw: random.Rando
 
 
 def planted(held: Sequence[ReadDocument], draws: int) -> None:
-    """Print how many slips are found by the formula of their relation."""
+    """Print how many planted slips are found, by formula of the relation."""
     draw = random.Random(SEED)
     found: dict[str, Counter[bool]] = defaultdict(Counter)
     free: Counter[str] = Counter()
@@ -98,7 +98,7 @@ def planted(held: Sequence[ReadDocument], draws: int) -> None:
 
 
 def alarms(held: Sequence[ReadDocument]) -> None:
-    """Print the alarms by kind and level, and each."""
+    """Print counts of alarms by kind and level, then each alarm."""
     found = [each for document in held for each in checks.audit([document]) if each.level != "note"]
     of = {each.place.file for each in found}
     print(
@@ -111,7 +111,7 @@ def alarms(held: Sequence[ReadDocument]) -> None:
 
 
 def known(folder: Path) -> None:
-    """Print which of the ledger's contradicted rows a finding of the sources stands beside."""
+    """Print which contradicted rows of the ledger have a finding at the same place of the sources."""
     held = list(documents(folder))
     single = [each for document in held for each in checks.audit([document])]
     verdicts = {row["claim"]: row for row in _rows("claims.csv")}

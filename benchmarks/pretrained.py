@@ -124,7 +124,7 @@ def time_calls(action: Callable[[Any], object], ids: Any) -> tuple[float, float]
 
 
 def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, float]:
-    """Heads of a capture, queries a head, and CPU seconds that their analysis takes; compiled before it is timed."""
+    """Return the heads of a capture, queries per head, and CPU seconds of their analysis, which is compiled before."""
     options = CaptureOptions(
         model=source,
         texts=TextSource("manual:evaluation"),
@@ -147,7 +147,7 @@ def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, 
 
 
 def time_experiments(source: ModelSource, tokens: int, folder: Path, without: list[str]) -> dict[str, float]:
-    """CPU seconds that each experiment of `run --all` takes on a model, its loading left out; one after the other."""
+    """Return the CPU seconds of each experiment of `run --all` on a model, one after the other, without loading it."""
     (folder / SCHEMA).parent.mkdir(parents=True)
     shutil.copy(ROOT / SCHEMA, folder / SCHEMA)
     spent: dict[str, float] = {}

@@ -27,7 +27,7 @@ HANDED = ("thesis.pdf", "tables/*.tex", "figures/*.pdf", "chapters/*.tex", "bund
 
 
 def built(revision: str, folder: Path, settings: dict[str, str], commands: list[list[str]]) -> dict[str, str]:
-    """Clone, build, and return the hash of each file that is handed on."""
+    """Clone, build, and return the hash of each published file."""
     subprocess.run(["git", "clone", "-q", "--no-hardlinks", ROOT, folder], check=True)
     subprocess.run(["git", "checkout", "-q", "--detach", revision], cwd=folder, check=True)
     for command in commands:

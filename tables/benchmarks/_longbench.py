@@ -1,4 +1,4 @@
-"""How tables of published LongBench Pro scores show the models that this project measured: apart, and marked."""
+"""Rows and footnotes for models that this project measured, in tables of published LongBench Pro scores."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ROUGE = "lbp_rouge_t4"
 
 
 def measured_mark(model: str) -> str:
-    """The name of a measured model's footnote."""
+    """Return the name of a measured model's footnote."""
     return f"measured {model}"
 
 
 def measured_footnotes(scores: pd.DataFrame, facts: pd.DataFrame | None = None) -> dict[str, str]:
-    """Word the footnote of each model in a frame like `measured_lbp_lengths`: what it is, on what, how sure.
+    """Write the footnote of each model of `measured_lbp_lengths`: what it is, which questions it was asked, intervals.
 
-    `facts` is a frame like `measured_decline`: where its drop comes from, and of which checkpoint.
+    `facts` is a frame like `measured_decline`: the origin of the drop, and its checkpoint.
     """
     more = {} if facts is None else {row["model"]: _drop(row) for _, row in facts.iterrows()}
     return {

@@ -1,4 +1,4 @@
-"""How tables of published RULER scores show the models that this project measured: apart, and marked."""
+"""Rows and footnotes for models that this project measured, in tables of published RULER scores."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[
 
 
 def measured_footnotes(scores: pd.DataFrame, models: pd.DataFrame) -> dict[str, str]:
-    """Word the footnote of each row of `measured_rows`: what it is, how sure, and what does not compare."""
+    """Write the footnote of each row of `measured_rows`: what it is, its intervals, and what cannot be compared."""
     facts = {str(row["model"]): row for row in models.to_dict("records")}
     return {
         _mark(str(model), str(data)): _footnote(str(data), part, facts[str(model)])
@@ -97,5 +97,5 @@ def _footnote(data: str, scores: pd.DataFrame, facts: Mapping[Hashable, Any]) ->
         sentences.append(f". 95 % intervals: {', '.join(ends)}")
     lost = scores.loc[scores["score"].isna(), "length"]
     if len(lost):
-        sentences.append(f". Without a mean, since a task is missing: {', '.join(length.upper() for length in lost)}")
+        sentences.append(f". No mean, since a task is missing: {', '.join(length.upper() for length in lost)}")
     return "".join(sentences)

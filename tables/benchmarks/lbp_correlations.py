@@ -1,4 +1,4 @@
-"""Every metric against LongBench Pro, with what is left of it when a model, the size or the family is held fixed."""
+"""Correlation of every metric with LongBench Pro, also without a model, given the size, and within families."""
 
 import pandas as pd
 
@@ -52,7 +52,7 @@ def table(
 
 
 def _measured(models: pd.DataFrame) -> str:
-    """Say of each model scored here whether it has a group of its own, with which checkpoint, or why not."""
+    """Say for each model scored here whether it is in the last group, with which checkpoint, or why it is not."""
     sentences = []
     for _, row in models.iterrows():
         if row["enters"]:

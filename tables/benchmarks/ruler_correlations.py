@@ -54,7 +54,7 @@ def table(
 
 
 def _measured(models: pd.DataFrame) -> str:
-    """Say of each model scored here whether it has a group of its own, with which checkpoint, or why not."""
+    """Say for each model scored here whether it is in the last group, with which checkpoint, or why it is not."""
     sentences = []
     for _, row in models.iterrows():
         if row["enters"]:

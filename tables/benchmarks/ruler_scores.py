@@ -91,7 +91,7 @@ def table(
             **model_footnotes(ruler_summary, full),
             "self": "Self-reported by the model's authors [@qwen2025], listed on the benchmark's page",
             "differs": f"Published score shown: {'; '.join(differences)}",
-            "stated": f"Not what the rule gives: a score above {threshold} is asked for",
+            "stated": f"Differs from the rule: a score above {threshold} is asked for",
             **measured_footnotes(measured_ruler_lengths, measured_ruler_models),
         },
         caption=(
