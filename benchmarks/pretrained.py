@@ -34,7 +34,7 @@ from boundpaper.store.paths import SCHEMA
 from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.measure.choices import EXPERIMENTS
 from keyquery.measure.heads.analysis import measure
-from keyquery.measure.run import MeasurementPlan
+from keyquery.measure.run import RunPlan
 from keyquery.measure.run import measure as measure_plan
 from keyquery.measure.subject import Options
 from keyquery.models.architecture import forward, run, survey
@@ -155,9 +155,7 @@ def time_experiments(source: ModelSource, tokens: int, folder: Path, without: li
         items = 0 if name in BY_LOSS else ITEMS
         place = None if name == "text_kinds" else "manual:evaluation"  # that one has texts of its own
         options = Options(texts=TEXTS, tokens=tokens, items=items, place=place)
-        plan = MeasurementPlan(
-            root=folder, source=source, experiments=(name,), options=options, settings=LESS, name="bench"
-        )
+        plan = RunPlan(root=folder, source=source, experiments=(name,), options=options, settings=LESS, name="bench")
         start = time.process_time()
         load(source)
         loading = time.process_time() - start

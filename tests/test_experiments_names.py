@@ -372,17 +372,13 @@ def test_long_texts_are_told_with_the_time_that_they_take(
     project: Path, model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from keyquery.measure import surveys as module
-    from keyquery.measure.run import MeasurementPlan, measure
+    from keyquery.measure.run import RunPlan, measure
 
     monkeypatch.setattr(module, "LONG", 150)
     for tokens, told in ((40, False), (160, True)):
         options = Options(texts=2, tokens=tokens, items=0)
         source, name = ModelSource(str(model)), f"of-{tokens}"
-        measure(
-            MeasurementPlan(
-                root=project, source=source, experiments=("attention_patterns",), options=options, name=name
-            )
-        )
+        measure(RunPlan(root=project, source=source, experiments=("attention_patterns",), options=options, name=name))
         said = capsys.readouterr().err
         assert (f"texts of 160 tokens are longer than the {MICRO.length} that it was trained on" in said) == told
         assert said.count("2 x 160 tokens take ") == told, "once, not for every text"

@@ -9,7 +9,7 @@ POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_d
 """Items of the plan whose quantity is a plasticity, of queries pooled in bins."""
 
 
-def judge_directions(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
+def judge_both(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
     """Judge both directions by the plan's exact test, corrected; an open verdict says what would decide it.
 
     Student's interval over seeds stands beside it, and decides nothing that the test has decided.
@@ -20,7 +20,7 @@ def judge_directions(row: pd.Series, value: str, sign: int, key: str, statement:
     return left_open(verdict) if row.get("item") in POOLED else verdict
 
 
-def judge_equivalence(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
+def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
     """Judge that nothing differs by more than a row's margin, by the exact test against that margin, corrected.
 
     It holds where that test says so, is contradicted where every seed lies beyond the margin on one side, and

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judge_directions, models
+from analysis.claims.thesis.population._judged import judge_both, models
 from analysis.claims.thesis.population.contrasts import CONTRASTS, DAMAGES, RELATIONS
 from boundpaper.claims import Verdict, claim, pick
 
@@ -30,7 +30,7 @@ def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]
         sign, sentence = CONTRASTS[item]
         row = pick(population_bases, item=item, of=LARGER)
         statement = f"{AT}, {ALL}: {_lower(sentence)}"
-        yield judge_directions(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds")
+        yield judge_both(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds")
 
 
 @claim("thesis, A population of small models")
@@ -40,7 +40,7 @@ def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) 
         for item, (sign, sentence) in RELATIONS.items():
             row = pick(population_relations_bases, item=item, of=of)
             statement = f"{where}, {ALL}: {_lower(sentence)}"
-            yield judge_directions(row, "rho", sign, f"{item}-{of}", statement, models(row))
+            yield judge_both(row, "rho", sign, f"{item}-{of}", statement, models(row))
 
 
 @claim("thesis, A population of small models")
@@ -48,7 +48,7 @@ def thesis_population_heads_bases(population_head_damage_bases: pd.DataFrame) ->
     """Within a layer, what a head is goes with what its removal costs, at the larger base."""
     for item, sentence in DAMAGES.items():
         row = pick(population_head_damage_bases, item=item)
-        yield judge_directions(row, "rho", 1, item, f"{AT}, {ALL}: {_lower(sentence)}.", models(row))
+        yield judge_both(row, "rho", 1, item, f"{AT}, {ALL}: {_lower(sentence)}.", models(row))
 
 
 def _lower(statement: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judge_directions
+from analysis.claims.thesis.population._judged import judge_both
 from boundpaper.claims import Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
@@ -47,7 +47,7 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
                 yield untestable(why, key=key, statement=statement)
                 continue
             row = rows.iloc[0]
-            yield judge_directions(row, "value", sign, key, statement, f"{int(row['seeds'])} seeds")
+            yield judge_both(row, "value", sign, key, statement, f"{int(row['seeds'])} seeds")
 
 
 @claim("thesis, A population of small models")

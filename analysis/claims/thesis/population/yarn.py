@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judge_directions
+from analysis.claims.thesis.population._judged import judge_both
 from boundpaper.claims import Verdict, claim
 
 SIGNS = {2.0: (1, "two"), 4.0: (-1, "four"), 8.0: (-1, "eight")}
@@ -23,7 +23,7 @@ def thesis_population_yarn(population_yarn: pd.DataFrame) -> Iterator[Verdict]:
         for _, row in rows[rows["multiple"].isin(list(SIGNS))].iterrows():
             sign, length = SIGNS[float(row["multiple"])]
             outcome = f"{'more' if sign > 0 else 'fewer'} far keys than its control under YaRN (post hoc)."
-            yield judge_directions(
+            yield judge_both(
                 row,
                 "difference",
                 sign,

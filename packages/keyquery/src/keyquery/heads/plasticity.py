@@ -199,7 +199,7 @@ class Plasticity:
 
 
 @dataclass(frozen=True)
-class EstimatorData:
+class HeadData:
     """Data that the estimators of a head share.
 
     Parameters
@@ -235,7 +235,7 @@ class Prepared:
     """A head prepared for an estimator: its keys and queries in order, and the description of every bin."""
 
     estimator: Estimator
-    shared: EstimatorData
+    shared: HeadData
     laws: dict[int, Law]
 
 
@@ -287,7 +287,7 @@ def plasticity(
 
 
 def _sums(
-    head: Head, options: PlasticityOptions, shared: EstimatorData, keys: Keys, counts: IntArray, laws: dict[int, Law]
+    head: Head, options: PlasticityOptions, shared: HeadData, keys: Keys, counts: IntArray, laws: dict[int, Law]
 ) -> Sums:
     """Evaluate the pairs of the eligible keys under the laws of some bins: all of them, or a sample."""
     counted = options.estimator == "empirical"
@@ -298,7 +298,7 @@ def _sums(
     )
 
 
-def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> EstimatorData:
+def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> HeadData:
     """Sort queries into bins, and keys into groups unless these are given."""
     bins = options.bins or head.buckets
     queries = describe.binned(head, bins, options.estimator in ALIGNED)
@@ -309,14 +309,14 @@ def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) ->
     ends = limits(head, options.pairs, bins, queries.taus)
     counts, first = groups.eligible(ends), first_seen(head, queries.taus)
     if first is None:
-        return EstimatorData(groups, counts, queries, enough)
+        return HeadData(groups, counts, queries, enough)
     counts = np.maximum(counts - groups.eligible(first), 0)
-    return EstimatorData(groups, counts, queries, enough, np.column_stack([first, ends]))
+    return HeadData(groups, counts, queries, enough, np.column_stack([first, ends]))
 
 
 def laws_of(
     head: Head,
-    shared: EstimatorData,
+    shared: HeadData,
     estimator: Estimator,
     queries: Moments | None = None,
     precision: Precision = "single",
@@ -336,7 +336,7 @@ def means(sums: Float64Array, count: Float64Array) -> Float64Array:
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 
-def _result(head: Head, options: PlasticityOptions, shared: EstimatorData, sums: Sums) -> Plasticity:
+def _result(head: Head, options: PlasticityOptions, shared: HeadData, sums: Sums) -> Plasticity:
     eligible = pair_counts(shared.counts).sum(axis=1)
     evaluated = eligible if options.cap is None else np.minimum(eligible, options.cap)
     tested = np.isin(np.arange(eligible.size), shared.enough)

@@ -10,7 +10,7 @@ from keyquery.measure.choices import BY_NAME, ESTIMATORS, EXPERIMENTS, PAIRS, PA
 from keyquery.measure.loading_options import jobs, jobs_without_gpus, loading
 
 
-class WholeNumbers(click.ParamType[tuple[int, ...]]):
+class Integers(click.ParamType[tuple[int, ...]]):
     """Whole numbers separated by commas: `0,1,2`."""
 
     name = "numbers"
@@ -90,7 +90,7 @@ class Names(click.ParamType[tuple[str, ...]]):
     "--heads", type=Heads(), default="300", show_default=True, help="How many to draw; or `all`; or which: 5.12,7.0."
 )
 @click.option(
-    "--layers", "only_layers", type=WholeNumbers(), default=(), metavar="0,1", help="Draw from these layers [all]."
+    "--layers", "only_layers", type=Integers(), default=(), metavar="0,1", help="Draw from these layers [all]."
 )
 @click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"Keep also: {', '.join(PARTS)}.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents per forward.")
@@ -192,9 +192,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
     help="YAML file that names models, experiments and settings.",
 )
 @loading
-@click.option(
-    "--seeds", type=WholeNumbers(), default="0", show_default=True, help="Seeds of items and texts, as 0,1,2."
-)
+@click.option("--seeds", type=Integers(), default="0", show_default=True, help="Seeds of items and texts, as 0,1,2.")
 @click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
 @click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts per seed.")
 @click.option("--tokens", type=click.IntRange(8), help="Tokens of each text [the training length, at most 2,048].")

@@ -228,7 +228,7 @@ def run_recipe(
         failed and why.
     """
     from keyquery.measure.bar import bar
-    from keyquery.measure.run import MeasurementPlan, empty_folder, measure, unforeseen
+    from keyquery.measure.run import RunPlan, empty_folder, measure, unforeseen
 
     foreign = [entry.name for entry in recipe.models if entry.source.trust_remote_code]
     if foreign and not trusted:
@@ -241,7 +241,7 @@ def run_recipe(
     with bar(Path(recipe.file).stem) as shown:
         for place, entry in enumerate(recipe.models):
             source = dataclasses.replace(entry.source, device=device)
-            plan = MeasurementPlan(
+            plan = RunPlan(
                 root=root,
                 source=source,
                 experiments=recipe.experiments,

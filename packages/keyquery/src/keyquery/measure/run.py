@@ -36,7 +36,7 @@ SMALL = 20_000_000  # parameters
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasurementPlan:
+class RunPlan:
     """What to measure on one model.
 
     Parameters
@@ -69,7 +69,7 @@ class MeasurementPlan:
     replace: bool = False
 
 
-def measure(plan: MeasurementPlan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
+def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
     """Run a plan's experiments on its model; return the tables that were written or already finished.
 
     What is finished is kept by `out/experiments`: a plan that was stopped goes on with the next experiment, and within
@@ -88,7 +88,7 @@ def measure(plan: MeasurementPlan, tell: Callable[[str], None] = lambda text: No
         return _measure(plan, tell)
 
 
-def _measure(plan: MeasurementPlan, tell: Callable[[str], None]) -> list[Path]:
+def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     tell("loading the model")
     subject = _open(plan, tell)
     fit_threads(subject)
@@ -139,12 +139,12 @@ def unforeseen(error: Exception) -> ModelError:
     return ModelError(f"{type(error).__name__}: {message} ({file}:{place.lineno})")
 
 
-def _open(plan: MeasurementPlan, tell: Callable[[str], None]) -> Subject:
+def _open(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
     folder = plan.root / KEPT / "answers"
     return open_subject(plan.root, plan.source, options=plan.options, name=plan.name, folder=folder, tell=tell)
 
 
-def _standing(plan: MeasurementPlan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _standing(plan: RunPlan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Tables of the plan that have one file each, with the manifest that each would get."""
     for name in plan.experiments:
         module, more = experiment(name), plan.settings.get(name, {})
@@ -152,7 +152,7 @@ def _standing(plan: MeasurementPlan, subject: Subject) -> Iterator[tuple[Path, d
             yield _table(plan, subject, module, more), manifest_of(plan, subject, module, more, 0.0)
 
 
-def _table(plan: MeasurementPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path:
+def _table(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path:
     return path_of(plan.root, module.__name__.rpartition(".")[2], file_name(subject, module, more))
 
 
@@ -176,7 +176,7 @@ def fit_threads(subject: Subject) -> None:
         torch.set_num_threads(1)
 
 
-def _one(plan: MeasurementPlan, subject: Subject, name: str) -> list[Path]:
+def _one(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
     subject.used.clear()
     if hasattr(module, "write"):  # it writes tables of its own, and keeps its own work
@@ -249,7 +249,7 @@ def experiment(name: str) -> ModuleType:
     return module
 
 
-def _mark(plan: MeasurementPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
+def _mark(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
     """The file that says that this was measured: named by weights, options and code."""
     if subject.identity is None:
         return None
@@ -259,7 +259,7 @@ def _mark(plan: MeasurementPlan, subject: Subject, module: ModuleType, more: dic
 
 
 def manifest_of(
-    plan: MeasurementPlan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float
+    plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
     """Origin of a measurement: the command that repeats it, versions, model, texts, options and thresholds."""
     options, source, default = plan.options.published, plan.source, ModelSource
@@ -335,7 +335,7 @@ def run(
         In the words of `measure` and `keyquery.jobs.run_jobs`.
     """
     plans = [
-        MeasurementPlan(
+        RunPlan(
             root=root,
             source=source,
             experiments=tuple(names),
@@ -356,7 +356,7 @@ def run(
     return [path.relative_to(root).as_posix() for path in paths]
 
 
-def _here(plans: Sequence[MeasurementPlan]) -> list[Path]:
+def _here(plans: Sequence[RunPlan]) -> list[Path]:
     """Measure the models one after the other; one that fails does not keep the next from being measured."""
     paths: list[Path] = []
     failed: list[ThesisError] = []
@@ -378,7 +378,7 @@ def _here(plans: Sequence[MeasurementPlan]) -> list[Path]:
     return paths
 
 
-def _teller(shown: Bar, plan: MeasurementPlan) -> Callable[[str], None]:
+def _teller(shown: Bar, plan: RunPlan) -> Callable[[str], None]:
     state = {"done": 0}
 
     def tell(text: str) -> None:
@@ -388,7 +388,7 @@ def _teller(shown: Bar, plan: MeasurementPlan) -> Callable[[str], None]:
     return tell
 
 
-def _jobs(root: Path, plans: Sequence[MeasurementPlan], executor: str, resources: Resources) -> list[Path]:
+def _jobs(root: Path, plans: Sequence[RunPlan], executor: str, resources: Resources) -> list[Path]:
     folder = root / KEPT / "jobs"
     names = [plan.source.name for plan in plans]
     with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
@@ -404,6 +404,6 @@ def _jobs(root: Path, plans: Sequence[MeasurementPlan], executor: str, resources
     return [Path(path) for paths in outcomes for path in paths]
 
 
-def share(plan: MeasurementPlan) -> list[str]:
+def share(plan: RunPlan) -> list[str]:
     """A job: all experiments of one model."""
     return [str(path) for path in measure(plan, report)]

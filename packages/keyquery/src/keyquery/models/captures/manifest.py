@@ -24,7 +24,7 @@ TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "fac
 NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
 
 
-class CapturedDocument(TypedDict):
+class DocumentFacts(TypedDict):
     """A document of a capture."""
 
     number: int
@@ -85,7 +85,7 @@ class Manifest(TypedDict, total=False):
     versions: dict[str, str]
     notes: list[str]
     rotations: list[dict[str, object]]
-    documents: list[CapturedDocument]
+    documents: list[DocumentFacts]
 
 
 def read(root: Path) -> Manifest | None:
@@ -153,10 +153,7 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
                 _unknown(settings, CaptureSettings.__annotations__, "of `settings`"),
                 *(_unknown(row, layer, "of a layer") for row in settings.get("layers", [])),
                 *(_unknown(row, TURNING, "of `rotations`") for row in found.get("rotations") or []),
-                *(
-                    _unknown(row, CapturedDocument.__annotations__, "of a document")
-                    for row in found.get("documents", [])
-                ),
+                *(_unknown(row, DocumentFacts.__annotations__, "of a document") for row in found.get("documents", [])),
             ),
         ),
         "",

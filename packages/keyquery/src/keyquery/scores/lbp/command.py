@@ -146,18 +146,12 @@ def run(
     }
     paths = []
     for each, table in tables.items():
-        command = [
-            *words,
-            f"--model {facts['checkpoint']}",
-            f"--name {key}",
-            f"--mode {each}",
-            f"--data {facts['data']}",
-        ]
-        command += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
-        command += [f"--embedder {embedder}"] * bool(embedder)
-        command += ["--partial"] * partial + ["--null-reference"] * null
+        line = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {each}", f"--data {facts['data']}"]
+        line += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
+        line += [f"--embedder {embedder}"] * bool(embedder)
+        line += ["--partial"] * partial + ["--null-reference"] * null
         note = {
-            "command": f"python build.py bench lbp {' '.join(command)}",
+            "command": f"python build.py bench lbp {' '.join(line)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
             **_manifest(samples, by_mode[each]),
             **_thoughts(each, by_mode[each]),

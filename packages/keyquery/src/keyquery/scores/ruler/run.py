@@ -16,7 +16,7 @@ from keyquery.models.checkpoints.memory import exhausted
 from keyquery.scores import records
 from keyquery.scores.ruler import needles as ruler_needles
 from keyquery.scores.ruler.needles import NEW_TOKENS, Needle
-from keyquery.scores.ruler.scores import TaskScore, length_tokens, share_contained
+from keyquery.scores.ruler.scores import Score, length_tokens, share_contained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ def answer(loaded: Loaded, settings: RulerSettings, folder: Path, progress: Bar)
     return path
 
 
-def cells(path: Path, settings: RulerSettings) -> list[TaskScore]:
+def cells(path: Path, settings: RulerSettings) -> list[Score]:
     """Score the records of a run, task by task and length by length.
 
     Raises
@@ -120,7 +120,7 @@ def cells(path: Path, settings: RulerSettings) -> list[TaskScore]:
             if lost:
                 raise DataError(f"{path}: no answer to {lost[0]} and {len(lost) - 1} more; run the command again")
             value = 100 * sum(every[name] for name in names) / len(names)
-            made.append(TaskScore(task=task, length=length, value=value, n=len(names)))
+            made.append(Score(task=task, length=length, value=value, n=len(names)))
     return made
 
 
