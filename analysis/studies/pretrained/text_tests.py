@@ -1,9 +1,8 @@
 """One network in two states, text by text: without its rotation and with it."""
 
-from typing import NamedTuple
-
 import pandas as pd
 
+from analysis.studies.pretrained._by_text import TextQuantity, values_by_text
 from analysis.studies.pretrained._pairs import Pair, pairs
 from boundpaper.errors import DataError
 from boundpaper.statistics.estimate import Estimate, frame
@@ -12,16 +11,6 @@ from boundpaper.statistics.locations.paired import paired_t
 
 RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
 STARTED = "token in front"  # told by `pretrained_beginning`, over the same texts
-
-
-class TextQuantity(NamedTuple):
-    """Where a quantity is by text: its name, table, metric, condition, and what values are multiplied by."""
-
-    name: str
-    table: str
-    metric: str
-    condition: str
-    scale: float
 
 
 BY_TEXT = (
@@ -67,7 +56,7 @@ def pretrained_text_tests(
         if pair.contrast == STARTED:
             continue
         for read in BY_TEXT:
-            first, second = (_texts(tables[read.table], model, read) for model in (pair.first, pair.second))
+            first, second = (values_by_text(tables[read.table], model, read) for model in (pair.first, pair.second))
             if first.empty or second.empty:
                 continue
             if list(first.index) != list(second.index):
@@ -80,12 +69,6 @@ def pretrained_text_tests(
 
 def _apart(row: Estimate) -> str:
     return f"{row.study}, {row.comparison.split(':')[0]}"
-
-
-def _texts(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
-    mine = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
-    mine = mine[(mine["unit_id"] != "") & mine["layer"].isna()]
-    return mine.set_index("unit_id")["value"].astype(float).sort_index() * read.scale
 
 
 def _test(pair: Pair, read: TextQuantity, first: pd.Series, second: pd.Series) -> Estimate:
