@@ -97,7 +97,7 @@ def _why(row: pd.Series) -> str:
 
 
 def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Tests by layer; of one model and data set, the tests of a hypothesis are corrected over all splits and layers.
+    """Tests by layer, corrected over all splits and layers for each hypothesis, model and data set.
 
     Paired t of the cut against none in either group, of the cut against the control, and Welch's t between the groups.
     Layers whose probe is not above chance are tested like the others and carry a note.

@@ -146,7 +146,7 @@ def _plain(part: pd.DataFrame) -> float:
 
 
 def _beside(values: dict[str, Any]) -> dict[str, Any]:
-    """Means of two groups with their intervals, and the second less the first with its own."""
+    """Return the means of two groups and the difference (second minus first), each with its interval."""
     columns: dict[str, Any] = {}
     for kind, some in values.items():
         mean = float(some.mean())

@@ -101,7 +101,7 @@ def _below(project: TracedProject, hit: Hit) -> Iterator[str]:
 
 
 def _meant(row: TracedRow, where: dict[str, str]) -> bool:
-    """Whether a row has the cells that a chapter names it by, numbers compared as numbers."""
+    """Whether a row has all cells by which a chapter names it; numbers are compared as numbers."""
     for column, wanted in where.items():
         text = row.cells.get(column, "")
         if text != wanted and (number(text) is None or number(text) != number(wanted)):
