@@ -82,7 +82,7 @@ def memory(name: str) -> float:
 
 
 def peak(kind: str, tokens: int, layers: int) -> None:
-    """In a process of its own: seconds, and the rise of the peak in MB."""
+    """Return seconds and the rise of the peak in MB, measured in a separate process."""
     model = tiny_model(layers)
     KINDS[kind](model, 64)()
     held = memory("VmRSS")

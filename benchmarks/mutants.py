@@ -324,12 +324,7 @@ def _child(place: Path, tests: list[str], seconds: int, given: Connection) -> No
 @click.option("--seconds", default=120, show_default=True, help="Processor seconds for the tests of one fault.")
 @click.option("--room", "only", multiple=True, type=click.Choice([*ROOMS]), help="Only these rooms.")
 @click.option("--file", "files_only", multiple=True, help="Only files of these names, such as exchange.py.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="CSV file of outcomes; faults in it are not run again.",
-)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Outcomes; known ones are not run again.")
 def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only: tuple[str, ...], out: Path) -> None:
     """Plant faults one by one and write which test noticed each."""
     chosen: list[Mutant] = []

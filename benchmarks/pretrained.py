@@ -113,7 +113,7 @@ def eager(model: Any) -> Callable[[Any], object]:
 
 
 def time_calls(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
-    """CPU seconds, and by how many MB the peak rises."""
+    """Return CPU seconds, and by how many MB the peak rises."""
     held = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     start = time.process_time()

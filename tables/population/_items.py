@@ -31,7 +31,7 @@ def items(
     """One row per item, by base: difference over seeds, seeds there of those planned, corrected p, and the outcome."""
     asked = amendment[["item", "weights"]].fillna("")
     rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
-    rows["what"] = [_what(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
+    rows["what"] = [_quantity(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
     rows["sides"] = [_sides(*each) for each in zip(rows["first"], rows["second"], rows["family"], strict=True)]
     rows["at"] = rows["place"].replace({"quarter 4 less quarter 1": "4 − 1"}).str.replace("quarter ", "")
     rows["at"] = (
@@ -77,7 +77,7 @@ def items(
     )
 
 
-def _what(quantity: str, family: str) -> str:
+def _quantity(quantity: str, family: str) -> str:
     """Return the quantity in words; for heads, the quantity with which their cost is correlated."""
     if family.startswith("heads"):
         return "cost and late plasticity" if quantity == "ap_last_20" else "cost and plasticity"

@@ -47,19 +47,19 @@ def bin_bounds(
             "base": ends[0] if known else None,
             "scaling": scaling[0],
         }
-        rows.append(described | _kept(ends, int(row.head_dim), float(row.bucket_tokens), scaling))
+        rows.append(described | _even_mean(ends, int(row.head_dim), float(row.bucket_tokens), scaling))
     heads = models.set_index("model")["head_dim"]
     for row in each(checkpoints):
         ends = (float(row.rope_theta),) * 2
         described = {"capture": row.checkpoint, "family": "SmolLM3", "base": ends[0], "scaling": "none"}
-        rows.append(described | _kept(ends, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
+        rows.append(described | _even_mean(ends, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
     table = pd.DataFrame(rows)
     table["kept_least"] = agreement(table["capture"].map(late))
     table["note"] = np.where(table["base"].isna(), "base: the sources give none", "")
     return table
 
 
-def _kept(bases: tuple[float, ...], dimensions: int, width: float, scaling: tuple[Any, ...]) -> dict[str, Any]:
+def _even_mean(bases: tuple[float, ...], dimensions: int, width: float, scaling: tuple[Any, ...]) -> dict[str, Any]:
     given = [frequencies(base, dimensions, *scaling) for base in bases]
     kept = [even_kept(each, width) for each in given]
     halves = [float((each * width >= np.pi).mean()) for each in given]

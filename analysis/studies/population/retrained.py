@@ -200,7 +200,7 @@ def _shown(part: pd.DataFrame, kind: str) -> pd.Series:
 
 
 def _planned_seeds(members: pd.DataFrame, base: str) -> int:
-    """Seeds that the plan has of a base."""
+    """Return the seeds that the plan has for a base."""
     return int(members.loc[members["base"].astype(str) == base, "seed"].nunique())
 
 

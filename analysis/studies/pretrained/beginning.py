@@ -87,9 +87,9 @@ def pretrained_beginning(
             mine = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
             ratios: Any = mine[(mine["metric"] == "first_ratio") & mine["layer"].notna()]
             top = ratios.loc[ratios["value"].astype(float).idxmax()]
-            rows.append({**common, "quantity": "largest_ratio", "start": start, **_alone(top["value"])})
-            rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_alone(top["layer"])})
-            rows.append({**common, "quantity": "tokens", "start": start, **_alone(_length(mine), GIVEN)})
+            rows.append({**common, "quantity": "largest_ratio", "start": start, **_single(top["value"])})
+            rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_single(top["layer"])})
+            rows.append({**common, "quantity": "tokens", "start": start, **_single(_length(mine), GIVEN)})
             for key, (table, condition) in COSTS.items():
                 part = tables[table]
                 part = part[(part["model"] == model + ending) & (part["condition"] == condition)]
@@ -162,5 +162,5 @@ def _length(sinks: pd.DataFrame) -> int:
     return int(lengths.iloc[0])
 
 
-def _alone(value: Any, note: str = ONE) -> dict[str, Any]:
+def _single(value: Any, note: str = ONE) -> dict[str, Any]:
     return {"value": float(value), "n": 0, "note": note}

@@ -64,10 +64,10 @@ def pretrained_text_tests(
             tests.append(_test(pair, read, first, second))
     if not tests:
         raise DataError(f"no pretrained model was measured with and without rotation; run: {RERUN}")
-    return frame(corrected(tests, test_families, "pretrained_text_tests", _apart))
+    return frame(corrected(tests, test_families, "pretrained_text_tests", _family))
 
 
-def _apart(row: Estimate) -> str:
+def _family(row: Estimate) -> str:
     return f"{row.study}, {row.comparison.split(':')[0]}"
 
 

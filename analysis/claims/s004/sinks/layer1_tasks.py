@@ -34,7 +34,7 @@ def c004_attention_preserves_parametric(
         moved = float(hit["share"] - base["share"])
         rates = (
             f"{task.capitalize()} goes from {base['share']:.0f} to {hit['share']:.1f}% of the answers that can be "
-            f"read, {_read(base)} before and {_read(hit)} after, with chance at {base['chance']:.0f}%: "
+            f"read, {_answers_read(base)} before and {_answers_read(hit)} after, with chance at {base['chance']:.0f}%: "
             f"{max(float(hit['lost']), 0):.0f}% of what lay above chance is lost"
         )
         yield (
@@ -63,7 +63,7 @@ def c004_attention_preserves_parametric(
         )
 
 
-def _read(row: pd.Series) -> str:
+def _answers_read(row: pd.Series) -> str:
     """The number of answers that could be read."""
     fewest, most = int(row["n_low"]), int(row["n_high"])
     return f"{most} of {row['items']}" if fewest == most else f"{fewest} to {most} of {row['items']}"

@@ -23,7 +23,7 @@ def thesis_population_learned(population_outcomes: pd.DataFrame, population_prom
     Post hoc. A model that guesses among the keys of a prompt is right once in as many as there are; one has learned
     when the interval of its share at the training length (Wilson, 95 %) lies above that.
     """
-    return _told(_learned(population_outcomes, population_prompts))
+    return _above_guessing(_learned(population_outcomes, population_prompts))
 
 
 @claim("thesis, A population of small models")
@@ -32,10 +32,10 @@ def thesis_population_learned_larger(population_outcomes: pd.DataFrame, populati
 
     Post hoc, asked when six seeds of that base were in; as at the primary base.
     """
-    return _told(_learned(population_outcomes, population_prompts, LARGER))
+    return _above_guessing(_learned(population_outcomes, population_prompts, LARGER))
 
 
-def _told(learned: pd.DataFrame) -> Verdict:
+def _above_guessing(learned: pd.DataFrame) -> Verdict:
     if learned.empty:
         return untestable("No seed has both arms measured yet; more of the plan would decide it.")
     kept, dropped, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)

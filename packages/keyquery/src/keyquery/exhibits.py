@@ -55,7 +55,7 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
     from boundpaper.tables.spec import Column, Table
     from boundpaper.typeset.numbers import significant
 
-    summaries = _said(frame, experiment, models)
+    summaries = _summaries(frame, experiment, models)
     rows = pd.DataFrame([asdict(each) for each in summaries])
     order = {name: place for place, name in enumerate(dict.fromkeys(rows["model"]))}
     rows["group"] = [_titled(name, unit) for name, unit in zip(rows["quantity"], rows["unit_of_values"], strict=True)]
@@ -94,7 +94,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
     from boundpaper.figures.series import Forest
     from boundpaper.figures.spec import Axis, Figure, Panel
 
-    summaries = _said(frame, experiment, models)
+    summaries = _summaries(frame, experiment, models)
     labels = short_names(dict.fromkeys(each.model for each in summaries))
     panels = []
     for quantity, unit in dict.fromkeys((each.quantity, each.unit_of_values) for each in summaries):
@@ -158,7 +158,7 @@ def _titled(quantity: str, unit: str) -> str:
     return f"{quantity} ({unit})" if unit else quantity
 
 
-def _said(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:
+def _summaries(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:
     """The summaries of the models of a measurement, in the order asked."""
     held = list(dict.fromkeys(frame["model"]))
     for name in models:

@@ -38,7 +38,7 @@ class FrameOrigin:
     name: str
 
     def __deepcopy__(self, memo: object) -> FrameOrigin:
-        """Itself: pandas copies `attrs` with every frame that is made of another."""
+        """Return itself, since pandas copies `attrs` whenever it makes a frame from another."""
         return self
 
 

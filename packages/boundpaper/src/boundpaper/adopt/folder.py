@@ -105,7 +105,7 @@ def read(root: Path) -> Folder:
         No TOML, a word that is not known, or one that has no meaning here; the message names it.
     """
     settings = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
-    _known(settings, _TYPES, "")
+    _require_known(settings, _TYPES, "")
     for name, kinds in _TYPES.items():
         if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
             raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind(kinds)}")
@@ -113,11 +113,11 @@ def read(root: Path) -> Folder:
         for each, inner in settings.get(name, {}).items():
             if not isinstance(inner, dict):
                 raise SpecError(f"{ADOPTED}: {name}.{each} is {inner!r}; write a table [{name}.{each}]")
-            _known(inner, words, f"{name}.{each}: ")
+            _require_known(inner, words, f"{name}.{each}: ")
     page, lint = settings.get("page", {}), settings.get("lint", {})
     require(page, _PAGE, f"{ADOPTED}: page", SpecError)
     require(settings.get("cells", MOST_CELLS), at_least(1), f"{ADOPTED}: cells", SpecError)
-    _known(lint, _LINT, "lint: ")
+    _require_known(lint, _LINT, "lint: ")
     mains = _texts(settings.get("main", []), "main")
     if not mains or not _texts(settings.get("data", []), "data"):
         raise SpecError(f"{ADOPTED}: main and data are needed: the main file, and patterns of the files with numbers")
@@ -161,7 +161,7 @@ def _macro(name: str) -> str:
     return name
 
 
-def _known(settings: Mapping[str, Any], words: Any, where: str) -> None:
+def _require_known(settings: Mapping[str, Any], words: Any, where: str) -> None:
     for name in settings:
         if name not in words:
             raise SpecError(f"{ADOPTED}: {where}{name!r} has no meaning here{or_known(name, words)}")

@@ -134,7 +134,7 @@ class FactReader:
         self._facts: dict[str, Any] = {}
         try:
             found: dict[str, Any] = read_kept(cache) if cache else {}
-            if found.get("format") == _FORMAT and all(_sound(known) for known in found["facts"].values()):
+            if found.get("format") == _FORMAT and all(_is_entry(known) for known in found["facts"].values()):
                 self._facts = found["facts"]
         except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
             pass  # unreadable, or not what was written: read every file anew
@@ -200,7 +200,7 @@ class FactReader:
             self._changed = False
 
 
-def _sound(known: Any) -> bool:
+def _is_entry(known: Any) -> bool:
     """Whether a cached entry has the form that `FactReader` writes."""
     if not isinstance(known["stamp"], str) or not isinstance(known["error"], str):
         return False

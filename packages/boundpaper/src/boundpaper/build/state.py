@@ -19,7 +19,7 @@ class State:
         try:
             found = read_kept(path)
             steps = _spread(found["steps"], found["files"]) if found["format"] == _FORMAT else {}
-            self.steps: dict[str, Any] = steps if _sound(steps) else {}
+            self.steps: dict[str, Any] = steps if _is_state(steps) else {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             self.steps = {}  # unreadable, or not what was written: build all
 
@@ -60,7 +60,7 @@ def _spread(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
     return {key: {**entry, "inputs": dict(files[place] for place in entry["inputs"])} for key, entry in steps.items()}
 
 
-def _sound(steps: object) -> bool:
+def _is_state(steps: object) -> bool:
     """Whether kept steps have the form that `record` writes; an output elsewhere may be a user's file."""
     if not isinstance(steps, dict):
         return False

@@ -238,7 +238,7 @@ def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         for what, change in _PRINTED.items():
             yield from _read(f"printed {what}", frame, [change(text) for text in frame["printed"]])
         yield from _read("printed in the opposite order", frame, list(frame["printed"])[::-1])
-    for column in _own(frame):
+    for column in _changeable(frame):
         values = frame[column]
         if pd.api.types.is_bool_dtype(values):
             yield f"{column} negated", frame.assign(**{column: ~values})
@@ -253,7 +253,7 @@ def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    numeric = [name for name in _own(frame) if pd.api.types.is_numeric_dtype(frame[name])]
+    numeric = [name for name in _changeable(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     for row in range(len(frame)):
         if "printed" in frame.columns:
             for what, change in _PRINTED.items():
@@ -276,7 +276,7 @@ def _rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"row {row + 2} left out", frame.drop(index=frame.index[row]).reset_index(drop=True)
 
 
-def _own(frame: pd.DataFrame) -> list[str]:
+def _changeable(frame: pd.DataFrame) -> list[str]:
     """The columns that mutations change one by one: neither remarks nor numbers parsed from the printed text."""
     parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
     return [name for name in frame.columns if name not in _NOT_READ | parsed_too]

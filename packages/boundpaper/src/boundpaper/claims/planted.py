@@ -89,7 +89,7 @@ class ProjectInMemory:
                 made = self.studies[ready](**self._frames(self.studies[ready], changed))
             except NOTICED:
                 return f"{ready} (refused)"
-            if not _same(made, store.read(self.root, ready)):
+            if not _equal(made, store.read(self.root, ready)):
                 changed[ready] = made
 
     def _followers(self, name: str) -> list[str]:
@@ -126,7 +126,7 @@ def reads(step: Step) -> set[str]:
     return {each.name for each in inspect.signature(step).parameters.values() if each.default is each.empty}
 
 
-def _same(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
+def _equal(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
     try:
         pd.testing.assert_frame_equal(made.reset_index(drop=True), kept, check_dtype=False, rtol=1e-6, atol=1e-9)
     except AssertionError:

@@ -153,7 +153,7 @@ class Relation(DeclarationPart):
         """Artifacts of the cell, of the terms, and of the keys."""
         yield self.cell.artifact
         yield from (cell.artifact for cell in self.follows.cells())
-        yield from (rows.artifact for rows in _given(self.each))
+        yield from (rows.artifact for rows in _rows_of_artifacts(self.each))
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
         """Return one verdict for each set of keys.
@@ -186,7 +186,7 @@ class Relation(DeclarationPart):
         return repeating(made, *(str(fill(claim, keys)) for claim in (*origins, *self.judged.get(key, "").split())))
 
 
-def _given(each: Each) -> Iterator[Rows]:
+def _rows_of_artifacts(each: Each) -> Iterator[Rows]:
     """Those parts of what a relation runs over that are rows of an artifact."""
     yield from (part for part in ([each] if isinstance(each, Rows) else each.values()) if isinstance(part, Rows))
 

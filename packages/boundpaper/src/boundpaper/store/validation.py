@@ -237,7 +237,7 @@ def faults(
     seen: list[set[tuple[Any, ...]]] = [set() for _ in unique]
     references = [([places[name] for name in names], names, *other) for names, other in foreign.items()]
     of_keys = {place for which, *_ in (*unique, *references) for place in which}
-    if _sound(columns, rows, of_keys, [which for which, _ in unique], references):
+    if _is_valid(columns, rows, of_keys, [which for which, _ in unique], references):
         return
     columns = [CheckedField(field, schema) for field in fields]  # which have met no cell
     for number, cells in enumerate(rows, 2):
@@ -263,11 +263,11 @@ def faults(
         for which, names, other, there in references:
             asked = tuple("" if values[place] is None else cells[place] for place in which)
             if any(asked) and asked not in there:
-                words = f"{short(', '.join(asked))} is not in the table {other!r}{_end(asked, there)}"
+                words = f"{short(', '.join(asked))} is not in the table {other!r}{_advice(asked, there)}"
                 yield number, names[0] if len(names) == 1 else "", words
 
 
-def _sound(
+def _is_valid(
     columns: Sequence[CheckedField],
     rows: Sequence[Sequence[str]],
     of_keys: Collection[int],
@@ -297,7 +297,7 @@ def _sound(
     return True
 
 
-def _end(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
+def _advice(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
     """End of the message on cells that another table lacks: the cells there that look like them, if there are any."""
     common = [looks(cell) for cell in asked]
     alike = next((cells for cells in there if [looks(cell) for cell in cells] == common), None)

@@ -107,7 +107,7 @@ def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     for place, name in enumerate(plan.experiments):
         tell(f"{place + 1} of {len(plan.experiments)}: {name}")
         try:
-            paths += _one(plan, subject, name)
+            paths += _run_experiment(plan, subject, name)
         except ThesisError as error:
             failed[name] = error
         except Exception as error:
@@ -176,7 +176,7 @@ def fit_threads(subject: Subject) -> None:
         torch.set_num_threads(1)
 
 
-def _one(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
+def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
     subject.used.clear()
     if hasattr(module, "write"):  # it writes tables of its own, and keeps its own work
@@ -349,14 +349,14 @@ def run(
     ]
     start = time.monotonic()
     if executor == "local" and resources in (None, Resources()):
-        paths = _here(plans)
+        paths = _run_all(plans)
     else:
         paths = _jobs(root, plans, executor, resources or Resources())
     print(f"{counted(len(paths), 'measurement')} in {duration(time.monotonic() - start)}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in paths]
 
 
-def _here(plans: Sequence[RunPlan]) -> list[Path]:
+def _run_all(plans: Sequence[RunPlan]) -> list[Path]:
     """Measure the models one after the other; one that fails does not keep the next from being measured."""
     paths: list[Path] = []
     failed: list[ThesisError] = []

@@ -34,7 +34,7 @@ class PageTable:
 
 
 def cell_id(row: int, column: str) -> str:
-    """The address of a cell in the page of its artifact; rows count from 0 here, and from 1 there."""
+    """The address of a cell in the page of its artifact; rows count from 0 in `place`, and from 1 in the address."""
     return f"row{row + 1}.{re.sub(r'[^A-Za-z0-9_-]', '-', column)}"
 
 

@@ -199,7 +199,7 @@ def failure(log: Log, what: str, output: str = "") -> LatexError:
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"
         return LatexError(f"LaTeX failed without an error in its log: {tail}", what)
-    first, others = log.errors[0], _own(log.errors)[1:]
+    first, others = log.errors[0], _first_errors(log.errors)[1:]
     message = (f"{first.message} near: {first.context}" if first.context else first.message) + first.hint
     message = "\n".join([message, *(f"out/{each}" if each.file else str(each) for each in others[:SHOWN])])
     if len(others) > SHOWN:
@@ -207,7 +207,7 @@ def failure(log: Log, what: str, output: str = "") -> LatexError:
     return LatexError(message, f"out/{first.file}" if first.file else what, first.line, first.source)
 
 
-def _own(errors: tuple[LogMessage, ...]) -> tuple[LogMessage, ...]:
+def _first_errors(errors: tuple[LogMessage, ...]) -> tuple[LogMessage, ...]:
     """The errors up to one from which all others follow: a preamble that LaTeX takes for text."""
     last = next((number for number, each in enumerate(errors, 1) if NO_PREAMBLE in each.message), len(errors))
     return errors[:last]

@@ -152,7 +152,7 @@ def _inputs(
             continue
         shared = [(len(other.words & row.words), other) for other in project.rows(artifact)]
         best = max((count for count, _ in shared), default=0)
-        same = list(_same(shared, value, need=1 if best else 0)) if value is not None else []
+        same = list(_equal_cells(shared, value, need=1 if best else 0)) if value is not None else []
         if same:
             count, column, other = max(same, key=lambda found: found[0])
             yield count, artifact, [other], column
@@ -161,7 +161,7 @@ def _inputs(
             yield best, artifact, near if len(near) < max(len(shared), 2) else [], ""
 
 
-def _same(
+def _equal_cells(
     shared: Iterable[tuple[int, TracedRow]], value: float | None, need: int
 ) -> Iterator[tuple[int, str, TracedRow]]:
     assert value is not None

@@ -133,7 +133,7 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
         for document in _documents(options, loaded, shard):
             place = parts.path(options.out, document.number)
             if place.is_file():
-                _same(place, document)
+                _require_unchanged(place, document)
                 clock.skip()
                 continue
             waiting.append(document)
@@ -344,7 +344,7 @@ def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) 
     _check_count(options, found)  # again: texts of the Hub were not counted before
 
 
-def _same(place: Path, document: TokenizedDocument) -> None:
+def _require_unchanged(place: Path, document: TokenizedDocument) -> None:
     with parts.PartReader(place) as part:
         before = part.document()
     if before["digest"] != document.digest:

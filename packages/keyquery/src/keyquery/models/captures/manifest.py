@@ -112,7 +112,7 @@ def read(root: Path) -> Manifest | None:
         raise DataError(
             f"{path}: {broken(held)} (version 0.1.0 wrote none); where you trust it, run: python -m {_MODULE} {root}"
         )
-    if wrong := _wrong(held) or broken(held):
+    if wrong := _fault(held) or broken(held):
         raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
     return cast(Manifest, {name: value for name, value in held.items() if name != SEAL})
 
@@ -130,7 +130,7 @@ def seal(root: Path) -> None:
         held = parsed(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a manifest ({error})") from None
-    if isinstance(held, dict) and SEAL not in held and held.get("format") == FORMAT and not _wrong(held):
+    if isinstance(held, dict) and SEAL not in held and held.get("format") == FORMAT and not _fault(held):
         save(root, held)
     read(root)
 
@@ -160,7 +160,7 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
     )
 
 
-def _wrong(found: Mapping[str, Any]) -> str:
+def _fault(found: Mapping[str, Any]) -> str:
     """The part of a manifest that differs in form from what this version writes; empty if there is none."""
     settings = found.get("settings")
     if not isinstance(settings, dict):
@@ -221,13 +221,13 @@ def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> 
     differ = [
         f"{name} {_short(before.get(name))} there, {_short(settings.get(name))} here"
         for name in sorted({*before, *settings})
-        if not _same(name, before, settings)
+        if not _agrees(name, before, settings)
     ]
     if differ:
         raise ModelError(f"{root}: holds another capture ({'; '.join(differ)}); give another --out or remove it")
 
 
-def _same(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+def _agrees(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
     """Whether a setting agrees; manifests of older versions hold places in place of names, and no hash of texts."""
     old, new = before.get(name), settings.get(name)
     if name == "texts_hash" and None in (old, new):

@@ -321,7 +321,7 @@ def shown_model(name: str) -> str:
 
 
 def chosen_device(asked: str) -> str:
-    """The device that is meant, such as "cpu" for "auto" without a GPU; ModelError where torch has none such."""
+    """The device that is meant, such as "cpu" for "auto" without a GPU; ModelError if torch has no such device."""
     torch = libraries.torch
     if asked == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"

@@ -142,12 +142,12 @@ def _content(path: Path) -> dict[str, Any]:
             f"{path}: {kind}, not results of lm-evaluation-harness (results and configs are missing); give a "
             "results_*.json file"
         )
-    if wrong := _wrong(content):
+    if wrong := _fault(content):
         raise DataError(f"{path}: {wrong}; this is not what lm-evaluation-harness writes")
     return content
 
 
-def _wrong(content: dict[str, Any]) -> str:
+def _fault(content: dict[str, Any]) -> str:
     """The part of a results file that has the wrong shape; empty if there is none."""
     for part in ("results", "configs", "n-samples"):
         rows = content.get(part, {})
