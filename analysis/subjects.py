@@ -19,7 +19,7 @@ LAB = "lab"  # the role of the small models that ship
 
 
 @dataclass(frozen=True)
-class Subject:
+class SubjectRow:
     """A row of `subjects.csv`.
 
     Attributes
@@ -42,7 +42,7 @@ class Subject:
     label: str
 
 
-def subjects(root: Path | None = None) -> dict[str, Subject]:
+def subjects(root: Path | None = None) -> dict[str, SubjectRow]:
     """The subjects of a project by model; empty for a project without the table.
 
     Raises
@@ -57,19 +57,19 @@ def subjects(root: Path | None = None) -> dict[str, Subject]:
     return _subjects(path, (status.st_mtime_ns, status.st_size))
 
 
-def of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, Subject]:
+def of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, SubjectRow]:
     """The subjects among `models` that have a role, in the order of the table."""
     wanted = set(models)
     return {name: each for name, each in subjects(root or project()).items() if name in wanted and each.role == role}
 
 
 @functools.lru_cache(maxsize=8)
-def _subjects(path: Path, stamp: tuple[int, int]) -> dict[str, Subject]:
-    by_name: dict[str, Subject] = {}
+def _subjects(path: Path, stamp: tuple[int, int]) -> dict[str, SubjectRow]:
+    by_name: dict[str, SubjectRow] = {}
     for _, row in rows(path):
         words = _picked(row, SUBJECTS, "model", "role", "pair", "side", "label", "seed")
         seed = _number(words.pop("seed"), SUBJECTS)
-        by_name[words["model"]] = Subject(**words, seed=seed)
+        by_name[words["model"]] = SubjectRow(**words, seed=seed)
     return by_name
 
 

@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def write(root: Path) -> None:
-    """Write a paper of 100 pages whose text holds numbers of the data, of others, and layout."""
+    """Write a paper of 100 pages with numbers of the data, other numbers, and layout."""
     draw = random.Random(1)
     cells = [[f"{draw.uniform(0, 100):.5f}" for _ in range(COLUMNS)] for _ in range(ROWS)]
     head = ",".join(["model", *(f"score{each}" for each in range(COLUMNS))])
@@ -55,7 +55,7 @@ def command(*words: str) -> Sequence[str]:
 
 
 def least(line: Sequence[str], root: Path, repeats: int) -> float:
-    """The least seconds of some runs."""
+    """Return the seconds of the fastest of several runs."""
     times = []
     for _ in range(repeats):
         begin = computed()
@@ -65,13 +65,13 @@ def least(line: Sequence[str], root: Path, repeats: int) -> float:
 
 
 def computed() -> float:
-    """Seconds that programs started from here have computed: on a machine that others use, time says less."""
+    """Return the processor time of programs started from here, which a busy machine changes less than the clock."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def definitions(root: Path) -> float:
-    """How much longer LaTeX takes with `bound.tex` of so many values than with one of none."""
+    """Return how many seconds longer LaTeX takes with many values in `bound.tex` than without."""
     head, _, _ = (root / "bound/bound.tex").read_text().partition("% results")
     text = r"\documentclass{article}\input{bound/VALUES}\begin{document}x\end{document}"
     lines = "".join(

@@ -1,5 +1,5 @@
 # ruff: noqa: E402
-"""What exact attention statistics cost beside a plain forward of the same model and text, and the memory they take.
+"""Time and memory of exact attention statistics, compared with a plain forward of the same model and text.
 
     python benchmarks/attention.py [--repeat 5] [--tokens 2048,8192] [--long 131072]
 
@@ -82,7 +82,7 @@ def memory(name: str) -> float:
 
 
 def peak(kind: str, tokens: int, layers: int) -> None:
-    """In a process of its own: seconds, and the rise of the peak in MB."""
+    """Return seconds and the rise of the peak in MB, measured in a separate process."""
     model = tiny_model(layers)
     KINDS[kind](model, 64)()
     held = memory("VmRSS")

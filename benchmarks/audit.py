@@ -20,7 +20,7 @@ from pathlib import Path
 from statsmodels.stats.proportion import proportion_confint
 
 from boundpaper.audit import checks, relations
-from boundpaper.audit.documents import Document, Table
+from boundpaper.audit.documents import ReadDocument, ReadTable
 from boundpaper.audit.finding import Finding
 from boundpaper.audit.reading import READERS, read
 from boundpaper.errors import DataError
@@ -32,8 +32,8 @@ NUMBERING = {"section-number": "c004_sections_numbered_once", "caption-number": 
 """Rows of the ledger about numbering, which have no line."""
 
 
-def documents(folder: Path) -> Iterator[Document]:
-    """The documents of a folder that can be read, by name."""
+def documents(folder: Path) -> Iterator[ReadDocument]:
+    """Read the documents of a folder that can be read, by name."""
     for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in READERS):
         try:
             yield read(path, str(path))
@@ -49,8 +49,8 @@ def share(found: int, of: int, method: str = "beta") -> str:
     return f"{found} of {of} ({100 * found / of:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
 
 
-def slipped(table: Table, held: relations.Held, draw: random.Random) -> tuple[Table, bool] | None:
-    """A table with one digit of a cell of a relation changed, and whether the relation breaks; None without a digit."""
+def slipped(table: ReadTable, held: relations.ColumnRelation, draw: random.Random) -> tuple[ReadTable, bool] | None:
+    """Change one digit in a cell of a relation, and say whether the relation breaks; None if the cell has no digit."""
     line, sideways = draw.choice(held.kept), held.table.sideways
     index = draw.choice(held.columns).index
     numeric = sorted(each.index for each in table.columns)
@@ -71,8 +71,8 @@ def slipped(table: Table, held: relations.Held, draw: random.Random) -> tuple[Ta
     return new, not fares or line not in fares.kept
 
 
-def planted(held: Sequence[Document], draws: int) -> None:
-    """Print how many slips are found by the formula of their relation."""
+def planted(held: Sequence[ReadDocument], draws: int) -> None:
+    """Print how many planted slips are found, by formula of the relation."""
     draw = random.Random(SEED)
     found: dict[str, Counter[bool]] = defaultdict(Counter)
     free: Counter[str] = Counter()
@@ -97,8 +97,8 @@ def planted(held: Sequence[Document], draws: int) -> None:
     print(f"| all | {share(every[True], every.total())} | {free.total()} |")
 
 
-def alarms(held: Sequence[Document]) -> None:
-    """Print the alarms by kind and level, and each."""
+def alarms(held: Sequence[ReadDocument]) -> None:
+    """Print counts of alarms by kind and level, then each alarm."""
     found = [each for document in held for each in checks.audit([document]) if each.level != "note"]
     of = {each.place.file for each in found}
     print(
@@ -111,7 +111,7 @@ def alarms(held: Sequence[Document]) -> None:
 
 
 def known(folder: Path) -> None:
-    """Print which of the ledger's contradicted rows a finding of the sources stands beside."""
+    """Print which contradicted rows of the ledger have a finding at the same place of the sources."""
     held = list(documents(folder))
     single = [each for document in held for each in checks.audit([document])]
     verdicts = {row["claim"]: row for row in _rows("claims.csv")}

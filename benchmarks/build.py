@@ -58,7 +58,7 @@ def least(
 
 
 def call(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
-    """Run a command quietly; say what it printed when it fails."""
+    """Run a command quietly; if it fails, show its output."""
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -110,8 +110,8 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--folder", type=Path, help="where to work [a temporary folder]")
-    parser.add_argument("--built", action="store_true", help="begin from this project's out/ [build all anew]")
+    parser.add_argument("--folder", type=Path, help="folder to work in [a temporary one]")
+    parser.add_argument("--built", action="store_true", help="start from this project's out/ [an empty one]")
     options = parser.parse_args()
     from boundpaper.paper import bibliography, document
     from boundpaper.paper.tex import figure_pdf
@@ -235,7 +235,7 @@ def main() -> None:
 
 
 def questions(project: Path) -> dict[str, tuple[float, float]]:
-    """Wall and CPU seconds of each of `WIDE`, asked once of a built project whose files are committed."""
+    """Return wall and CPU seconds of each command of `WIDE`, run once in a built project whose files are committed."""
     git = ("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
     for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "All")):
         call(*git, *arguments, cwd=project)
@@ -247,7 +247,7 @@ def questions(project: Path) -> dict[str, tuple[float, float]]:
 
 
 def told(project: Path) -> dict[str, float]:
-    """Seconds of each step of the last whole build, as the state keeps them."""
+    """Return the seconds of each step of the last whole build, from the stored state."""
     kept = json.loads((project / "out/state/state.json").read_text(encoding="utf-8"))["value"]
     return {key: entry["seconds"] for key, entry in kept["steps"].items()}
 

@@ -65,7 +65,7 @@ def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOpt
     """A capture of every head, one token a bucket, as published."""
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.checkpoints.loading import ModelSource
-    from keyquery.models.texts import Source
+    from keyquery.models.texts import TextSource
 
     texts = folder / f"texts-{context}-{documents}.jsonl"
     if not texts.exists():
@@ -75,7 +75,7 @@ def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOpt
                 stream.write(json.dumps({"text": " ".join(f"w{draw.randrange(WORDS)}" for _ in range(context))}) + "\n")
     return CaptureOptions(
         model=ModelSource(str(folder), dtype="fp32", device="cpu"),
-        texts=Source(str(texts)),
+        texts=TextSource(str(texts)),
         context=context,
         out=out,
     )
@@ -96,7 +96,7 @@ def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
     recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(tokens.shape[1]), 0)
 
     def captured() -> None:
-        with recording(model, recorder), parts.Part(folder / "timed", 0) as part:
+        with recording(model, recorder), parts.DocumentPart(folder / "timed", 0) as part:
             part.describe({"number": 0})
             recorder.begin({0: part})
             recorder.forward(model, tokens)
@@ -136,7 +136,7 @@ KINDS = {"keyquery": keyquery, "transformer_lens": transformer_lens, "nnsight": 
 
 
 def memory(name: str) -> float:
-    """What the system says of this process's memory, in MB."""
+    """Return the memory of this process in MB, as the system reports it."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
@@ -194,7 +194,7 @@ def run_one(folder: Path, documents: int) -> None:
 
 
 def asked(python: str, kind: str, folder: Path, *, context: int, repeat: int, threads: int = 1) -> dict[str, Any]:
-    """What `turns` finds in a process of that Python."""
+    """Return the result of `turns`, run with another Python."""
     given = ["--folder", folder, "--context", context, "--repeat", repeat, "--threads", threads]
     command = [python, __file__, "--turns", kind, *map(str, given)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -203,7 +203,7 @@ def asked(python: str, kind: str, folder: Path, *, context: int, repeat: int, th
 
 
 def long(most: int, folder: Path) -> None:
-    """Memory of a forward and of a captured one, by the length of the text."""
+    """Print memory of a plain and of a captured forward, by the length of the text."""
     print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
     print("|--:|--:|--:|--:|--:|")
     save_model(folder, **SMALL)

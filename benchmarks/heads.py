@@ -52,7 +52,7 @@ from keyquery.measure.heads.analysis import analyse_heads
 from keyquery.measure.heads.finding import attempts
 from keyquery.models.captures import layout
 from keyquery.models.captures.reading import Capture
-from keyquery.models.captures.sampling import Head as Place
+from keyquery.models.captures.sampling import HeadIndex as Place
 from keyquery.models.captures.sampling import Side
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30
@@ -142,7 +142,7 @@ def once(action: Callable[[], object]) -> float:
 
 
 def least(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
-    """The least CPU seconds of several runs of each action, in turns; one run before goes uncounted."""
+    """Return the least CPU seconds of several runs of each action, in turns, after one run that is not counted."""
     for action in actions.values():
         action()
     runs = [{name: once(action) for name, action in actions.items()} for _ in range(repeat)]
@@ -176,7 +176,7 @@ def save(head: Head, root: Path, count: int = 1) -> Capture:
 
 
 def parts(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
-    """What no program of this analysis can leave out, as actions to time."""
+    """Return the operations that every program for this analysis needs, as actions to time."""
     rng, d = np.random.default_rng(0), DIMENSION
     rows, factor = head.keys - head.keys.mean(axis=0), np.tril(rng.normal(size=(d, d))).astype(np.float32)
     mean = _mean(head)
@@ -235,7 +235,7 @@ def floors(head: Head, taken: dict[str, float]) -> dict[str, float]:
 
 
 def comparing(head: Head, repeat: int) -> tuple[float, float]:
-    """Seconds of `empirical`, and of nothing but its comparisons in single precision."""
+    """Return the seconds of `empirical`, and of its comparisons in single precision alone."""
     options = PlasticityOptions(estimator="empirical")
     result = plasticity(head, options)
     compared = float((result.profile.counts * result.queries).sum())
@@ -340,7 +340,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--sizes", default="8192,50000")
-    parser.add_argument("--heads", type=int, default=300, help="of the last table; 0 leaves it out")
+    parser.add_argument("--heads", type=int, default=300, help="heads of the last table; 0 leaves the table out")
     chosen = parser.parse_args()
     arrow.set_cpu_count(1)
     arrow.set_io_thread_count(1)

@@ -77,7 +77,7 @@ CALLS = {"min": "max", "max": "min", "all": "any", "any": "all"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: the file, its line, what was changed into what, and the file's text with it."""
+    """A planted fault: the file, its line, the change, and the text of the changed file."""
 
     file: str
     line: int
@@ -108,7 +108,7 @@ def _sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], None]]]
 
 
 def declared(node: ast.stmt) -> str:
-    """The name of the claim that a statement declares (`name = Cells(...)`); empty when it is no such."""
+    """Return the name of the claim that a statement declares (`name = Cells(...)`); empty if it declares none."""
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="Cells"))):
             return name
@@ -144,7 +144,7 @@ def _changes(node: ast.expr) -> Iterator[Callable[[Any], None]]:
 
 
 def _is_text(node: ast.BinOp) -> bool:
-    """Whether a sum joins words or lists, where a minus would only crash."""
+    """Whether a sum joins texts or lists, for which a minus would only crash."""
     parts = [node.left, node.right]
     return any(isinstance(part, ast.JoinedStr | ast.List | ast.Tuple) or _is_word(part) for part in parts)
 
@@ -172,7 +172,7 @@ def imports(file: Path) -> set[str]:
 
 @functools.cache
 def called_claims(test: Path) -> set[str]:
-    """Files of the claims that a test calls by their names, which may stand in a table beside it that it imports."""
+    """Return the files of claims that a test calls by name; the names may be in a table that the test imports."""
     tree = ast.parse(test.read_text(encoding="utf-8"))
     modules = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
     beside = [path for path in (test.parent / f"{module}.py" for module in modules) if path.is_file()]
@@ -198,7 +198,7 @@ def claim_files() -> dict[str, str]:
 
 @functools.cache
 def tests_of(mutated: str) -> list[str]:
-    """Test files that import a file or call a claim of it: those that do so directly first, of them its room's own."""
+    """Return the tests that import a file or call its claims: direct ones first, those of the file's room before."""
     room = next((name for name, folder in ROOMS.items() if mutated.startswith(folder)), "")
     direct, through = [], []
     for test in sorted([*(ROOT / "tests").glob("test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]):
@@ -232,7 +232,7 @@ def _through_package(mutated: str, test: Path) -> bool:
 
 
 def judged(place: Path, fault: Mutant, seconds: int) -> str:
-    """The first test that fails with a fault in place, `survived`, or `timeout` where twice no test ends in time."""
+    """Return the first test that fails with a fault, `survived`, or `timeout` if the tests twice exceed their time."""
     tests = tests_of(fault.file)
     if not tests:
         return "survived: no test imports it"
@@ -256,7 +256,7 @@ def _suite(test: str) -> str:
 
 
 def _outcome(place: Path, tests: list[str], seconds: int) -> str:
-    """What the tests say within their seconds of the processor; nothing if they need more.
+    """Return the outcome of the tests, or nothing if they need more than their processor seconds.
 
     They run in a fork of this process, which has imported the libraries and nothing of the project.
     """
@@ -321,10 +321,10 @@ def _child(place: Path, tests: list[str], seconds: int, given: Connection) -> No
 @click.command()
 @click.option("--faults", default=100, show_default=True, help="Faults, spread evenly over the rooms.")
 @click.option("--seed", default=0, show_default=True)
-@click.option("--seconds", default=120, show_default=True, help="Of the processor, for the tests of one fault.")
+@click.option("--seconds", default=120, show_default=True, help="Processor seconds for the tests of one fault.")
 @click.option("--room", "only", multiple=True, type=click.Choice([*ROOMS]), help="Only these rooms.")
 @click.option("--file", "files_only", multiple=True, help="Only files of these names, such as exchange.py.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Outcomes; those in it are not run again.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Outcomes; known ones are not run again.")
 def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only: tuple[str, ...], out: Path) -> None:
     """Plant faults one by one and write which test noticed each."""
     chosen: list[Mutant] = []

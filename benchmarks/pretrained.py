@@ -34,7 +34,7 @@ from boundpaper.store.paths import SCHEMA
 from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.measure.choices import EXPERIMENTS
 from keyquery.measure.heads.analysis import measure
-from keyquery.measure.run import Plan
+from keyquery.measure.run import RunPlan
 from keyquery.measure.run import measure as measure_plan
 from keyquery.measure.subject import Options
 from keyquery.models.architecture import forward, run, survey
@@ -47,7 +47,7 @@ from keyquery.models.captures.recorder import VectorRecorder
 from keyquery.models.captures.sampling import Buckets, draw_heads
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.texts import Source, texts
+from keyquery.models.texts import TextSource, texts
 
 WARM = 32  # tokens of the reading that is not timed
 DOCUMENTS, BUCKETS, RATE = 4, 8, 16.0  # of the capture that is analysed: 512 queries a head
@@ -73,7 +73,7 @@ def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
 
     def action(ids: Any) -> object:
         recorder, place = VectorRecorder(layers, every, Buckets(ids.shape[1]), 0), next(number)
-        with recording(model, recorder), parts.Part(root, place) as part:
+        with recording(model, recorder), parts.DocumentPart(root, place) as part:
             part.describe({"number": place})
             recorder.begin({place: part})
             run(model, ids)
@@ -113,7 +113,7 @@ def eager(model: Any) -> Callable[[Any], object]:
 
 
 def time_calls(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
-    """CPU seconds, and by how many MB the peak rises."""
+    """Return CPU seconds, and by how many MB the peak rises."""
     held = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     start = time.process_time()
@@ -124,10 +124,10 @@ def time_calls(action: Callable[[Any], object], ids: Any) -> tuple[float, float]
 
 
 def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, float]:
-    """Heads of a capture, queries a head, and CPU seconds that their analysis takes; compiled before it is timed."""
+    """Return the heads of a capture, queries per head, and CPU seconds of their analysis, which is compiled before."""
     options = CaptureOptions(
         model=source,
-        texts=Source("manual:evaluation"),
+        texts=TextSource("manual:evaluation"),
         out=folder / "captured",
         context=tokens,
         heads=None,
@@ -147,7 +147,7 @@ def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, 
 
 
 def time_experiments(source: ModelSource, tokens: int, folder: Path, without: list[str]) -> dict[str, float]:
-    """CPU seconds that each experiment of `run --all` takes on a model, its loading left out; one after the other."""
+    """Return the CPU seconds of each experiment of `run --all` on a model, one after the other, without loading it."""
     (folder / SCHEMA).parent.mkdir(parents=True)
     shutil.copy(ROOT / SCHEMA, folder / SCHEMA)
     spent: dict[str, float] = {}
@@ -155,7 +155,7 @@ def time_experiments(source: ModelSource, tokens: int, folder: Path, without: li
         items = 0 if name in BY_LOSS else ITEMS
         place = None if name == "text_kinds" else "manual:evaluation"  # that one has texts of its own
         options = Options(texts=TEXTS, tokens=tokens, items=items, place=place)
-        plan = Plan(root=folder, source=source, experiments=(name,), options=options, settings=LESS, name="bench")
+        plan = RunPlan(root=folder, source=source, experiments=(name,), options=options, settings=LESS, name="bench")
         start = time.process_time()
         load(source)
         loading = time.process_time() - start
@@ -186,7 +186,7 @@ def main() -> None:
     torch.set_num_threads(1)
     source = ModelSource(str(resolve(ROOT, given.model)), dtype="fp32", device="cpu")
     loaded = load(source)
-    [(_, text), *_] = texts(Source("manual:evaluation"))
+    [(_, text), *_] = texts(TextSource("manual:evaluation"))
     ids = torch.tensor([loaded.tokenizer(text, verbose=False)["input_ids"][: given.tokens]])
     with tempfile.TemporaryDirectory() as folder:
         if given.all:

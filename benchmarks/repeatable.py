@@ -27,7 +27,7 @@ HANDED = ("thesis.pdf", "tables/*.tex", "figures/*.pdf", "chapters/*.tex", "bund
 
 
 def built(revision: str, folder: Path, settings: dict[str, str], commands: list[list[str]]) -> dict[str, str]:
-    """Clone, build, and return the hash of each file that is handed on."""
+    """Clone, build, and return the hash of each published file."""
     subprocess.run(["git", "clone", "-q", "--no-hardlinks", ROOT, folder], check=True)
     subprocess.run(["git", "checkout", "-q", "--detach", revision], cwd=folder, check=True)
     for command in commands:
@@ -51,7 +51,7 @@ def main() -> None:
     """Build twice and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--revision", default="HEAD")
-    parser.add_argument("--folder", type=Path, help="where to work [a temporary folder]")
+    parser.add_argument("--folder", type=Path, help="folder to work in [a temporary one]")
     options = parser.parse_args()
     revision = subprocess.run(
         ["git", "rev-parse", f"{options.revision}^{{commit}}"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -49,7 +49,7 @@ def counting(model: kq.Model) -> Iterator[dict[str, int]]:
 
 
 def measured(names: list[str], model: str, asked: dict[str, Any], permutations: int) -> dict[str, Found]:
-    """Forwards, tokens a layer and rows of experiments in one process that remembers nothing at its start."""
+    """Return forwards, tokens per layer and rows of experiments in one process that starts with empty caches."""
     found: dict[str, Found] = {}
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +71,7 @@ def measured(names: list[str], model: str, asked: dict[str, Any], permutations: 
 
 
 def apart(*given: Any) -> dict[str, Found]:
-    """What `measured` finds, in a process of its own."""
+    """Return the result of `measured` from a separate process."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(measured, *given).result()
 

@@ -1,4 +1,4 @@
-"""What the pages of the site hold that is generated: reference, commands, messages, notebooks, and the code of walks.
+"""The generated parts of the documentation: reference, commands, messages, notebooks, and the code of walks.
 
 A line `<!-- generated: NAME ARGUMENTS -->` of a page becomes what the function of that name returns. A stop of a walk
 becomes the source of its function.
@@ -25,7 +25,7 @@ STOP = re.compile(r"^\d+\. \[`([\w.]+)`\]\(\.\./\.\./([\w./-]+)\): ", re.MULTILI
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Fill a page's markers, and show the source of each stop of a walk above what the page says of it."""
+    """Fill a page's markers, and show the source of each stop of a walk above the text about it."""
     markdown = MARKER.sub(lambda marker: globals()[marker[1]](*marker[2].split()), markdown)
     return STOP.sub(
         lambda stop: (

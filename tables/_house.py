@@ -1,4 +1,4 @@
-"""What the tables of models and their scores share: footnotes on models, and tests spread into columns."""
+"""Helpers for tables of models and their scores: footnotes on models, and tests spread over columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def model_marks(rows: pd.DataFrame, full: int, *, scored: bool = True) -> list[s
 
 
 def model_footnotes(rows: pd.DataFrame, full: int) -> Mapping[str, str]:
-    """Word the footnotes that `model_marks` names."""
+    """Write the footnotes that `model_marks` names."""
     short = rows[rows["captured_context"] < full]["captured_context"]
     return {
         "short": (
@@ -52,7 +52,7 @@ def rounded_bias(rows: pd.DataFrame) -> str:
         which = f"Biases, except {' and '.join(rows.loc[rows['bias_half'] < half, 'display_name'])},"
     return (
         f"{which} were rounded to $10^{{-4}}$ before they were printed with two zeros: each is within "
-        f"${1e4 * half:g} \\times 10^{{-4}}$, and so is known to a share of that over itself."
+        f"${1e4 * half:g} \\times 10^{{-4}}$, a relative error of that over itself."
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from boundpaper.paper import calls
-from boundpaper.paper.lint import Finding, line_of, words_of
+from boundpaper.paper.lint import ChapterFault, line_of, words_of
 
 # British spelling: the American form, and what to write. Endings in -ize are found by rule, less the words that have no
 # other form.
@@ -30,7 +30,7 @@ _PREDICATE = re.compile(
 _PHRASE = re.compile(r"\.phrase\b")
 
 
-def spelling(text: str, file: str) -> list[Finding]:
+def spelling(text: str, file: str) -> list[ChapterFault]:
     """Find American forms in a chapter's prose."""
     prose = words_of(text)
     findings = []
@@ -42,19 +42,19 @@ def spelling(text: str, file: str) -> list[Finding]:
         if not _SIZE.match(match[0]):
             mended = re.sub("z(?=[^z]*$)", "s", match[0])
             findings.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
-    return [Finding(file, line_of(text, offset), what) for offset, what in sorted(findings)]
+    return [ChapterFault(file, line_of(text, offset), what) for offset, what in sorted(findings)]
 
 
-def code_names(text: str, file: str) -> list[Finding]:
+def code_names(text: str, file: str) -> list[ChapterFault]:
     """Find identifiers, options and file names in a chapter's prose."""
     prose = words_of(text)
     return [
-        Finding(file, line_of(text, match.start()), f"{match[0]!r} is a name of code: say what it is in words")
+        ChapterFault(file, line_of(text, match.start()), f"{match[0]!r} is a name of code: say what it is in words")
         for match in (*_CODE.finditer(prose), *_SET_AS_CODE.finditer(text))
     ]
 
 
-def predicates(chapters: Mapping[str, str], limit: int) -> list[Finding]:
+def predicates(chapters: Mapping[str, str], limit: int) -> list[ChapterFault]:
     """Find verdicts that are clauses of sentences, when the book has more than `limit` of them.
 
     Parameters
@@ -80,7 +80,7 @@ def predicates(chapters: Mapping[str, str], limit: int) -> list[Finding]:
     if total <= limit:
         return []
     return [
-        Finding(
+        ChapterFault(
             file,
             line_of(chapters[file], offsets[0]),
             f"{len(offsets)} verdicts as predicates, {total} in the book, where {limit} are allowed: "

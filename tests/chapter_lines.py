@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from boundpaper.paper.lint import Finding
+from boundpaper.paper.lint import ChapterFault
 from boundpaper.paper.sentences import split
 
 # A heading, an exhibit, a statement or a row is no prose; an inline heading begins a line of it.
@@ -44,7 +44,7 @@ def passages(text: str) -> Iterator[Passage]:
                 held = []
 
 
-def broken(text: str, file: str) -> list[Finding]:
+def broken(text: str, file: str) -> list[ChapterFault]:
     """Find lines that hold more than one sentence, and sentences that continue on the next line.
 
     Parameters
@@ -60,9 +60,9 @@ def broken(text: str, file: str) -> list[Finding]:
             sentences = split(line)
             if len(sentences) > 1:
                 what = f"a second sentence in the line: give '{sentences[1][:40]}' a line of its own"
-                findings.append(Finding(file, number, what))
+                findings.append(ChapterFault(file, number, what))
         for number, line in enumerate(passage.lines[:-1], passage.first):
             following = passage.lines[number - passage.first + 1]
             if len(split(f"{split(line)[-1]} {following}")) == len(split(following)):
-                findings.append(Finding(file, number, "the sentence goes on in the next line: join the two"))
+                findings.append(ChapterFault(file, number, "the sentence goes on in the next line: join the two"))
     return sorted(findings, key=lambda finding: finding.line)

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 import pandas as pd
 
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import load
 from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
@@ -21,7 +21,7 @@ from conftest import ROOT
 @lru_cache(maxsize=1)
 def graph():
     """The steps of the project."""
-    return load(ROOT, Reader(ROOT))
+    return load(ROOT, FactReader(ROOT))
 
 
 def function(step):

@@ -18,11 +18,11 @@ DUMPS = {"standing", "claims_failures", "claims_further", "claims_coverage", "ex
 
 def differences(root: Path) -> list[str]:
     """The names of steps whose output differs from the committed result or the golden file."""
-    from boundpaper.build.facts import Reader
+    from boundpaper.build.facts import FactReader
     from boundpaper.build.graph import load
     from boundpaper.build.job import Job
 
-    steps = [step for step in load(root, Reader(root)).steps.values() if not step.fault]
+    steps = [step for step in load(root, FactReader(root)).steps.values() if not step.fault]
     astray, verdicts = [], []
     for step in steps:
         kind = step.kind.name

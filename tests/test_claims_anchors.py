@@ -7,7 +7,7 @@ import pytest
 
 from boundpaper.claims import anchor as _anchor
 from boundpaper.errors import DataError
-from boundpaper.store.sentences import Sentence, anchored, digest, normalised, printed, sentences, under
+from boundpaper.store.sentences import DocumentSentence, anchored, digest, normalised, printed, sentences, under
 from conftest import ROOT
 
 DOCUMENT = """# A study
@@ -76,7 +76,7 @@ def test_a_statement_is_found_by_the_numbers_and_words_it_shares():
     document = sentences(DOCUMENT)
     found = anchored(row("Finding 1", "The deepest dip, of layer 7, is 0.123.", "0.123"), document)
     assert (found["heading"], found["line"], found["match"]) == ("Finding 1: The dip is everywhere", "5", "sentence")
-    assert found["anchor"] == Sentence(1, "the DIP of layer 7: is 0.123 (the deepest)", ()).anchor
+    assert found["anchor"] == DocumentSentence(1, "the DIP of layer 7: is 0.123 (the deepest)", ()).anchor
     assert "deepest" not in ",".join(found.values())
 
 
@@ -89,7 +89,7 @@ def test_where_no_sentence_shares_enough_only_the_heading_is_kept():
 
 def test_another_word_is_another_anchor_and_another_mark_is_not():
     assert normalised("**Ten**  texts, (sampled).") == "ten texts sampled"
-    assert Sentence(1, "Ten texts.", ()).anchor != Sentence(1, "Nine texts.", ()).anchor
+    assert DocumentSentence(1, "Ten texts.", ()).anchor != DocumentSentence(1, "Nine texts.", ()).anchor
 
 
 @pytest.mark.parametrize(

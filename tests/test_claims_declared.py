@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from boundpaper.build.facts import Reader, of_python
+from boundpaper.build.facts import FactReader, of_python
 from boundpaper.build.graph import load
 from boundpaper.build.job import Job
 from boundpaper.claims import build as _build
@@ -180,7 +180,7 @@ def test_a_declaration_is_a_claim_at_its_line(tmp_path, monkeypatch):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(DECLARED if path.endswith(".py") else "metric,printed\n")
     (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
-    step = load(tmp_path, Reader(tmp_path)).steps["claim:c004_it"]
+    step = load(tmp_path, FactReader(tmp_path)).steps["claim:c004_it"]
     assert (step.file, step.line, step.function) == ("analysis/claims/made_declared.py", 15, "c004_it")
     assert step.fault.startswith("analysis/claims/made_declared.py:15: claim:c004_it reads 'deep', which no artifact")
     assert set(step.artifacts) == {"table", "own"}
@@ -198,7 +198,7 @@ def test_a_declaration_is_a_claim_at_its_line(tmp_path, monkeypatch):
 
 
 def test_every_declaration_reads_what_the_build_finds_in_its_text():
-    steps = [step for step in load(ROOT, Reader(ROOT)).steps.values() if step.kind.name == "claim"]
+    steps = [step for step in load(ROOT, FactReader(ROOT)).steps.values() if step.kind.name == "claim"]
     declared = 0
     for step in steps:
         made = Job(ROOT, "claim", step.name, step.file, step.function).load()

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from boundpaper.claims import planted as module
-from boundpaper.claims.planted import Project, Typo, detection, typo, typos
+from boundpaper.claims.planted import ProjectInMemory, Typo, detection, typo, typos
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from boundpaper.store.documents import sources
@@ -42,7 +42,7 @@ def test_the_same_typos_are_planted_each_time_in_every_document():
 
 
 def test_a_typo_in_a_judged_number_turns_a_verdict_and_one_in_another_place_is_refused():
-    project = Project(ROOT)
+    project = ProjectInMemory(ROOT)
     frame = store.read(ROOT, "nope_models")
     row = int(frame.index[(frame["metric"] == "recovery")][0]) + 1
     before = frame["printed"].iloc[row - 1]
@@ -57,7 +57,7 @@ def test_a_typo_beyond_what_the_table_allows_is_refused():
     row = 1 + next(at for at, metric in enumerate(frame["metric"]) if metric == "passkey_accuracy")
     before = frame["printed"][row - 1]
     beyond = Typo("004", "drope_figures", row, before, "300", "digit")
-    assert detection(Project(ROOT), beyond) == "drope_figures (refused)"
+    assert detection(ProjectInMemory(ROOT), beyond) == "drope_figures (refused)"
 
 
 def test_another_seed_is_printed_and_not_written(capsys, monkeypatch):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from boundpaper.claims.said import said, spelled
+from boundpaper.claims.said import spelled, stated_number
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from conftest import ROOT
@@ -34,10 +34,10 @@ def test_the_number_that_a_text_gives(text, number):
 
 
 def test_said_prefers_the_text_and_refuses_words_without_a_number():
-    assert said(pd.Series({"printed": "11L", "as_number": 16.0})) == 11
-    assert said(pd.Series({"printed": "all", "as_number": 4.0})) == 4
+    assert stated_number(pd.Series({"printed": "11L", "as_number": 16.0})) == 11
+    assert stated_number(pd.Series({"printed": "all", "as_number": 4.0})) == 4
     with pytest.raises(DataError, match="is not the word of a number"):
-        said(pd.Series({"printed": "all", "as_number": float("nan")}))
+        stated_number(pd.Series({"printed": "all", "as_number": float("nan")}))
 
 
 @pytest.mark.parametrize("name", SOURCES)

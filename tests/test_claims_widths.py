@@ -21,9 +21,9 @@ def settings() -> dict[str, int]:
 def test_the_small_models_are_read_in_bins_and_pairs_of_the_code() -> None:
     pytest.importorskip("torch")
     from analysis.population import geometry, reach
-    from analysis.population.recipe import Recipe
+    from analysis.population.recipe import PopulationRecipe
 
-    assert settings()["population_bin"] * geometry.BUCKETS == Recipe().length
+    assert settings()["population_bin"] * geometry.BUCKETS == PopulationRecipe().length
     assert settings()["reach_pairs"] == reach.FIRST_PAIRS
     assert settings()["second_bin"] == reach.WIDEST == WIDTH
 

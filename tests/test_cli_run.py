@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result  # noqa: E402
 
 import models_planted  # noqa: E402
 import models_tiny  # noqa: E402
-from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
+from analysis.population.recipe import PopulationRecipe, Which, architecture  # noqa: E402
 from boundpaper.cli.door import command_line  # noqa: E402
 from boundpaper.errors import DataError  # noqa: E402
 from boundpaper.store.measurement import path_of  # noqa: E402
@@ -36,7 +36,7 @@ from keyquery.models import texts  # noqa: E402
 from keyquery.models.checkpoints.loading import ModelSource  # noqa: E402
 
 pytestmark = pytest.mark.models
-MICRO = Recipe(layers=2, width=64, heads=2, inner=64, length=48)
+MICRO = PopulationRecipe(layers=2, width=64, heads=2, inner=64, length=48)
 FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
 QUICK = ("massive_values", "crosslayer_balance")
 

@@ -17,12 +17,12 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from analysis.distil import command, student, windows  # noqa: E402
-from analysis.distil.recipe import ARMS, RECIPES, Recipe, recipe_of  # noqa: E402
+from analysis.distil.recipe import ARMS, RECIPES, DistilRecipe, recipe_of  # noqa: E402
 from keyquery.measure.recipes import load_recipe  # noqa: E402
 from keyquery.measure.subject import open_subject  # noqa: E402
 from keyquery.models.checkpoints.loading import ModelSource, load  # noqa: E402
 
-TINY = Recipe(steps=6, warm=2, rate=3e-3, rows=2, length=16, texts=("manual", "code"), held_out=2, every=2)
+TINY = DistilRecipe(steps=6, warm=2, rate=3e-3, rows=2, length=16, texts=("manual", "code"), held_out=2, every=2)
 
 
 @pytest.fixture(autouse=True)
@@ -173,9 +173,9 @@ def test_what_cannot_be_distilled_is_said(place):
     with pytest.raises(SpecError, match="recipe 'brief' is unknown"):
         recipe_of("brief")
     with pytest.raises(SpecError, match="precision 'int8' is unknown"):
-        Recipe(steps=1, precision="int8")
+        DistilRecipe(steps=1, precision="int8")
     with pytest.raises(SpecError, match="rows is 0"):
-        Recipe(steps=1, rows=0)
+        DistilRecipe(steps=1, rows=0)
     with pytest.raises(DataError, match=r"manual:evaluation has .* windows of 100 tokens, 9 are needed"):
         distilled(place, recipe=dataclasses.replace(TINY, length=100, held_out=9))
     distilled(place, steps=2)

@@ -267,7 +267,7 @@ def test_heads_that_read_the_same_keys_share_them_and_are_found_as_alone(planted
 def test_heads_go_to_processes_by_their_keys_where_there_are_enough(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
     many = dataclasses.replace(
-        capture, heads=tuple(sampling.Head(layer, head, head // 2) for layer in range(4) for head in range(4))
+        capture, heads=tuple(sampling.HeadIndex(layer, head, head // 2) for layer in range(4) for head in range(4))
     )
     assert [len(share) for share in heads.shares(many, 2)] == [2] * 8
     assert [len(share) for share in heads.shares(many, 3)] == [1] * 16, "fewer than four groups a process"
@@ -317,10 +317,10 @@ def test_too_few_queries_and_wrong_contexts_are_told(planted, target):
 
 def test_a_head_without_variance_is_missing_with_its_reason(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
-    from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding, analyse
+    from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, HeadResult, analyse
 
     findings = [analyse(capture, head, POOLED) for head in capture.heads]
-    lost = Finding(5, 0, 0, "")
+    lost = HeadResult(5, 0, 0, "")
     lost.without((*METRICS, *DECILES, *LENGTHS), "three queries")
     tables = frames([*findings, lost], POOLED, CONTEXT, BUCKETS)
     row = tables["head_metrics"].iloc[-1]

@@ -14,7 +14,7 @@ transformers = pytest.importorskip("transformers")
 
 from click.testing import CliRunner, Result  # noqa: E402
 
-from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
+from analysis.population.recipe import PopulationRecipe, Which, architecture  # noqa: E402
 from boundpaper.build.closure import code_of  # noqa: E402
 from boundpaper.errors import DataError, ModelError  # noqa: E402
 from boundpaper.store.descriptor import resource  # noqa: E402
@@ -33,7 +33,7 @@ from keyquery.measure.subject import Options, open_subject  # noqa: E402
 from keyquery.models.checkpoints.loading import ModelSource  # noqa: E402
 
 pytestmark = pytest.mark.models
-MICRO = Recipe(layers=2, width=64, heads=2, inner=64, length=48)
+MICRO = PopulationRecipe(layers=2, width=64, heads=2, inner=64, length=48)
 FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
 
 
@@ -372,13 +372,13 @@ def test_long_texts_are_told_with_the_time_that_they_take(
     project: Path, model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from keyquery.measure import surveys as module
-    from keyquery.measure.run import Plan, measure
+    from keyquery.measure.run import RunPlan, measure
 
     monkeypatch.setattr(module, "LONG", 150)
     for tokens, told in ((40, False), (160, True)):
         options = Options(texts=2, tokens=tokens, items=0)
         source, name = ModelSource(str(model)), f"of-{tokens}"
-        measure(Plan(root=project, source=source, experiments=("attention_patterns",), options=options, name=name))
+        measure(RunPlan(root=project, source=source, experiments=("attention_patterns",), options=options, name=name))
         said = capsys.readouterr().err
         assert (f"texts of 160 tokens are longer than the {MICRO.length} that it was trained on" in said) == told
         assert said.count("2 x 160 tokens take ") == told, "once, not for every text"

@@ -8,7 +8,7 @@ import pytest
 
 import boundpaper as bp
 from boundpaper.build.closure import Closures
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.store.files import write
 from faces import described, explains_itself, loaded_by, public, quick_start, run_examples, undescribed, untyped
 
@@ -172,7 +172,7 @@ def test_a_step_depends_on_the_homes_of_offered_names(tmp_path):
     texts |= {"test": "from boundpaper.statistics import holm\n", "tests": "from boundpaper import statistics\n"}
     for name, text in texts.items():
         write(tmp_path / f"tables/{name}.py", text.encode())
-    closures = Closures(Reader(tmp_path))
+    closures = Closures(FactReader(tmp_path))
     needs = {name: {file.rpartition("boundpaper/")[2] for file in closures.of(f"tables/{name}.py")} for name in texts}
     assert "typeset/numbers.py" in needs["one"]
     assert "figures/spec.py" not in needs["one"]

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import load
 from boundpaper.paper import metadata
 from conftest import copy_project, run
@@ -92,7 +92,7 @@ def test_an_edited_result_is_computed_again(built):
 
 
 def test_every_artifact_and_exhibit_is_used(shipped):
-    graph = load(shipped, Reader(shipped, shipped / "out/state/facts.json"))
+    graph = load(shipped, FactReader(shipped, shipped / "out/state/facts.json"))
     assert not graph.faults
     assert not [step.key for step in graph.steps.values() if step.fault]
     thesis = set(graph.order(["thesis:thesis"]))

@@ -1,4 +1,4 @@
-"""No room outgrows its budget of lines, and each says what its lines buy."""
+"""No room outgrows its budget of lines, and each says what its lines are for."""
 
 import re
 
@@ -13,5 +13,5 @@ def test_no_room_outgrows_its_budget():
 
 
 def test_every_room_says_what_its_lines_buy():
-    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").partition("## What the lines buy")[2]
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").partition("## What the lines are for")[2]
     assert set(re.findall(r"(?m)^\| ((?!room|:)[\w/ ]+) \|", text)) == set(BUDGET) - {"tests"}

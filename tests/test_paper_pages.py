@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from boundpaper.errors import SpecError
-from boundpaper.paper.tex.pages import Limits, Line, Page, faults, limits
+from boundpaper.paper.tex.pages import Limits, PageLine, PdfPage, faults, limits
 from conftest import ROOT
 
 LIMITS = Limits(text_lines=10, fill=0.6, last_fill=0.1, float_pages=1, distance=2, rows=3, beyond=5)
@@ -14,13 +14,13 @@ TEXT = "A line of text that is as wide as the page."
 
 def lines(*texts, size=17.8, top=70.0, right=514.0):
     return [
-        Line(text, 81.0, top + 13.6 * number, right, top + 13.6 * number + 13, size)
+        PageLine(text, 81.0, top + 13.6 * number, right, top + 13.6 * number + 13, size)
         for number, text in enumerate(texts)
     ]
 
 
 def page(number, made, headings=()):
-    return Page(number, 595.0, 842.0, tuple(sorted(made, key=lambda line: line.top)), tuple(headings))
+    return PdfPage(number, 595.0, 842.0, tuple(sorted(made, key=lambda line: line.top)), tuple(headings))
 
 
 def full(number, *said, headings=()):

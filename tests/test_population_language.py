@@ -89,12 +89,12 @@ def test_fewer_prompts_are_the_first_of_more():
 
 def test_other_tasks_ask_every_fact_once_openly():
     for length in (None, 128):
-        asks = [ask for context in prompts.others(5, length) for ask in context.asks]
+        asks = [ask for context in prompts.other_task_questions(5, length) for ask in context.asks]
         assert {ask.facts["task"] for ask in asks} == set(prompts.TASKS)
         openly = [" ".join(ask.words) for ask in asks if ask.facts["task"] in ("fact", "fact_held")]
         assert len(set(openly)) == len(openly) == 72
         assert sum(ask.facts["task"] == "fact_held" for ask in asks) == 24
-    assert {len(context.words) for context in prompts.others(5, 128)} == {128}
+    assert {len(context.words) for context in prompts.other_task_questions(5, 128)} == {128}
 
 
 def test_words_said_are_read_up_to_the_first_that_is_no_digit():

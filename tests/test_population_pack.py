@@ -12,7 +12,7 @@ transformers = pytest.importorskip("transformers")
 from click.testing import CliRunner  # noqa: E402
 
 from analysis.population import command, pack, tables, work  # noqa: E402
-from analysis.population.recipe import Recipe, Which  # noqa: E402
+from analysis.population.recipe import PopulationRecipe, Which  # noqa: E402
 from analysis.population.training import Trained  # noqa: E402
 from boundpaper.errors import ModelError  # noqa: E402
 from build import main  # noqa: E402
@@ -23,7 +23,7 @@ ROPE, DROPE = Which(400, 1, "A"), Which(400, 1, "C")
 SHIPPED = {ROPE: "tiny-rope", DROPE: "tiny-drope"}
 
 
-def shipped(which: Which) -> work.Made:
+def shipped(which: Which) -> work.TrainedModel:
     """A model that ships, whose rows are among the measurements, as its training left it."""
     from safetensors.torch import load_file
 
@@ -33,7 +33,7 @@ def shipped(which: Which) -> work.Made:
     told = json.loads((place / "lab.json").read_text())
     curves = [{"step": 100, "metric": "loss", "value": 1.0625}]
     trained = Trained(weights, told["steps"], told["rounds"], told["key_loss"], told["reached"], curves, "0123abcd")
-    return work.Made(which, trained)
+    return work.TrainedModel(which, trained)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("which", SHIPPED, ids=lambda which: which.arm)
 def test_what_is_packed_is_read_with_its_weights_and_facts(folder, which):
-    read, wanted = pack.packed(folder, which, Recipe()), shipped(which)
+    read, wanted = pack.packed(folder, which, PopulationRecipe()), shipped(which)
     assert read.digest == wanted.digest
     assert vars(read.trained) | {"weights": 0} == vars(wanted.trained) | {"weights": 0}
     assert all(part.dtype == torch.float32 for part in read.trained.weights.values())
@@ -80,20 +80,20 @@ def test_a_damaged_file_is_refused(folder, tmp_path, name):
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     with pytest.raises(ModelError, match=rf"{ROPE.name}/{name}: damaged, its checksum"):
-        pack.packed(tmp_path, ROPE, Recipe())
-    assert pack.packed(tmp_path, DROPE, Recipe()).digest == shipped(DROPE).digest
+        pack.packed(tmp_path, ROPE, PopulationRecipe())
+    assert pack.packed(tmp_path, DROPE, PopulationRecipe()).digest == shipped(DROPE).digest
 
 
 def test_another_recipe_and_an_absent_model_are_refused(folder, tmp_path):
     with pytest.raises(ModelError, match=r"to another recipe \(spread\)"):
-        pack.packed(folder, ROPE, dataclasses.replace(Recipe(), spread=0.03))
+        pack.packed(folder, ROPE, dataclasses.replace(PopulationRecipe(), spread=0.03))
     with pytest.raises(ModelError, match=r"has no b10000-s2-A/training.json; .* leave --weights out"):
-        pack.packed(folder, Which(10_000, 2, "A"), Recipe())
+        pack.packed(folder, Which(10_000, 2, "A"), PopulationRecipe())
     with pytest.raises(ModelError, match=r"SHA256SUMS: cannot be read .*--pack wrote"):
-        pack.packed(tmp_path, ROPE, Recipe())
+        pack.packed(tmp_path, ROPE, PopulationRecipe())
     (tmp_path / pack.SUMS).write_text("abc\n")
     with pytest.raises(ModelError, match=r"'abc' is not a checksum"):
-        pack.packed(tmp_path, ROPE, Recipe())
+        pack.packed(tmp_path, ROPE, PopulationRecipe())
 
 
 def test_weights_that_were_not_measured_are_not_packed(tmp_path, monkeypatch):

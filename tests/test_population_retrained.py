@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis.population import retrained as claims
-from analysis.claims.thesis.population._judged import judged, same
+from analysis.claims.thesis.population._judged import judge_both, judge_equal
 from analysis.studies.population import retrained as studies
 from analysis.studies.population._effects import corrected_as_planned, equivalence
 from analysis.studies.population._retrained import head_costs, head_values, model_values, quarters, side
@@ -144,10 +144,10 @@ def test_what_is_not_measured_counts_in_its_family():
 def test_an_interval_on_the_other_side_decides_nothing_that_the_exact_test_leaves_open():
     row = pd.Series({"value": 0.1, "low": 0.02, "high": 0.18, "p": 0.02, "p_holm": 0.08, "p_holm_least": 0.03})
     row = pd.concat([row, pd.Series({"seeds": 8, "note": ""})])
-    assert judged(row, "value", -1, "k", "s", "8 seeds").verdict == "not supported"
-    assert judged(row, "value", 1, "k", "s", "8 seeds").verdict == "not supported"
+    assert judge_both(row, "value", -1, "k", "s", "8 seeds").verdict == "not supported"
+    assert judge_both(row, "value", 1, "k", "s", "8 seeds").verdict == "not supported"
     row["p_holm"] = 0.03
-    assert judged(row, "value", -1, "k", "s", "8 seeds").verdict == "contradicted"
+    assert judge_both(row, "value", -1, "k", "s", "8 seeds").verdict == "contradicted"
 
 
 def test_equivalence_is_judged_by_its_own_test():
@@ -161,10 +161,10 @@ def test_equivalence_is_judged_by_its_own_test():
         "seeds": 8,
     }
     row |= {"p_same": 0.004, "p_same_holm": 0.016, "p_same_holm_least": 0.016, "note": ""}
-    assert same(pd.Series(row), "k", "s", "8").verdict == "holds"
-    assert same(pd.Series(row | {"p_same_holm": 0.2}), "k", "s", "8").verdict == "not supported"
-    assert same(pd.Series(row | {"p_same_holm": 0.9, "least": 0.03}), "k", "s", "8").verdict == "contradicted"
-    assert same(pd.Series(row | {"p_same_holm_least": 0.06}), "k", "s", "8").verdict == "not testable"
+    assert judge_equal(pd.Series(row), "k", "s", "8").verdict == "holds"
+    assert judge_equal(pd.Series(row | {"p_same_holm": 0.2}), "k", "s", "8").verdict == "not supported"
+    assert judge_equal(pd.Series(row | {"p_same_holm": 0.9, "least": 0.03}), "k", "s", "8").verdict == "contradicted"
+    assert judge_equal(pd.Series(row | {"p_same_holm_least": 0.06}), "k", "s", "8").verdict == "not testable"
 
 
 def test_levels_say_how_many_of_the_planned_seeds_are_there():

@@ -32,12 +32,12 @@ from analysis.population import (  # noqa: E402
 )
 from analysis.population.arithmetic import arithmetic, joined  # noqa: E402
 from analysis.population.muon import Muon, orthogonal  # noqa: E402
-from analysis.population.recipe import Recipe, Stage, Which  # noqa: E402
+from analysis.population.recipe import PopulationRecipe, Stage, Which  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
 from keyquery.measure.subject import Options  # noqa: E402
 
 SHORT = {"muon": 0.01, "adam": 4e-3, "warm": 2, "rows": 2}
-MICRO = Recipe(
+MICRO = PopulationRecipe(
     first=Stage(steps=5, short_steps=2, short_length=32, **SHORT),
     first_more=Stage(steps=3, **SHORT),
     second=Stage(steps=4, shape="cosine", average=2, scores=True, **SHORT),

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.claims.thesis.benchmarks import thesis_decline_units
 from analysis.claims.thesis.population import learning
-from analysis.claims.thesis.population._judged import judged
+from analysis.claims.thesis.population._judged import judge_both
 from analysis.claims.thesis.population.contrasts import thesis_weights_shipped
 from analysis.claims.thesis.population.yarn import thesis_population_yarn
 from analysis.claims.thesis.training import thesis_drop_follows_window
@@ -121,12 +121,12 @@ def test_seeds_in_which_a_model_guesses_are_left_out_and_then_fewer_show_less():
 def test_the_planned_test_decides_and_the_interval_stands_beside_it():
     row = pd.Series({"item": "keys", "difference": 0.1, "low": -0.05, "high": 0.25, "p": 0.01, "p_holm": 0.03})
     row = pd.concat([row, pd.Series({"p_holm_least": 0.02, "seeds": 8, "note": ""})])
-    assert judged(row, "difference", 1, "k", "s", "8 seeds").verdict == "holds"
-    assert judged(row, "difference", -1, "k", "s", "8 seeds").verdict == "contradicted"
+    assert judge_both(row, "difference", 1, "k", "s", "8 seeds").verdict == "holds"
+    assert judge_both(row, "difference", -1, "k", "s", "8 seeds").verdict == "contradicted"
     row["p_holm"] = 0.08
-    assert judged(row, "difference", 1, "k", "s", "8 seeds").verdict == "not significant"
+    assert judge_both(row, "difference", 1, "k", "s", "8 seeds").verdict == "not significant"
     row["low"] = 0.01
-    assert judged(row, "difference", 1, "k", "s", "8 seeds").verdict == "not supported"
+    assert judge_both(row, "difference", 1, "k", "s", "8 seeds").verdict == "not supported"
 
 
 def test_a_drop_that_follows_the_bias_more_than_the_window_is_told():

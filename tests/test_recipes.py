@@ -12,7 +12,7 @@ import yaml
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure import recipes
 from keyquery.measure.choices import EXPERIMENTS
-from keyquery.measure.recipes import Entry, load_recipe, outline, run_recipe, unlisted, weigh
+from keyquery.measure.recipes import RecipeModel, load_recipe, outline, run_recipe, unlisted, weigh
 from keyquery.models.architecture import survey
 from keyquery.models.attention.positions import encoding, positional, shift_error
 from keyquery.models.checkpoints.estimate import of_config
@@ -318,7 +318,7 @@ def test_measurements_that_no_exhibit_shows_are_told() -> None:
 def test_what_cannot_fit_is_not_loaded_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from keyquery.models.checkpoints import estimate
 
-    source = Entry("m", ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
+    source = RecipeModel("m", ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
     monkeypatch.setattr(estimate, "room", lambda device: 1000)
     with pytest.raises(ModelError, match="cannot fit"):
         weigh(tmp_path, source, 64)

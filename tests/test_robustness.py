@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 import build
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.build.state import State, keep_steps
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.paper import lint
 from boundpaper.store import files
 from boundpaper.store.json_lines import values
-from boundpaper.store.kept import kept, packed
+from boundpaper.store.kept import packed, read_kept
 from boundpaper.store.text_file import json_of, text_of, yaml_of
 from boundpaper.typeset.templates import environment
 from conftest import ROOT
@@ -36,7 +36,7 @@ def test_a_state_comes_back(tmp_path):
     entry = {**ENTRY, "inputs": {"a": "1"}}
     keep_steps(tmp_path / "state.json", {"table:a": entry})
     assert State(tmp_path / "state.json").steps == {"table:a": entry}
-    assert kept(tmp_path / "state.json") == {**STORED, "steps": {"table:a": ENTRY}}
+    assert read_kept(tmp_path / "state.json") == {**STORED, "steps": {"table:a": ENTRY}}
 
 
 @pytest.mark.parametrize(
@@ -86,18 +86,18 @@ def test_facts_that_are_odd_are_read_again(tmp_path, kept):
     (tmp_path / "a.py").write_text("def f(x): pass\n")
     cache = tmp_path / "facts.json"
     cache.write_bytes(kept.encode() if isinstance(kept, str) and kept != "x" else packed(kept))
-    assert [each["name"] for each in Reader(tmp_path, cache).python("a.py")["functions"]] == ["f"]
+    assert [each["name"] for each in FactReader(tmp_path, cache).python("a.py")["functions"]] == ["f"]
 
 
 def test_facts_come_back_and_a_folder_that_cannot_be_written_costs_time_only(tmp_path):
     (tmp_path / "a.py").write_text("def f(x, y=1): pass\n")
     cache = tmp_path / "facts.json"
-    first = Reader(tmp_path, cache)
+    first = FactReader(tmp_path, cache)
     facts = first.python("a.py")
     first.save()
-    assert Reader(tmp_path, cache)._facts == {"a.py": facts}
+    assert FactReader(tmp_path, cache)._facts == {"a.py": facts}
     (tmp_path / "file").write_text("")
-    odd = Reader(tmp_path, tmp_path / "file/facts.json")
+    odd = FactReader(tmp_path, tmp_path / "file/facts.json")
     odd.python("a.py")
     odd.save()
     assert (tmp_path / "file").read_text() == ""

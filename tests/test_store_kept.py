@@ -169,15 +169,15 @@ def test_a_kept_answer_that_was_changed_is_made_anew(tmp_path, change):
 def test_a_pattern_that_a_study_relies_on_is_of_the_table():
     """A digit that the source calls missing is one digit: `inf` there ended a study with a line of code."""
     from boundpaper.store.descriptor import resource
-    from boundpaper.store.validation import Column
+    from boundpaper.store.validation import CheckedField
     from conftest import ROOT
 
     described = resource(ROOT, "drope_error_examples")
     assert described is not None
     [field] = [field for field in described["schema"]["fields"] if field["name"] == "missing_digit"]
-    assert Column(field).read("7") == ("7", "")
-    assert Column(field).read("inf")[1]
-    assert Column(field).read("12")[1]
+    assert CheckedField(field).read("7") == ("7", "")
+    assert CheckedField(field).read("inf")[1]
+    assert CheckedField(field).read("12")[1]
 
 
 def test_a_rule_names_the_file_the_path_and_the_nearest_key():

@@ -287,9 +287,9 @@ def test_the_shipped_measurements_have_the_form_of_their_size():
 
 
 def test_a_parquet_is_an_input_of_what_reads_it():
-    from boundpaper.build.facts import Reader
+    from boundpaper.build.facts import FactReader
 
-    step = load(ROOT, Reader(ROOT)).steps["measurement:head_components"]
+    step = load(ROOT, FactReader(ROOT)).steps["measurement:head_components"]
     tables = files(ROOT, "head_components")
     assert any(path.endswith(".parquet") for path in tables)
     assert set(tables) <= set(step.inputs)

@@ -12,14 +12,14 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.build.state import State
 from boundpaper.build.unchanged import FILE as UNCHANGED
 from boundpaper.build.unchanged import _read as unchanged
 from boundpaper.errors import DataError, ModelError
 from boundpaper.paper.site.history import _load as history
 from boundpaper.paper.trace.known import FILE as TRACED
-from boundpaper.paper.trace.known import Known
+from boundpaper.paper.trace.known import StepCache
 from boundpaper.store import kept, manifest
 from conftest import ROOT
 from keyquery.measure import cache
@@ -41,10 +41,10 @@ def state(folder):
 
 def facts(folder):
     (folder / "heights.py").write_text("def heights(beans): pass\n")
-    reader = Reader(folder, folder / "facts.json")
+    reader = FactReader(folder, folder / "facts.json")
     reader.python("heights.py")
     reader.save()
-    return folder / "facts.json", lambda: Reader(folder, folder / "facts.json")._facts
+    return folder / "facts.json", lambda: FactReader(folder, folder / "facts.json")._facts
 
 
 def freshness(folder):
@@ -54,10 +54,10 @@ def freshness(folder):
 
 
 def traced(folder):
-    known = Known(folder)
+    known = StepCache(folder)
     known.value("table:heights", "1", lambda: [["bean", "0.5"]])
     known.save()
-    return folder / TRACED, lambda: Known(folder).values
+    return folder / TRACED, lambda: StepCache(folder).values
 
 
 def revisions(folder):

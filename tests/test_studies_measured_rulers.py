@@ -8,7 +8,7 @@ from boundpaper.store.reader import read
 from boundpaper.tables import render as _render
 from conftest import ROOT
 from keyquery.scores.ruler import needles as ruler_needles
-from keyquery.scores.ruler.scores import MEAN, TASKS, Cell, tabulate
+from keyquery.scores.ruler.scores import MEAN, TASKS, Score, tabulate
 from tables.benchmarks import ruler_correlations, ruler_scores
 
 FAMILIES = read(ROOT, "test_families")
@@ -22,7 +22,7 @@ def artifact(name):
 
 def measured(model, scores, tasks=TASKS, mean=MEAN, role="model", data="RULER", checkpoint=None):
     """Rows as the measurement's file has them; the same score for every task."""
-    cells = [Cell(task=task, length=length, value=value, n=40) for length, value in scores.items() for task in tasks]
+    cells = [Score(task=task, length=length, value=value, n=40) for length, value in scores.items() for task in tasks]
     rows = tabulate(cells, tasks, mean).assign(data=data, checkpoint=checkpoint or model, role=role)
     return rows.assign(model=model)
 
@@ -33,7 +33,7 @@ FALLING = dict(zip(LENGTHS, (97.0, 80.0, 90.0, 70.0, 60.0, 50.0), strict=True))
 @pytest.fixture(scope="module")
 def frames():
     """Four measured models: one that enters, one that is published, a null reference, and one of a lost task."""
-    some = [Cell(task=task, length="128k", value=40.0, n=40) for task in TASKS[:-1]]
+    some = [Score(task=task, length="128k", value=40.0, n=40) for task in TASKS[:-1]]
     lost = tabulate(some, TASKS, MEAN)
     rows = pd.concat(
         [

@@ -18,7 +18,7 @@ from analysis.studies.pretrained.other_texts import (
 from boundpaper.errors import DataError
 from boundpaper.tables.render import render
 from keyquery.models import text_sets
-from keyquery.models.texts import Source, texts
+from keyquery.models.texts import TextSource, texts
 from tables.pretrained import pretrained_kinds as kinds_table
 from tables.pretrained import pretrained_plasticity_kinds as plasticity_table
 from tables.pretrained import pretrained_repeated as repeated_table
@@ -151,7 +151,7 @@ def test_a_set_repeats_the_first_whole_sentence_of_each_document(monkeypatch):
     heading, sentence = "F.1 A heading without an end\n", "This is the first sentence of the text."
     book = [("a", f"{heading}{sentence} This is another one, and it is as long."), ("b", "No sentence here")]
     monkeypatch.setitem(text_sets.SETS, "again", text_sets._repeated(lambda: iter(book)))
-    assert list(texts(Source("again"))) == [("a", f"{sentence} {sentence}")]
+    assert list(texts(TextSource("again"))) == [("a", f"{sentence} {sentence}")]
 
 
 def at_one_position(falls, low=0.5):

@@ -11,7 +11,7 @@ from boundpaper.errors import DataError
 from boundpaper.store.descriptor import standard
 from boundpaper.store.files import write
 from boundpaper.store.table_file import header_of, rows, words
-from boundpaper.store.validation import Column, faults
+from boundpaper.store.validation import CheckedField, faults
 from conftest import ROOT
 
 FIELDS = [
@@ -97,7 +97,7 @@ def test_a_damaged_cell_is_told_where_the_standard_s_reader_tells_it(tmp_path, r
 
 @pytest.mark.parametrize("cell", ["NaN", "inf", "-INF", "1e400"])
 def test_what_is_no_finite_number_is_refused(cell):
-    assert "is no number; leave it empty" in Column({"name": "value", "type": "number"}).read(cell)[1]
+    assert "is no number; leave it empty" in CheckedField({"name": "value", "type": "number"}).read(cell)[1]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_what_is_no_finite_number_is_refused(cell):
 )
 def test_what_a_schema_asks_beyond_the_store_is_refused_not_passed_over(field, words):
     with pytest.raises(DataError) as caught:
-        Column({"name": "x", **field})
+        CheckedField({"name": "x", **field})
     assert words in str(caught.value)
 
 
@@ -169,5 +169,5 @@ def test_tables_of_each_kind_are_valid_as_published(kind, tmp_path):
     [(str(2**63 - 1), True), (str(-(2**63)), True), (str(2**63), False), ("-" + "9" * 20, False), ("9" * 400, False)],
 )
 def test_a_whole_number_that_no_reader_holds_is_refused(cell, fits):
-    words = Column({"name": "n", "type": "integer"}, {}).read(cell)[1]
+    words = CheckedField({"name": "n", "type": "integer"}, {}).read(cell)[1]
     assert words == "" if fits else "is beyond integers of 64 bits" in words

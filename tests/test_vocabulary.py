@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import load
 from boundpaper.build.new_paper import new_paper
 from boundpaper.claims.copies import _named
@@ -182,7 +182,7 @@ def test_nothing_need_be_there(tmp_path, monkeypatch):
 
 def test_steps_that_read_words_or_looks_depend_on_them():
     """Results, claims and exhibits on the file; those that look up names on the tables that it names."""
-    steps = load(ROOT, Reader(ROOT)).steps
+    steps = load(ROOT, FactReader(ROOT)).steps
     for kind in ("result", "claim", "table", "figure", "chapter"):
         own = [step for step in steps.values() if step.kind.name == kind]
         assert own, kind
@@ -206,7 +206,7 @@ def test_a_vocabulary_that_cannot_be_read_fails_what_reads_it(tmp_path, content,
     root = tmp_path / "paper"
     new_paper(root, "Beans", "May 2026")
     (root / VOCABULARY).write_bytes(content)
-    fault = load(root, Reader(root)).steps["chapter:introduction"].fault
+    fault = load(root, FactReader(root)).steps["chapter:introduction"].fault
     assert fault.startswith(VOCABULARY)
     assert told in fault
     assert "\n" not in fault

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from boundpaper.claims.judge import judge
-from boundpaper.claims.said import said
+from boundpaper.claims.said import stated_number
 from boundpaper.claims.verdict import ALPHA, Verdict
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import pick
@@ -61,7 +61,7 @@ def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame)
     sure = recovered[recovered["recovery_low"] > 0]
     least = int(sure["text_layers"].min())
     made = judge(
-        said(row) == least,
+        stated_number(row) == least,
         f"{listed(list(sure['display_name']))} recover; the shallowest has {least} layers of text.",
         reported=str(row["printed"]),
         recomputed=str(least),

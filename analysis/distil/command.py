@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.distil.recipe import ARMS, Recipe, recipe_of
+from analysis.distil.recipe import ARMS, DistilRecipe, recipe_of
 from analysis.distil.student import Student, Teacher, model_of
 from analysis.distil.windows import windows
 from boundpaper.errors import ModelError, SpecError, ThesisError
@@ -34,7 +34,7 @@ def run(
     seed: int = 0,
     name: str = USUAL,
     steps: int | None = None,
-    recipe: Recipe | None = None,
+    recipe: DistilRecipe | None = None,
 ) -> list[Path]:
     """Distil the arms to a step, going on from their checkpoints; give tables and folders that were written.
 
@@ -54,7 +54,7 @@ def run(
         Of the recipe.
     steps : int or None
         Where to stop; the schedule stays that of the recipe. Its end when None.
-    recipe : Recipe or None
+    recipe : DistilRecipe or None
         In place of the named one.
 
     Raises
@@ -98,8 +98,8 @@ def run(
             for student in students:
                 student.turn(until)
                 last = {row["text"]: row["value"] for row in student.rows if row["metric"] == "kl"}
-                said = ", ".join(f"{text} {value:.3f}" for text, value in last.items())
-                shown.say(f"{student.arm}, step {student.step} of {end}: held-out KL {said}")
+                losses = ", ".join(f"{text} {value:.3f}" for text, value in last.items())
+                shown.say(f"{student.arm}, step {student.step} of {end}: held-out KL {losses}")
             paths = [_table(root, folder.name, student, name, model) for student in students]
     paths = [_table(root, folder.name, student, name, model) for student in students]
     return [*paths, *(_export(home, folder, student, loaded.tokenizer) for student in students)]

@@ -12,7 +12,7 @@ BF16, FP32 = "bf16", "fp32"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class DistilRecipe:
     """One recipe, the same for both arms.
 
     Parameters
@@ -74,10 +74,10 @@ class Recipe:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
-RECIPES = {"short": Recipe(steps=80), "long": Recipe(steps=3500, warm=100, every=50, held_out=16)}
+RECIPES = {"short": DistilRecipe(steps=80), "long": DistilRecipe(steps=3500, warm=100, every=50, held_out=16)}
 
 
-def recipe_of(name: str) -> Recipe:
+def recipe_of(name: str) -> DistilRecipe:
     """A recipe by its name.
 
     Raises

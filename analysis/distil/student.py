@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.distil.recipe import ARMS, BF16, Recipe
+from analysis.distil.recipe import ARMS, BF16, DistilRecipe
 from analysis.distil.windows import Windows
 from boundpaper.errors import ModelError
 from keyquery.models import training_state as checkpoint
@@ -64,11 +64,11 @@ class Teacher:
     Parameters
     ----------
     model : PreTrainedModel
-    recipe : Recipe
+    recipe : DistilRecipe
     windows : Windows
     """
 
-    def __init__(self, model: PreTrainedModel, recipe: Recipe, windows: Windows) -> None:
+    def __init__(self, model: PreTrainedModel, recipe: DistilRecipe, windows: Windows) -> None:
         self.model, self.recipe, self.windows = model, recipe, windows
         self.held_out = {name: [self._said(tokens) for tokens in texts] for name, texts in self._held()}
         self._kept: dict[tuple[int, int], Tensor] = {}
@@ -99,7 +99,7 @@ class Student:
     Parameters
     ----------
     arm : {"nope", "continued"}
-    recipe : Recipe
+    recipe : DistilRecipe
     seed : int
         Of the order of the windows.
     folder : Path
@@ -119,7 +119,7 @@ class Student:
     def __init__(
         self,
         arm: str,
-        recipe: Recipe,
+        recipe: DistilRecipe,
         seed: int,
         folder: Path,
         teacher: Teacher,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.distil.recipe import Recipe
+from analysis.distil.recipe import DistilRecipe
 from boundpaper.errors import DataError
 from keyquery.models.text_sets import texts_of
 
@@ -38,7 +38,7 @@ class Windows:
     held_out: dict[str, IDS]
     digest: str
 
-    def step(self, recipe: Recipe, seed: int, step: int) -> Tensor:
+    def step(self, recipe: DistilRecipe, seed: int, step: int) -> Tensor:
         """Token ids of a step from 0, shape (rows, length); every pass over the windows has an order of its own."""
         import torch
 
@@ -53,7 +53,7 @@ def _order(count: int, seed: int, turn: int) -> IDS:
     return np.random.default_rng([seed, turn]).permutation(count).astype(np.int32)
 
 
-def windows(recipe: Recipe, tokenizer: Any) -> Windows:
+def windows(recipe: DistilRecipe, tokenizer: Any) -> Windows:
     """Read and cut the texts of a recipe.
 
     Raises
@@ -73,7 +73,7 @@ def windows(recipe: Recipe, tokenizer: Any) -> Windows:
     return Windows(np.concatenate(train), held, state.hexdigest()[:16])
 
 
-def _cut(name: str, part: str, recipe: Recipe, tokenizer: Any, least: int) -> IDS:
+def _cut(name: str, part: str, recipe: DistilRecipe, tokenizer: Any, least: int) -> IDS:
     parts: list[IDS] = []
     for _, text in texts_of(name, part):
         ids = np.array(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"], dtype=np.int32)

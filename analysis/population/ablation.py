@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.population.asking import answers
 from analysis.population.outcomes import mean_nats
 from analysis.population.prompts import keys
-from analysis.population.recipe import Recipe, Which
+from analysis.population.recipe import PopulationRecipe, Which
 from keyquery.models.anatomy import blocks
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ CONTEXTS = {1: 40, 4: 16}  # by multiple of the training length: 100 and 40 ques
 TEXTS = 16
 
 
-def ablation_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> list[Row]:
+def ablation_rows(
+    model: PreTrainedModel, which: Which, recipe: PopulationRecipe, tell: Callable[[str], None]
+) -> list[Row]:
     """Rows `layer, head` with, at the training length and at four times it, keys found and nats a key; and text nats.
 
     Layer and head are -1 in the row of the whole model, which all others are held against.

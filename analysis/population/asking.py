@@ -97,13 +97,13 @@ def _chunk(model: PreTrainedModel, contexts: Sequence[Context], decode: bool) ->
         right = torch.tensor(wanted)
         exact = (told.argmax(-1) == right).all(1).tolist()
         nats = (-told.gather(-1, right[..., None])).sum((1, 2)).tolist()
-        said: dict[int, list[int]] = {}
+        decoded: dict[int, list[int]] = {}
         wrong = [at for at, each in enumerate(exact) if not each]
         if decode and wrong:
             cache = _cache(read.past_key_values, [rows[at] for at in wrong])
-            said = dict(zip(wrong, _greedy(model, cache, torch.tensor([asked[at] for at in wrong])), strict=True))
+            decoded = dict(zip(wrong, _greedy(model, cache, torch.tensor([asked[at] for at in wrong])), strict=True))
         for at, place in enumerate(places):
-            words = wanted[at] if exact[at] else said.get(at, [])
+            words = wanted[at] if exact[at] else decoded.get(at, [])
             made[place] = Answer(flat[place][1], exact[at], nats[at], words)
     return [made[place] for place in range(len(flat))]
 
@@ -127,10 +127,10 @@ def _cache(read: Any, rows: list[int]) -> Any:
 
 def _greedy(model: PreTrainedModel, cache: Any, inputs: Tensor) -> list[list[int]]:
     torch = need("torch")
-    said: list[Tensor] = []
+    decoded: list[Tensor] = []
     for _ in range(NEW):
         output = model(inputs, past_key_values=cache, use_cache=True, logits_to_keep=1)
         cache, inputs = output.past_key_values, output.logits[:, -1:].argmax(-1)
-        said.append(inputs)
-    rows: list[list[int]] = torch.cat(said, 1).tolist()
+        decoded.append(inputs)
+    rows: list[list[int]] = torch.cat(decoded, 1).tolist()
     return [row[: row.index(STOP) + 1] if STOP in row else row for row in rows]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.population import pack as packs
 from analysis.population import tables, work
-from analysis.population.recipe import ARMS, BASES, SEEDS, Recipe, Which
+from analysis.population.recipe import ARMS, BASES, SEEDS, PopulationRecipe, Which
 from boundpaper.store.reader import read
 from keyquery.jobs import JobProgress, Resources, open_executor, run_jobs
 from keyquery.measure.bar import bar
@@ -89,21 +89,23 @@ def run(
         def tell(state: JobProgress) -> None:
             if state.event:
                 shown.say(state.event)
-            said = "; ".join(state.reports.values())
-            shown.update(state.kept + state.done, state.total, said, state.seconds_left)
+            report = "; ".join(state.reports.values())
+            shown.update(state.kept + state.done, state.total, report, state.seconds_left)
 
         # what a family wrote is in the tables, where this run looked; a result kept in a folder of a job tells nothing,
         # and a family that was stopped goes on in the folder that it has
-        version = work.recipe_digest(Recipe()) + (f"-{time.time_ns()}" if again else "")
+        version = work.recipe_digest(PopulationRecipe()) + (f"-{time.time_ns()}" if again else "")
         reports = run_jobs(
             work.family, calls, pool, folder, names=names, version=version, valid=lambda _: False, progress=tell
         )
     return [f"{model}: trained and measured" for some in reports for model in some]
 
 
-def compared(root: Path, which: Which, recipe: Recipe | None = None, weights: Path | None = None) -> list[str]:
+def compared(
+    root: Path, which: Which, recipe: PopulationRecipe | None = None, weights: Path | None = None
+) -> list[str]:
     """Measure a model and compare its rows with the stored ones; return the largest difference of each table."""
-    recipe = recipe or Recipe()
+    recipe = recipe or PopulationRecipe()
     if weights is not None:
         made = packs.packed(weights, which, recipe)
     else:

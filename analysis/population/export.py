@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.population import card, tables
-from analysis.population.recipe import SUBJECTS, Recipe, architecture
-from analysis.population.work import Made, load_or_train, recipe_digest
+from analysis.population.recipe import SUBJECTS, PopulationRecipe, architecture
+from analysis.population.work import TrainedModel, load_or_train, recipe_digest
 from boundpaper.errors import ModelError
 from boundpaper.store.files import temporary, write
 from boundpaper.store.reader import read
@@ -22,7 +22,7 @@ FACTS, CARD = "lab.json", "README.md"
 RUNS = ("retrained", "population")  # tables of the second run, and of the first, whose models shipped
 
 
-def export(root: Path, recipe: Recipe | None = None) -> list[Path]:
+def export(root: Path, recipe: PopulationRecipe | None = None) -> list[Path]:
     """Write the three subjects to `packages/keyquery/src/keyquery/tiny`; weights that are gone are trained again first.
 
     Raises
@@ -30,7 +30,7 @@ def export(root: Path, recipe: Recipe | None = None) -> list[Path]:
     ModelError
         When a model is not measured yet, or its weights are not those that were measured.
     """
-    recipe = recipe or Recipe()
+    recipe = recipe or PopulationRecipe()
     written: list[Path] = []
     for name, which in SUBJECTS.items():
         made = load_or_train(root, which, recipe, report)
@@ -39,7 +39,7 @@ def export(root: Path, recipe: Recipe | None = None) -> list[Path]:
     return written
 
 
-def measured(root: Path, made: Made) -> dict[str, pd.DataFrame]:
+def measured(root: Path, made: TrainedModel) -> dict[str, pd.DataFrame]:
     """Rows of the model in the tables for its card (models, keys, tasks), for exactly these weights.
 
     Raises
@@ -69,7 +69,9 @@ def _rows(root: Path, name: str, model: str) -> pd.DataFrame:
     return rows[rows["model"] == model]
 
 
-def publish(place: Path, name: str, made: Made, recipe: Recipe, held: dict[str, pd.DataFrame]) -> list[Path]:
+def publish(
+    place: Path, name: str, made: TrainedModel, recipe: PopulationRecipe, held: dict[str, pd.DataFrame]
+) -> list[Path]:
     """Write a model's folder as any tool loads it, with its card and facts; return the files."""
     transformers = need("transformers", "to write a model's folder")
     model = transformers.LlamaForCausalLM(architecture(recipe, made.which)).half()
@@ -87,7 +89,7 @@ def publish(place: Path, name: str, made: Made, recipe: Recipe, held: dict[str, 
     return [*written, place / CARD, place / FACTS]
 
 
-def _facts(name: str, made: Made, recipe: Recipe, parameters: int) -> dict[str, Any]:
+def _facts(name: str, made: TrainedModel, recipe: PopulationRecipe, parameters: int) -> dict[str, Any]:
     """What the card says; experiments read language, length and seed of it."""
     which = made.which
     return {

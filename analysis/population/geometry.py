@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.population import prompts
-from analysis.population.recipe import Recipe
+from analysis.population.recipe import PopulationRecipe
 from boundpaper.errors import ModelError
 from keyquery.heads.laws import Estimator
 from keyquery.heads.plasticity import PlasticityOptions
@@ -23,7 +23,7 @@ from keyquery.measure.heads.finding import METRICS, analyse
 from keyquery.models.attention.calls import Call, recording
 from keyquery.models.attention.rotations import rotations
 from keyquery.models.captures.reading import Capture, Vectors
-from keyquery.models.captures.sampling import Head
+from keyquery.models.captures.sampling import HeadIndex
 from keyquery.models.libraries import need
 from keyquery.rotary import Rotary
 
@@ -41,16 +41,16 @@ SINKS = ("sink", "sink_null", "sink_backcopy", "value_ratio")
 
 
 @dataclass(frozen=True)
-class Held(Capture):
+class MemoryCapture(Capture):
     """A capture in memory: one file of vectors a layer, head and side."""
 
     files: dict[tuple[int, int, str], Vectors] = field(default_factory=dict)
 
-    def queries(self, head: Head) -> Vectors:
+    def queries(self, head: HeadIndex) -> Vectors:
         """Queries of a head."""
         return self.files[head.layer, head.query, "q"]
 
-    def keys(self, head: Head) -> Vectors:
+    def keys(self, head: HeadIndex) -> Vectors:
         """Keys of a head."""
         return self.files[head.layer, head.key, "k"]
 
@@ -59,7 +59,7 @@ class Held(Capture):
         return None, False
 
 
-def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
+def head_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
     """Rows `estimator, layer, head`: all metrics of the head geometry, those of plasticity by estimator, and sinks.
 
     `sink` is the mean attention of rows 1 and later to the first word of mixed documents, `sink_backcopy` of texts
@@ -112,7 +112,9 @@ def mixed(length: int) -> list[list[str]]:
     return [documents.sequence(world(True), draw, length)[0] for draw in draws]
 
 
-def capture_vectors(model: PreTrainedModel, length: int, texts: list[list[str]], buckets: int = BUCKETS) -> Held:
+def capture_vectors(
+    model: PreTrainedModel, length: int, texts: list[list[str]], buckets: int = BUCKETS
+) -> MemoryCapture:
     """One query and one key per bucket and document of `length` words, at places that are the same for all models."""
     random = np.random.default_rng(0)
     size = length // buckets
@@ -137,9 +139,9 @@ def capture_vectors(model: PreTrainedModel, length: int, texts: list[list[str]],
         )
         for (layer, head, side), some in parts.items()
     }
-    heads = tuple(sorted({Head(layer, head, head) for layer, head, _ in files}))
+    heads = tuple(sorted({HeadIndex(layer, head, head) for layer, head, _ in files}))
     turning = known_rotations(model, length)
-    return Held(root=Path(), context=length, bucket_size=size, heads=heads, files=files, rotations=turning)
+    return MemoryCapture(root=Path(), context=length, bucket_size=size, heads=heads, files=files, rotations=turning)
 
 
 def sunk(model: PreTrainedModel, texts: list[list[str]]) -> dict[tuple[int, int], tuple[float, float, float]]:

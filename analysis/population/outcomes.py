@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.population import prompts
 from analysis.population.asking import Answer, answers
-from analysis.population.recipe import Recipe, Which
+from analysis.population.recipe import PopulationRecipe, Which
 from keyquery.language import documents
 from keyquery.language.words import tokens, world
 from keyquery.models.attention.positions import encoding
@@ -42,12 +42,14 @@ class KeyQuestions:
     model : PreTrainedModel
     which : Which
         Whose seed decides on the questions.
-    recipe : Recipe
+    recipe : PopulationRecipe
     tell : Callable
         Called with a line before questions are put.
     """
 
-    def __init__(self, model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, model: PreTrainedModel, which: Which, recipe: PopulationRecipe, tell: Callable[[str], None]
+    ) -> None:
         self._model, self._which, self._recipe, self._tell = model, which, recipe, tell
         self._known: dict[tuple[str, int, float], list[Answer]] = {}
 
@@ -152,7 +154,7 @@ def letter(answer: Answer) -> str:
     return LETTERS[kind]
 
 
-def prompt_rows(seed: int, recipe: Recipe) -> list[Row]:
+def prompt_rows(seed: int, recipe: PopulationRecipe) -> list[Row]:
     """Rows `multiple, item, context, keys, distance`: the prompts of a seed, in the order in which letters code
     answers.
     """
@@ -166,13 +168,13 @@ def prompt_rows(seed: int, recipe: Recipe) -> list[Row]:
     return rows
 
 
-def task_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> list[Row]:
+def task_rows(model: PreTrainedModel, which: Which, recipe: PopulationRecipe, tell: Callable[[str], None]) -> list[Row]:
     """Rows `task, multiple, asked, right, nats` of the other tasks; multiple 0 is the bare question."""
     rows = []
     for multiple in (0, 1, 2, 4):
         tell(f"other tasks at {multiple}x")
         counts: dict[str, list[float]] = defaultdict(lambda: [0, 0, 0.0])
-        for each in answers(model, prompts.others(which.seed, multiple * recipe.length or None)):
+        for each in answers(model, prompts.other_task_questions(which.seed, multiple * recipe.length or None)):
             count = counts[each.ask.facts["task"]]
             count[0] += 1
             count[1] += each.exact
@@ -184,7 +186,7 @@ def task_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callab
     return rows
 
 
-def loss_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
+def loss_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
     """Rows `text, words, low, high, nats, count`: mean nats of words at positions low to high of held-out text.
 
     Texts are `mixed`, documents as in training, and `backcopy`; words are `answer` (or those that a sign calls for)
@@ -218,7 +220,7 @@ def loss_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     return rows
 
 
-def mean_nats(model: PreTrainedModel, recipe: Recipe, count: int) -> float:
+def mean_nats(model: PreTrainedModel, recipe: PopulationRecipe, count: int) -> float:
     """Mean nats a word of held-out documents at the training length."""
     draws = (random.Random(f"population/text/{number}") for number in range(count))
     texts = [documents.sequence(world(True), draw, recipe.length)[0] for draw in draws]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis.population.export import measured, publish
-from analysis.population.recipe import Recipe, Which
+from analysis.population.recipe import PopulationRecipe, Which
 from analysis.population.training import Trained
-from analysis.population.work import Made, asked_for, differing, load_or_train
+from analysis.population.work import TrainedModel, asked_for, differing, load_or_train
 from boundpaper.errors import ModelError
 from boundpaper.store.files import write
 from keyquery.jobs import report
@@ -30,7 +30,7 @@ these models in place of training them.
 """
 
 
-def pack(root: Path, folder: Path, models: Sequence[Which], recipe: Recipe | None = None) -> list[Path]:
+def pack(root: Path, folder: Path, models: Sequence[Which], recipe: PopulationRecipe | None = None) -> list[Path]:
     """Write models to a folder, in addition to those that it holds; models whose weights are gone are trained first.
 
     Returns
@@ -43,7 +43,7 @@ def pack(root: Path, folder: Path, models: Sequence[Which], recipe: Recipe | Non
     ModelError
         When a model is not measured, or its weights are not those that were measured.
     """
-    recipe, places = recipe or Recipe(), []
+    recipe, places = recipe or PopulationRecipe(), []
     sums = _sums(folder) if (folder / SUMS).is_file() else {}
     for which in models:
         made = load_or_train(root, which, recipe, report)
@@ -61,7 +61,7 @@ def pack(root: Path, folder: Path, models: Sequence[Which], recipe: Recipe | Non
     return places
 
 
-def packed(folder: Path, which: Which, recipe: Recipe) -> Made:
+def packed(folder: Path, which: Which, recipe: PopulationRecipe) -> TrainedModel:
     """Read a model from a folder that `pack` wrote, instead of training it; on one thread from here on.
 
     Raises
@@ -84,7 +84,7 @@ def packed(folder: Path, which: Which, recipe: Recipe) -> Made:
         raise ModelError(f"{folder / which.name}: belongs to another recipe ({differing(told['made'], asked)})")
     weights = {name: part.float() for name, part in safetensors.load_file(folder / which.name / WEIGHTS).items()}
     weights.setdefault(TIED[0], weights[TIED[1]])
-    return Made(which, Trained(weights, **told["facts"]))
+    return TrainedModel(which, Trained(weights, **told["facts"]))
 
 
 def _sums(folder: Path) -> dict[str, str]:

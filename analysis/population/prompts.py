@@ -60,7 +60,7 @@ def _filler(draw: random.Random, count: int) -> list[str]:
     return [*islice(world().filler(draw), count - 1), "."] if count else []
 
 
-def others(seed: int, length: int | None, contexts: int = 8, items: int = 96) -> list[Context]:
+def other_task_questions(seed: int, length: int | None, contexts: int = 8, items: int = 96) -> list[Context]:
     """Questions of the other tasks, spread over a few contexts of filler of `length` words; None is no filler.
 
     Every fact is asked for openly, held out of the second phase or not; of other kinds there are `items`.

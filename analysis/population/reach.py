@@ -22,7 +22,7 @@ from analysis.population.geometry import (
     mixed,
     read_texts,
 )
-from analysis.population.recipe import Recipe
+from analysis.population.recipe import PopulationRecipe
 from keyquery.heads.exchange import Exchange, ExchangedPairs, exchange, exchanged_pairs
 from keyquery.heads.head import Head, IntArray
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
@@ -44,7 +44,7 @@ Range = tuple[int, int]
 Held = dict[tuple[int, int], dict[str | int, Any]]
 
 
-def rows(model: PreTrainedModel, recipe: Recipe) -> dict[str, list[Row]]:
+def rows(model: PreTrainedModel, recipe: PopulationRecipe) -> dict[str, list[Row]]:
     """Rows of `retrained_reach`, `retrained_aligned` and `retrained_exchange` of a model.
 
     Raises
@@ -117,11 +117,11 @@ def _head(
     )
 
 
-def _quarters(recipe: Recipe) -> list[Row]:
+def _quarters(recipe: PopulationRecipe) -> list[Row]:
     return [{"low": quarter * recipe.length, "high": (quarter + 1) * recipe.length} for quarter in range(REACH)]
 
 
-def _profile(head: Head, options: PlasticityOptions, recipe: Recipe) -> list[Row]:
+def _profile(head: Head, options: PlasticityOptions, recipe: PopulationRecipe) -> list[Row]:
     """Rows `low, high, plasticity, reason`, the mean over bins of a training length each."""
     profile = plasticity(head, options).profile
     found = []
@@ -134,13 +134,13 @@ def _profile(head: Head, options: PlasticityOptions, recipe: Recipe) -> list[Row
     return found
 
 
-def _reached(head: Head, recipe: Recipe) -> list[Row]:
+def _reached(head: Head, recipe: PopulationRecipe) -> list[Row]:
     """Plasticity as in the first run: bins of eight words, and as many pairs of keys."""
     found = _profile(head, PlasticityOptions(estimator="bucket_full", cap=FIRST_PAIRS), recipe)
     return [{"estimator": "bucket_full", **row} for row in found]
 
 
-def _by_width(heads: Mapping[str | int, Head], recipe: Recipe) -> list[Row]:
+def _by_width(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list[Row]:
     """Plasticity by estimator, width of the bins and training length."""
     found = []
     for width in WIDTHS:
@@ -154,7 +154,7 @@ def _by_width(heads: Mapping[str | int, Head], recipe: Recipe) -> list[Row]:
     return found
 
 
-def _exchanged(heads: Mapping[str | int, Head], recipe: Recipe) -> list[Row]:
+def _exchanged(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list[Row]:
     """Exchange of positions by training length, by distance between the keys, and by their distance from the query."""
     options = PlasticityOptions(pairs="earlier_bucket")
     found = []
@@ -180,7 +180,7 @@ def _cell(pairs: ExchangedPairs, edges: Row, apart: Range | None, away: Range | 
     return chosen
 
 
-def _edges(edges: Row, apart: Range | None, away: Range | None, recipe: Recipe) -> Row:
+def _edges(edges: Row, apart: Range | None, away: Range | None, recipe: PopulationRecipe) -> Row:
     every = (0, REACH * recipe.length)
     return {
         **edges,

@@ -84,7 +84,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class PopulationRecipe:
     """Everything that, with seed, base and arm, determines a model."""
 
     first: Stage = Stage(steps=2000, muon=0.01, adam=4e-3, short_steps=300)
@@ -172,7 +172,7 @@ SUBJECTS = {
 """The models of the population that ship: their names, and which they are."""
 
 
-def architecture(recipe: Recipe, which: Which) -> Any:
+def architecture(recipe: PopulationRecipe, which: Which) -> Any:
     """The configuration of a model, of transformers' Llama; positions divided by 1e30 are no rotation, exactly.
 
     Raises

@@ -12,7 +12,7 @@ from analysis.population import prompts
 from analysis.population.arithmetic import arithmetic, joined
 from analysis.population.asking import answers
 from analysis.population.muon import Muon
-from analysis.population.recipe import Recipe, Stage, Which, architecture
+from analysis.population.recipe import PopulationRecipe, Stage, Which, architecture
 from boundpaper.errors import ModelError
 from keyquery.language import documents
 from keyquery.language.words import world
@@ -66,7 +66,7 @@ class Trained:
     arithmetic: str = ""
 
 
-def model_of(recipe: Recipe, which: Which, weights: dict[str, Tensor] | None) -> PreTrainedModel:
+def model_of(recipe: PopulationRecipe, which: Which, weights: dict[str, Tensor] | None) -> PreTrainedModel:
     """A model of an arm: with the weights given, or fresh from its seed (the same for all arms and bases)."""
     torch, transformers = need("torch"), need("transformers")
     torch.manual_seed(which.seed)
@@ -77,7 +77,7 @@ def model_of(recipe: Recipe, which: Which, weights: dict[str, Tensor] | None) ->
 
 
 def train(
-    recipe: Recipe,
+    recipe: PopulationRecipe,
     which: Which,
     start: dict[str, Tensor] | None,
     work: Path,
@@ -91,7 +91,7 @@ def train(
 
     Parameters
     ----------
-    recipe : Recipe
+    recipe : PopulationRecipe
     which : Which
     start : dict or None
         The published weights that the arm starts from.
@@ -110,18 +110,18 @@ def train(
     torch = need("torch", "to train the population")
     made = {"model": which.name, "recipe": recipe.facts(which.arm), "threads": torch.get_num_threads()}
     made["version"] = VERSION
-    run = _Run(recipe, which, start, work, made, tell, least)
+    run = _Training(recipe, which, start, work, made, tell, least)
     trained = run.whole(checkpoint.fetch(work, made))
     checkpoint.drop(work)
     return trained
 
 
-class _Run:
+class _Training:
     """One training under way."""
 
     def __init__(
         self,
-        recipe: Recipe,
+        recipe: PopulationRecipe,
         which: Which,
         start: dict[str, Tensor] | None,
         work: Path,
@@ -259,7 +259,7 @@ def _losses(model: PreTrainedModel, tokens: Tensor) -> Tensor:
     return losses.view(tokens.shape[0], -1)
 
 
-def key_loss(model: PreTrainedModel, recipe: Recipe) -> float:
+def key_loss(model: PreTrainedModel, recipe: PopulationRecipe) -> float:
     """Nats a word, full stop included, of the answers to held-out questions for keys at the training length."""
     replies = answers(model, prompts.keys(HELD_OUT, recipe.length, recipe.held_out))
     return math.fsum(each.nats for each in replies) / sum(len(each.ask.answer) + 1 for each in replies)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.population.geometry import BUCKETS, ESTIMATORS, REACH, known_rotations, mixed, read_texts
-from analysis.population.recipe import BASES, Recipe, Which
+from analysis.population.recipe import BASES, PopulationRecipe, Which
 from analysis.population.training import model_of
 from boundpaper.store.files import write
 from boundpaper.store.manifest import sealed
@@ -81,7 +81,7 @@ def measure(root: Path) -> list[Path]:
 def networks() -> Iterator[tuple[str, str, int, PreTrainedModel]]:
     """Size, positional kind, seed and network of every null."""
     for size, (layers, width, heads) in SIZES.items():
-        recipe = replace(Recipe(), layers=layers, width=width, heads=heads, inner=2 * width)
+        recipe = replace(PopulationRecipe(), layers=layers, width=width, heads=heads, inner=2 * width)
         for arm in ARMS:
             for seed in SEEDS:
                 which = Which(BASES[0], seed, arm)
@@ -116,7 +116,7 @@ def null(model: PreTrainedModel) -> list[Row]:
 
 def _heads(model: PreTrainedModel, widths: Sequence[int]) -> Iterator[tuple[Row, dict[int, Head]]]:
     """Each head's place, and the head with queries of each width."""
-    length = REACH * Recipe().length
+    length = REACH * PopulationRecipe().length
     turning = known_rotations(model, length)
     places = _positions(length, widths)
     held: dict[tuple[int, int], dict[int, list[Any]]] = {}

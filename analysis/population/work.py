@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.population import ablation, experiments, geometry, outcomes, reach, tables
 from analysis.population.arithmetic import joined
-from analysis.population.recipe import Recipe, Which
+from analysis.population.recipe import PopulationRecipe, Which
 from analysis.population.training import Trained, model_of, train
 from boundpaper.errors import ModelError, ThesisError
 from boundpaper.store.files import write
@@ -26,7 +26,7 @@ Tables = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
-class Made:
+class TrainedModel:
     """A trained model: what it is, and its weights as they are published."""
 
     which: Which
@@ -48,7 +48,7 @@ def family(
     seed: int,
     arms: str,
     again: bool = False,
-    recipe: Recipe | None = None,
+    recipe: PopulationRecipe | None = None,
     weights: str | None = None,
 ) -> list[str]:
     """Train and measure the arms asked for, one after the other, leaving out those whose rows are there.
@@ -65,7 +65,7 @@ def family(
         Letters of `recipe.ARMS`, in order.
     again : bool
         Measure also what was measured.
-    recipe : Recipe or None
+    recipe : PopulationRecipe or None
         The default when None.
     weights : str or None
         A folder that `pack.pack` wrote: models are read from there instead of training them.
@@ -86,7 +86,7 @@ def family(
     need("transformers", "to train the population")
     from analysis.population.pack import packed
 
-    place, recipe, written = Path(root), recipe or Recipe(), []
+    place, recipe, written = Path(root), recipe or PopulationRecipe(), []
     if shutil.disk_usage(place).free < FREE:
         raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free, which a family of models needs")
     for arm in arms:
@@ -104,7 +104,9 @@ def family(
     return written
 
 
-def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None] = report) -> Made:
+def load_or_train(
+    root: Path, which: Which, recipe: PopulationRecipe, tell: Callable[[str], None] = report
+) -> TrainedModel:
     """Load the model from its file below `out/population/weights`, or train it; on one thread from here on."""
     torch = need("torch")
     torch.set_num_threads(1)
@@ -122,7 +124,7 @@ def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str]
             raise ModelError(
                 f"{path}: from a version that did not record its arithmetic; use that one, or delete it: rm {path}"
             )
-        return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
+        return TrainedModel(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
     start = load_or_train(root, which.start, recipe, tell).trained if which.start else None
     least = load_or_train(root, which.matched, recipe, tell).trained.rounds if which.matched else 0
     begun = time.monotonic()
@@ -140,7 +142,7 @@ def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str]
         made.arithmetic = joined(made.arithmetic, start.arithmetic)
     facts = {name: value for name, value in vars(made).items() if name != "weights"}
     _keep(path, {"made": asked, "facts": facts, "weights": {name: part.half() for name, part in made.weights.items()}})
-    return Made(which, made)
+    return TrainedModel(which, made)
 
 
 def _keep(path: Path, content: dict[str, Any]) -> None:
@@ -151,7 +153,7 @@ def _keep(path: Path, content: dict[str, Any]) -> None:
     write(path, stream.getvalue())
 
 
-def asked_for(which: Which, recipe: Recipe) -> dict[str, Any]:
+def asked_for(which: Which, recipe: PopulationRecipe) -> dict[str, Any]:
     """Everything that determines a training: the model, and the part of the recipe that its arm depends on."""
     return {"model": which.name, "recipe": json.loads(json.dumps(recipe.facts(which.arm)))}
 
@@ -163,7 +165,10 @@ def differing(old: dict[str, Any], new: dict[str, Any]) -> str:
 
 
 def measure(
-    made: Made, recipe: Recipe, wanted: Sequence[str] = tuple(tables.TABLES), tell: Callable[[str], None] = report
+    made: TrainedModel,
+    recipe: PopulationRecipe,
+    wanted: Sequence[str] = tuple(tables.TABLES),
+    tell: Callable[[str], None] = report,
 ) -> Tables:
     """Tables of a model, those that are wanted; its name is in the first column."""
     which = made.which
@@ -198,7 +203,7 @@ def measure(
     return {**named, tables.OF_SEEDS: prompts}
 
 
-def facts(made: Made, recipe: Recipe) -> dict[str, Any]:
+def facts(made: TrainedModel, recipe: PopulationRecipe) -> dict[str, Any]:
     """The row of the table of models."""
     which, trained = made.which, made.trained
     return {
@@ -217,12 +222,12 @@ def facts(made: Made, recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def recipe_digest(recipe: Recipe, arm: str = "") -> str:
+def recipe_digest(recipe: PopulationRecipe, arm: str = "") -> str:
     """Hash of the recipe, or of what an arm's training depends on."""
     return hashlib.sha256(json.dumps(recipe.facts(arm), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def manifest(recipe: Recipe) -> dict[str, Any]:
+def manifest(recipe: PopulationRecipe) -> dict[str, Any]:
     """What made the tables: no times and no facts of the machine."""
     return {
         "command": "python build.py lab population",

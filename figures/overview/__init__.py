@@ -1,1 +1,1 @@
-"""What stands across the stories: models, captures, analyses, effects."""
+"""Figures that cover all chapters: models, captures, analyses, effects."""

@@ -1,4 +1,4 @@
-"""What the exchange of positions of two keys does, with the measured parts of content and position."""
+"""The effect of exchanging the positions of two keys, with the measured parts of content and position."""
 
 from statistics import NormalDist
 

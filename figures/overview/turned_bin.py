@@ -1,4 +1,4 @@
-"""What turning queries inside a bin does: drawn for one pair of dimensions, and measured over widths of bins."""
+"""The effect of rotating queries inside a bin: drawn for one pair of dimensions, and measured over widths of bins."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What the figures of the population share: its arms' looks, and how captions name them and count their seeds."""
+"""Helpers for figures of the population: looks of its arms, and how captions name them and count their seeds."""
 
 from __future__ import annotations
 

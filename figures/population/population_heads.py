@@ -1,4 +1,4 @@
-"""What the removal of each head costs, against its plasticity, in every model of the population."""
+"""The cost of removing each head against its plasticity, in every model of the population."""
 
 import pandas as pd
 

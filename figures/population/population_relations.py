@@ -1,4 +1,4 @@
-"""What goes with the loss of keys over length, one point per model of the population."""
+"""The loss of keys over length against metrics of the heads, one point per model of the population."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What pretrained models lose when one layer's MLP or attention writes nothing, by layer."""
+"""The loss of pretrained models when one layer's MLP or attention is set to zero, by layer."""
 
 import pandas as pd
 

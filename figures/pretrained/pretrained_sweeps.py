@@ -1,4 +1,4 @@
-"""What the first token's MLP outputs and values are worth by layer of a pretrained model."""
+"""The cost of removing the first token's MLP outputs and values, by layer of a pretrained model."""
 
 import pandas as pd
 

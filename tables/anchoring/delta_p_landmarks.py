@@ -42,7 +42,7 @@ def table(
             "Landmarks of the layer-wise $\\Delta P$: "
             f"{len(delta_p_landmarks)} numbers, read off by eye, as a description of two charts reports them "
             "[@luo2026], and values measured here with their 95 % bootstrap intervals. Unit: one curve, mean over "
-            "samples; for the reported ones neither the number of samples nor an interval is told."
+            "samples; for the reported ones neither the number of samples nor an interval is given."
         ),
         short="Reported and measured landmarks of the layer-wise $\\Delta P$",
         note=(
@@ -50,7 +50,7 @@ def table(
             "attend to the question. Reported ranges span the four data sets; the description gives no other points "
             "of the curves, and none were added. Measured: groups made layer by layer, layers whose probe is above "
             f"chance, {measured['n'].min()} to {measured['n'].max()} names that planted statements, or questions, are "
-            "about. The models differ, so the two kinds of value are not to be compared. Layers count from 0."
+            "about. The models differ, so the two kinds of value cannot be compared. Layers count from 0."
         ),
     )
 

@@ -38,10 +38,10 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
         short="$\\Delta P$ of planted statements in small models",
         note=(
             "AUROC: of the probe, over the statements that need the question. Flips: percent of statements "
-            "whose predicted class changes. Other: $\\Delta P$ when as many tokens are cut that are not of the "
-            "question, drawn from all before the answer; filler: from the text before the sentence. The answer alone "
-            "tells that a statement is false when its object belongs to no name; all other statements need the "
-            "question. One training each: intervals are over names and tell nothing of another seed."
+            "whose predicted class changes. Other: $\\Delta P$ when as many tokens outside of the question are "
+            "cut, drawn from all before the answer; filler: from the text before the sentence. The answer alone "
+            "shows that a statement is false if its object belongs to no name; all other statements need the "
+            "question. One training each: intervals are over names and say nothing about other seeds."
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The layout that tables of correlations share: a row per metric, three coefficients, and the sceptic's questions."""
+"""The layout of tables of correlations: one row per metric, three coefficients, and checks of robustness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tables of published LongBench Pro scores show the models that this project measured: apart, and marked."""
+"""Rows and footnotes for models that this project measured, in tables of published LongBench Pro scores."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ROUGE = "lbp_rouge_t4"
 
 
 def measured_mark(model: str) -> str:
-    """The name of a measured model's footnote."""
+    """Return the name of a measured model's footnote."""
     return f"measured {model}"
 
 
 def measured_footnotes(scores: pd.DataFrame, facts: pd.DataFrame | None = None) -> dict[str, str]:
-    """Word the footnote of each model in a frame like `measured_lbp_lengths`: what it is, on what, how sure.
+    """Write the footnote of each model of `measured_lbp_lengths`: what it is, which questions it was asked, intervals.
 
-    `facts` is a frame like `measured_decline`: where its drop comes from, and of which checkpoint.
+    `facts` is a frame like `measured_decline`: the origin of the drop, and its checkpoint.
     """
     more = {} if facts is None else {row["model"]: _drop(row) for _, row in facts.iterrows()}
     return {
@@ -47,11 +47,11 @@ def _footnote(scores: pd.DataFrame) -> str:
     counts = {str(row["mode"]): row["samples"] for _, row in scores[scores["length"] == "overall"].iterrows()}
     shown = words("mode")
     asked = f" ({', '.join(f'{shown[mode]} {count} samples' for mode, count in counts.items())})"
-    said = [f"{what}Measured by this project"]
+    sentences = [f"{what}Measured by this project"]
     if first["data"] == BENCHMARK:
-        said.append(f" on the benchmark's questions{asked}")
+        sentences.append(f" on the benchmark's questions{asked}")
     else:
-        said.append(
+        sentences.append(
             f" on the questions of {first['data']}{asked}, which are not the benchmark's: its scores compare with no "
             "published one"
         )
@@ -62,10 +62,10 @@ def _footnote(scores: pd.DataFrame) -> str:
         for _, row in sure.iterrows()
     ]
     if ends:
-        said.append(f"; 95 % intervals of the overall score from resampled samples: {', '.join(ends)}")
+        sentences.append(f"; 95 % intervals of the overall score from resampled samples: {', '.join(ends)}")
     if (scores["metric"] == ROUGE).any():
-        said.append("; summaries are scored by ROUGE-L alone, the benchmark adds an embedding model's similarity")
-    return "".join(said) + "."
+        sentences.append("; summaries are scored by ROUGE-L alone, the benchmark adds an embedding model's similarity")
+    return "".join(sentences) + "."
 
 
 def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""How tables of published RULER scores show the models that this project measured: apart, and marked."""
+"""Rows and footnotes for models that this project measured, in tables of published RULER scores."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[
 
 
 def measured_footnotes(scores: pd.DataFrame, models: pd.DataFrame) -> dict[str, str]:
-    """Word the footnote of each row of `measured_rows`: what it is, how sure, and what does not compare."""
+    """Write the footnote of each row of `measured_rows`: what it is, its intervals, and what cannot be compared."""
     facts = {str(row["model"]): row for row in models.to_dict("records")}
     return {
         _mark(str(model), str(data)): _footnote(str(data), part, facts[str(model)])
@@ -73,29 +73,29 @@ def _key(effective: float) -> str:
 
 def _footnote(data: str, scores: pd.DataFrame, facts: Mapping[Hashable, Any]) -> str:
     number = fixed(1)
-    said = ["A network with random weights, the null reference. "] if facts["role"] == NULL else []
+    sentences = ["A network with random weights, the null reference. "] if facts["role"] == NULL else []
     if data != BENCHMARK:
-        said.append(
+        sentences.append(
             "Numbers to be found in repeated sentences of this project's own wording, four tasks: the scores compare "
             "with none above"
         )
     else:
-        said.append("Measured with the harness that runs the benchmark's tasks")
+        sentences.append("Measured with the harness that runs the benchmark's tasks")
         if facts["plasticity_origin"]:
-            said.append(
+            sentences.append(
                 f"; plasticity {facts['plasticity_origin']} over {whole(facts['captured_context'])} tokens, "
                 f"{facts['checkpoint_match']}"
             )
         if facts["effective_length"] != facts["effective_length_unbroken"] and facts["effective_length"] > 0:
-            said.append("; a length shorter than the effective one is not above the threshold")
+            sentences.append("; a length shorter than the effective one is not above the threshold")
     ends = [
         f"{row['length'].upper()} {number.show(row['ci_low'], 'plain')} to {number.show(row['ci_high'], 'plain')} "
         f"({int(row['samples'])} samples)"
         for _, row in scores[scores["ci_low"].notna()].iterrows()
     ]
     if ends:
-        said.append(f". 95 % intervals: {', '.join(ends)}")
+        sentences.append(f". 95 % intervals: {', '.join(ends)}")
     lost = scores.loc[scores["score"].isna(), "length"]
     if len(lost):
-        said.append(f". Without a mean, since a task is missing: {', '.join(length.upper() for length in lost)}")
-    return "".join(said)
+        sentences.append(f". No mean, since a task is missing: {', '.join(length.upper() for length in lost)}")
+    return "".join(sentences)

@@ -58,12 +58,14 @@ def table(
 
 
 def _correlations(tests: pd.DataFrame) -> str:
-    said = [f"{metric(name)} {correlation_phrase(pick(tests, comparison=name, test='pearson'))}" for name in COMPARED]
+    phrases = [
+        f"{metric(name)} {correlation_phrase(pick(tests, comparison=name, test='pearson'))}" for name in COMPARED
+    ]
     first = pick(tests, comparison="ap_drop", test="pearson")
     ranks = correlation_phrase(pick(tests, comparison="ap_drop", test="spearman"))
     return (
         f"Correlation with LBP over $n = {first['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
-        f"Holm's correction over {_family(first)} tests, all metrics by three coefficients: {'; '.join(said)}. "
+        f"Holm's correction over {_family(first)} tests, all metrics by three coefficients: {'; '.join(phrases)}. "
         f"Spearman for the drop: {ranks}."
     )
 

@@ -37,10 +37,10 @@ def table(capture_noise: pd.DataFrame) -> Table:
         note=(
             "Not noise: the share of the variance over models that noise does not explain. Captured again: the 95 % "
             "range of $r$ when every model is captured once more with such noise, and how often $r$ then has the other "
-            "sign. Corrected: $r$ over the square root of the share. One pair tells the noise up to a factor of "
+            "sign. Corrected: $r$ over the square root of the share. One pair fixes the noise up to a factor of "
             f"{rows['noise_high'].iloc[0] / rows['noise_sd'].iloc[0]:.0f} above and "
             f"{rows['noise_sd'].iloc[0] / rows['noise_low'].iloc[0]:.1f} below. "
-            f"Rounding leaves {100 * bias['reliability_least']:.0f} to {100 * bias['reliability_most']:.0f} % of the "
-            "variance of the bias that are not noise. Metrics that the pair lacks are left out."
+            f"Given rounding, {100 * bias['reliability_least']:.0f} to {100 * bias['reliability_most']:.0f} % of the "
+            "variance of the bias is not noise. Metrics that the pair lacks are left out."
         ),
     )

@@ -1,4 +1,4 @@
-"""Every metric against LongBench Pro, with what is left of it when a model, the size or the family is held fixed."""
+"""Correlation of every metric with LongBench Pro, also without a model, given the size, and within families."""
 
 import pandas as pd
 
@@ -52,17 +52,17 @@ def table(
 
 
 def _measured(models: pd.DataFrame) -> str:
-    """Say of each model scored here whether it has a group of its own, with which checkpoint, or why not."""
-    said = []
+    """Say for each model scored here whether it is in the last group, with which checkpoint, or why it is not."""
+    sentences = []
     for _, row in models.iterrows():
         if row["enters"]:
             scores = (
                 "summaries by ROUGE-L alone" if row["score_metric"] == "lbp_rouge_t4" else "as the benchmark scores"
             )
-            said.append(
+            sentences.append(
                 f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
                 f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens, {scores})"
             )
         else:
-            said.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
-    return f"Models that this project scored: {'; '.join(said)}."
+            sentences.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
+    return f"Models that this project scored: {'; '.join(sentences)}."

@@ -57,14 +57,14 @@ def table(
 
 
 def _outside(decline: pd.DataFrame) -> str:
-    """Say which models this project scored on questions that are not the benchmark's."""
+    """Name the models that this project scored on questions that are not the benchmark's."""
     models = decline.drop_duplicates("model").sort_values("model")
-    said = [f"{row['display_name']} (asked the questions of {row['data']})" for _, row in models.iterrows()]
-    return f"Scored by this project on questions that are not the benchmark's, and left out: {', '.join(said)}."
+    named = [f"{row['display_name']} (asked the questions of {row['data']})" for _, row in models.iterrows()]
+    return f"Scored by this project on questions that are not the benchmark's, and left out: {', '.join(named)}."
 
 
 def _measured(decline: pd.DataFrame) -> pd.DataFrame:
-    """One row per measured model, its modes side by side; every empty cell with its reason."""
+    """Return one row per measured model with its modes side by side; every empty cell has a reason."""
     rows = []
     for model, modes in decline.groupby("model", sort=True):
         first = modes.iloc[0]

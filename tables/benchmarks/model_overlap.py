@@ -1,4 +1,4 @@
-"""Which captured model is which checkpoint in the benchmarks, beside what the study calls a match."""
+"""The benchmark checkpoint of each captured model, and whether the study calls it a match."""
 
 import pandas as pd
 

@@ -54,14 +54,14 @@ def table(
 
 
 def _measured(models: pd.DataFrame) -> str:
-    """Say of each model scored here whether it has a group of its own, with which checkpoint, or why not."""
-    said = []
+    """Say for each model scored here whether it is in the last group, with which checkpoint, or why it is not."""
+    sentences = []
     for _, row in models.iterrows():
         if row["enters"]:
-            said.append(
+            sentences.append(
                 f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
                 f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens)"
             )
         else:
-            said.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
-    return f"Models that this project scored: {'; '.join(said)}."
+            sentences.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
+    return f"Models that this project scored: {'; '.join(sentences)}."

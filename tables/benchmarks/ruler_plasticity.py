@@ -22,7 +22,7 @@ def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
         rows[name] = rows[name].where(~first)
     rows["note"] = ["the shortest length has none" if start else BEYOND for start in first]
     other = rows[rows["differs"].astype(bool)]
-    said = [
+    differences = [
         f"the study prints {score.show(printed, 'plain')}, the benchmark {score.show(published, 'plain')}"
         for printed, published in zip(other["ruler_printed"], other["ruler"], strict=True)
     ]
@@ -45,7 +45,7 @@ def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
         ],
         groups="display_name",
         space=0,
-        marks={"differs": f"Published score shown: {'; '.join(said)}"},
+        marks={"differs": f"Published score shown: {'; '.join(differences)}"},
         caption=(
             "RULER beside plasticity at the same input lengths, Table 8 of the study and its declines [@shcherb2026], "
             f"scores as published [@hsieh2024]. Unit: one length; {len(names)} models."

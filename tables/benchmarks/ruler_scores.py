@@ -38,7 +38,7 @@ def table(
     for length in LENGTHS:
         models = set(other.loc[other["length"] == length, "model"])
         rows[f"mark_{length}"] = ["differs" if model in models else "" for model in rows["model"]]
-    said = [
+    differences = [
         f"the study prints {score.show(row['ruler_printed'], 'plain')} for {row['display_name']} at "
         f"{row['length'].upper()}, the benchmark {score.show(row['ruler'], 'plain')}"
         for _, row in other.iterrows()
@@ -90,8 +90,8 @@ def table(
         marks={
             **model_footnotes(ruler_summary, full),
             "self": "Self-reported by the model's authors [@qwen2025], listed on the benchmark's page",
-            "differs": f"Published score shown: {'; '.join(said)}",
-            "stated": f"Not what the rule gives: a score above {threshold} is asked for",
+            "differs": f"Published score shown: {'; '.join(differences)}",
+            "stated": f"Differs from the rule: a score above {threshold} is asked for",
             **measured_footnotes(measured_ruler_lengths, measured_ruler_models),
         },
         caption=(

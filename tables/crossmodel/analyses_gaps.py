@@ -1,4 +1,4 @@
-"""What plasticity is said to add to rotation, and the reversal of queries and keys between components and rotation."""
+"""Gaps that plasticity is said to close, and the reversal of queries and keys between components and rotation."""
 
 import pandas as pd
 

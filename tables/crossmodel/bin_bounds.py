@@ -1,4 +1,4 @@
-"""What the buckets of each capture keep of a mean query."""
+"""Share of a mean query that is left after rotation inside the buckets of each capture."""
 
 import pandas as pd
 
@@ -31,9 +31,9 @@ def table(bin_bounds: pd.DataFrame, models: pd.DataFrame, checkpoints: pd.DataFr
         ),
         short="What buckets keep of a mean query",
         note=(
-            "Half turns: share of rotary pairs that turn by half a circle and more within the bucket. Even mean: as "
-            "long in every pair; least and most differ where the sources give no base, and are of the bases that they "
-            "give. At least: what a head of the plasticity of the last fifth must have kept; where that is more, the "
-            "mean query is not even and lies in the slow pairs."
+            "Half turns: share of rotary pairs that rotate by half a circle or more within the bucket. Even mean: a "
+            "mean query as long in every pair; if the sources give no base, least and most are over the bases that "
+            "they give. At least: the share that a head with the plasticity of the last fifth kept; if that is more, "
+            "the mean query is not even and lies in the slow pairs."
         ),
     )

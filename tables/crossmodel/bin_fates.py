@@ -1,4 +1,4 @@
-"""What rotation inside buckets leaves of the conclusions on public models."""
+"""Which conclusions on public models survive once rotation inside buckets is taken into account."""
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
     rows = bin_fates.assign(part=bin_fates["chapter"].map(CHAPTERS))
     counts = rows["fate"].value_counts()
     words = {"survives": "survive", "open": "open", "falls": "lost"}
-    told = ", ".join(f"{int(counts[fate])} {word}" for fate, word in words.items() if fate in counts)
+    fates = ", ".join(f"{int(counts[fate])} {word}" for fate, word in words.items() if fate in counts)
     captures = int(bin_factors["captures"].iloc[0])
     return Table(
         rows=rows,
@@ -32,17 +32,17 @@ def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
         long=True,
         size="footnotesize",
         caption=(
-            f"Conclusions on public models if what rotation turns inside buckets is counted: {told}. Unit: one "
+            f"Conclusions on public models if rotation inside buckets is taken into account: {fates}. Unit: one "
             "conclusion."
         ),
         short="What rotation inside buckets leaves of conclusions",
         note=(
-            "Buckets keep a part of the mean query's squared length and turn the rest into spread. Needed: by which "
-            "factor that part has to differ between the two sides that are compared for the conclusion to turn (of an "
-            "absence: for an effect to show); blank where no plasticity enters or no factor turns it. Known: the "
-            f"largest such factor measured ({captures} captures, the widest bins), and between levels of captures that "
-            "times what their rotations and widths make of an even mean, at most what their own values allow. "
-            "Survives: nothing enters, one network is compared with itself, or more is needed than is known. Falls: "
-            "it is the value of its bins."
+            "Buckets keep a part of the mean query's squared length and turn the rest into spread. Needed: the factor "
+            "by which that part must differ between the two compared sides to reverse the conclusion (for an absence: "
+            "to show an effect); blank if plasticity does not enter or no factor reverses it. Known: the "
+            f"largest factor measured ({captures} captures, the widest bins); for levels of different captures, that "
+            "times the effect of rotation and width on an even mean, up to what their own values allow. "
+            "Survives: plasticity does not enter, one network is compared with itself, or the needed factor exceeds "
+            "the known one. Falls: the bins explain the value."
         ),
     )

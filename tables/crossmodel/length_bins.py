@@ -13,7 +13,7 @@ def table(bin_profiles: pd.DataFrame) -> Table:
     differs = bin_profiles["total_rounded"] != bin_profiles["total_drop"]
     rows = bin_profiles.assign(mark=["half" if each else "" for each in differs])
     rounded = fixed_number(3)
-    said = [rounded.show(each, "plain") for each in bin_profiles.loc[differs, "total_rounded"]]
+    drops = [rounded.show(each, "plain") for each in bin_profiles.loc[differs, "total_rounded"]]
     return Table(
         rows=rows,
         columns=[
@@ -27,7 +27,7 @@ def table(bin_profiles: pd.DataFrame) -> Table:
         marks={
             "half": (
                 "Lies halfway between two printed values; with halves away from zero it would be printed as "
-                f"${', '.join(said)}$. Both agree with the bins"
+                f"${', '.join(drops)}$. Both agree with the bins"
             )
         },
         caption=(

@@ -26,7 +26,7 @@ def table(
     for _, row in predecessor_ratios.iterrows():
         both = " and ".join(fixed(2).show(row[name], "plain") for name in ("bias_ratio", "window_ratio"))
         ratios.setdefault(both, []).append(row["display_name"])
-    said = [f"{both} ({listed(names)})" for both, names in ratios.items()]
+    folds = [f"{both} ({listed(names)})" for both, names in ratios.items()]
     return Table(
         rows=rows,
         columns=[
@@ -50,7 +50,7 @@ def table(
         note=(
             f"First {shared // 1024}K: mean of the deciles over the first {whole(shared)} tokens, and the mean over "
             "the first 40 % of them less that over the rest. Bias of Mistral over that of each Ministral, per token "
-            f"and per window: {listed(said)}. The biases of Ministral were rounded to $10^{{-4}}$ before they were "
+            f"and per window: {listed(folds)}. The biases of Ministral were rounded to $10^{{-4}}$ before they were "
             "printed, so that the ratios are known to a sixth."
         ),
     )

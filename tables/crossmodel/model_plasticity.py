@@ -81,24 +81,24 @@ def _ruler_mark(row: pd.Series, given: bool) -> str:
 
 
 def _measuring(rows: pd.DataFrame) -> str:
-    """Word what holds of every measured model."""
+    """Write the part of the note that applies to every measured model."""
     if rows.empty:
         return ""
     shared = _way(rows)
     return (
         f" Measured rows: {f'{shared}, ' if shared else ''}means over heads, 95 % intervals from resampled key heads; "
-        "to be compared with a reported value only where estimator, texts and context agree."
+        "comparable with a reported value only if estimator, texts and context agree."
     )
 
 
 def _way(rows: pd.DataFrame) -> str:
-    """Word the one estimator of all measured models; empty when they have several."""
+    """Return the estimator that all measured models share; empty if they differ."""
     ways = {estimator(row["estimator"], row["pairs"]) for _, row in rows.iterrows()}
     return ways.pop() if len(ways) == 1 else ""
 
 
 def _measured(row: pd.Series, shared: bool) -> str:
-    """Word the footnote of a measured model: over what, and how sure its means are."""
+    """Write the footnote of a measured model: its heads, its context, and the intervals of its means."""
     what = "Random weights and words, a null: " if row["model"] == NULL else ""
     way = "" if shared else f"{estimator(row['estimator'], row['pairs'])}; "
     number = fixed_number(3)

@@ -1,4 +1,4 @@
-"""What two documents read off pictures that no table backs: thresholds, bundles of heads, clusters of dimensions."""
+"""Values that two documents read off pictures without a table: thresholds, bundles of heads, clusters of dimensions."""
 
 import pandas as pd
 
@@ -45,8 +45,7 @@ def table(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Table:
         ),
         short="Landmarks read off pictures",
         note=(
-            "Distances and positions in tokens, dimensions as indices within a head. Thresholds by eye; what can be "
-            "held against tables or architectures is judged in the ledger, the rest is not testable without the "
-            "captures."
+            "Distances and positions in tokens, dimensions as indices within a head. Thresholds by eye. The ledger "
+            "judges what can be compared with tables or architectures; the rest is not testable without the captures."
         ),
     )

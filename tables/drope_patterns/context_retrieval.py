@@ -49,9 +49,8 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         groups="group",
         space=0,
         caption=(
-            "Passkey retrieval of both models by context length, each protocol of Section 11 of the report apart: "
-            "accuracy with "
-            "95 % Wilson interval [@africa2026]. Unit: trial, unseeded; "
+            "Passkey retrieval of both models by context length, by protocol of Section 11 of the report: "
+            "accuracy with 95 % Wilson interval [@africa2026]. Unit: trial, unseeded; "
             "multiples are of the training length; single: the protocol has one prompt."
         ),
         short="Passkey retrieval by context length",

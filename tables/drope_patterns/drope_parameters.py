@@ -1,4 +1,4 @@
-"""What each experiment ran with, run by run, against the settings that the report states for all."""
+"""Settings of each run of each experiment, and those that the report states for all."""
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
         space=0,
         size="scriptsize",
         caption=(
-            "What the experiments of the report ran with, as its scripts tell [@africa2026]. Unit: run; sections are "
+            "What the experiments of the report ran with, by its scripts [@africa2026]. Unit: run; sections are "
             "the report's."
         ),
         short="Settings of the DroPE experiments",

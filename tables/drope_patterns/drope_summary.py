@@ -1,4 +1,4 @@
-"""The report's summary row by row, with footnotes where a row does not stand alone."""
+"""The report's summary row by row, with footnotes if a row needs explanation."""
 
 import re
 

@@ -25,7 +25,7 @@ def table(
     token_concentration: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Table:
-    """The printed quantities, then the shares that the report does not print."""
+    """Show the printed quantities, then the shares that the report does not print."""
     cells = drope_layer1_content.set_index(["metric", "positional"])["printed"]
     ratios = layer1_ratios.set_index("metric")
     rows = [

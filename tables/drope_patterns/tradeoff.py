@@ -1,4 +1,4 @@
-"""The trade-off as the report sums it up, beside what its own tables hold."""
+"""The trade-off as the report summarises it, beside the values in its own tables."""
 
 import pandas as pd
 

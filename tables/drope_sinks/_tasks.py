@@ -1,4 +1,4 @@
-"""Accuracy on four tasks under several conditions, spread over columns: what two experiments' tables share."""
+"""Accuracy on four tasks under several conditions, spread over columns, for the tables of two experiments."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def task_items(shares: pd.DataFrame) -> str:
 
 
 def task_note(shares: pd.DataFrame, tests: pd.DataFrame) -> tuple[str, str]:
-    """Word what the shares are of, the test and the chance levels."""
+    """Write the note: the denominators of the shares, the test and the chance levels."""
     items = shares.drop_duplicates("task").set_index("task")["items"]
     return (
         "Cities and sports: the report's scripts leave out answers that read as neither yes nor no. The columns headed "

@@ -1,4 +1,4 @@
-"""Disruption of massive dimensions per text set: what the report prints and what its published perplexities give."""
+"""Disruption of massive dimensions per text set: printed increases, and those from the published perplexities."""
 
 import pandas as pd
 

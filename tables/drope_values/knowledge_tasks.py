@@ -86,6 +86,6 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
 
 
 def _of(rows: pd.DataFrame, arm: str) -> list[str]:
-    """How many answers an arm's share can be of."""
+    """Return the possible numbers of answers behind an arm's share."""
     ends = rows[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy().tolist()
     return [str(most) if fewest == most else f"{fewest}-{most}" for fewest, most in ends]

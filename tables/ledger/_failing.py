@@ -1,4 +1,4 @@
-"""What the tables of the ledger share: which statements are printed, and their words for readers."""
+"""Helpers for the tables of the ledger: which statements are printed, and their wording for readers."""
 
 import re
 from collections.abc import Mapping
@@ -75,19 +75,19 @@ def _short(section: str) -> str:
 
 
 def display_names(models: pd.DataFrame, training_trajectory: pd.DataFrame) -> dict[str, str]:
-    """Display names of models, of checkpoints of the training run and of metrics, by key."""
+    """Return display names of models, of checkpoints of the training run and of metrics, by key."""
     names = dict(zip(models["model"], models["display_name"], strict=True))
     names |= dict(zip(training_trajectory["checkpoint"], training_trajectory["display_name"], strict=True))
     return names | in_text(vocabulary())
 
 
 def place_links(text: str, places: Mapping[str, str]) -> str:
-    """Name statements by their section where a text names them by the function that judges them."""
+    """Replace names of claim functions in a text by the section of their statements."""
     return CLAIM.sub(lambda match: f"what is judged at {places[match[0]]}" if match[0] in places else match[0], text)
 
 
 def values(row: Mapping[str, Any] | pd.Series) -> str:
-    """What is printed and what was found; a number alone, of which no unit is known, stands in the reason only."""
+    """Return the printed and the found value; a number without a known unit appears only in the reason."""
     printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
     result = measured_text(row["recomputed"], printed)
     if not printed and NUMBER.fullmatch(result):
@@ -96,7 +96,7 @@ def values(row: Mapping[str, Any] | pd.Series) -> str:
 
 
 def measured_text(value: Any, printed: str) -> str:
-    """What was found, with the unit of what is printed; many digits to three, or four beside a printed number."""
+    """Return the found value with the printed unit, rounded to three digits, or to four beside a printed number."""
     result = str(value) if pd.notna(value) else ""
     if BARE.fullmatch(result):
         result = significant(4 if printed else 3).show(float(result), "plain")

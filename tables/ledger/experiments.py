@@ -1,4 +1,4 @@
-"""The experiments of this project, a row each, and one hash of all tables that the thesis rests on."""
+"""The experiments of this project, one row each, and a hash of all tables on which the thesis is based."""
 
 import hashlib
 
@@ -45,6 +45,6 @@ def table(provenance: pd.DataFrame) -> Table:
 
 
 def package_hash(provenance: pd.DataFrame) -> str:
-    """One hash over file and content of every table (SHA-256, the first 16 digits), whatever the order of the rows."""
+    """Return a hash of name and content of every table (16 digits of SHA-256); the order of rows has no effect."""
     lines = sorted(f"{file} {digest}" for file, digest in zip(provenance["file"], provenance["hash"], strict=True))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

@@ -15,7 +15,7 @@ def table(hypotheses: pd.DataFrame) -> Table:
     )
     rows["entry"] = "claim:" + rows["claim"].astype(str)
     counted = rows["verdict"].value_counts()
-    said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
+    counts = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
     return Table(
         rows=rows,
         columns=[
@@ -33,5 +33,5 @@ def table(hypotheses: pd.DataFrame) -> Table:
             f"and the ledger's verdicts on the {len(rows)} statements that they make."
         ),
         short="Hypotheses with evidence and verdicts",
-        note=f"Verdicts: {said}. Values that a hypothesis only repeats from tables are cell checks of the ledger.",
+        note=f"Verdicts: {counts}. Values that a hypothesis only repeats from tables are cell checks of the ledger.",
     )

@@ -1,4 +1,4 @@
-"""Open gaps of the documents, their proposed remedies, and what closed them or would."""
+"""Open gaps of the documents, their proposed remedies, and what has closed or would close them."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What was planned, what was decided after looking, and what was explored: of all results."""
+"""How many claims were planned, decided after seeing data, or exploratory."""
 
 import pandas as pd
 
@@ -26,13 +26,13 @@ def table(standing_counts: pd.DataFrame) -> Table:
         long=True,
         size="footnotesize",
         caption=(
-            f"Standing of all {int(rows['claims'].sum()):,} claims of the ledger; {planned} of them are of tests that "
-            "were planned before a reported model was trained. Unit: one claim."
+            f"Planned or not: all {int(rows['claims'].sum()):,} claims of the ledger; {planned} of them are on tests "
+            "that were planned before a reported model was trained. Unit: one claim."
         ),
         short="Planned, post hoc and exploratory results",
         note=(
             "Planned: by the plan of the population. In the amendment: fixed after the first run and before the "
             "second. Post hoc: decided after data of the same kind were seen. Exploratory: without a plan. Open: not "
-            "significant, not supported or not testable; of what documents state, not supported is a judgement."
+            "significant, not supported or not testable; for statements of documents, not supported is a judgement."
         ),
     )

@@ -1,4 +1,4 @@
-"""Things of which a document says one thing in one section and another in a second."""
+"""Subjects about which two sections of a document say different things."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, text
 
 
 def table(worded_conflicts: pd.DataFrame) -> Table:
-    """One row per thing on which the words of a document differ."""
+    """One row per subject about which the sections of a document differ."""
     rows = worded_conflicts[worded_conflicts["conflict"]].copy()
     rows["part"] = [f"Document {document}" for document in rows["document"]]
     return Table(
@@ -20,12 +20,12 @@ def table(worded_conflicts: pd.DataFrame) -> Table:
         long=True,
         size="footnotesize",
         caption=(
-            f"Things on which two sections of one document differ in words, {len(rows)} of "
-            f"{len(worded_conflicts)} that are declared as spoken of more than once. Unit: one thing."
+            f"Subjects on which two sections of one document differ in words, {len(rows)} of "
+            f"{len(worded_conflicts)} that are declared to occur more than once. Unit: one subject."
         ),
         short="Contradictions in words",
         note=(
-            "Which statements are of one thing, and what each says of it, was declared while reading, by one reader; "
+            "One reader declared, while reading, which statements are on one subject, and what each says; "
             "others may be missing. In the ledger: verdicts of the statements in their order."
         ),
     )

@@ -30,7 +30,7 @@ def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Tab
     order = order.mask(rows["family"].isin(rows.loc[twin, "family"]), 0)  # the family of the layer study comes first
     rows = rows.assign(order=order).sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
     off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
-    said = int(rows["reported"].notna().sum())
+    number = int(rows["reported"].notna().sum())
     return Table(
         rows=rows,
         columns=[
@@ -52,7 +52,7 @@ def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Tab
         },
         caption=(
             f"Recovery of plasticity in the fixed window and largest rise anywhere, {len(rows)} captured models, of "
-            f"which {said} are in Finding 3 of the layer study; recomputed from the deciles of Table 4 of the "
+            f"which {number} are in Finding 3 of the layer study; recomputed from the deciles of Table 4 of the "
             "benchmark notes [@shcherb2026]. Unit: one model, mean over heads."
         ),
         short="Recovery by model, printed and recomputed",

@@ -1,1 +1,1 @@
-"""What stands across the stories: models, captures, analyses, effects."""
+"""Tables that cover all chapters: models, captures, analyses, effects."""

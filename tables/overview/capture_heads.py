@@ -1,4 +1,4 @@
-"""What each capture is a sample of: heads, the scaling of the rotation, and the stated context."""
+"""The sampled heads of each capture, the scaling of its rotation, and the stated context."""
 
 import pandas as pd
 

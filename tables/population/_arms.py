@@ -1,4 +1,4 @@
-"""A table of arms of the population: what they do, and what their heads are."""
+"""A table of outcomes and properties of heads, by arm of the population."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What tables of contrasts share: how an outcome and its arms are named, and in which unit it is shown."""
+"""Helpers for tables of contrasts: names of outcomes and arms, and the unit in which an outcome is shown."""
 
 import pandas as pd
 
@@ -21,7 +21,7 @@ TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "t
 
 
 def worded(rows: pd.DataFrame, scaled: tuple[str, ...]) -> pd.DataFrame:
-    """Rows with the words `what` and `arms`, the number of `digits`, and the columns `scaled` in the unit shown."""
+    """Add the names `what` and `arms` and the number of `digits`; convert the columns `scaled` to the printed unit."""
     made = rows.copy()
     known = pd.DataFrame([OUTCOMES[each] for each in rows["outcome"]], columns=["what", "factor", "digits"])
     made[["what", "digits"]] = known[["what", "digits"]].to_numpy()
@@ -32,7 +32,7 @@ def worded(rows: pd.DataFrame, scaled: tuple[str, ...]) -> pd.DataFrame:
 
 
 def arms(first: str, second: str) -> str:
-    """The two arms of a contrast; of the difference of one contrast between two bases, that contrast."""
+    """Return the two arms of a contrast; for a difference between two bases, the arms of the contrast at either."""
     if " at " in first:
         one, other = first.partition(" at ")[0].split("-")
         return f"{one} − {other}"
@@ -40,6 +40,6 @@ def arms(first: str, second: str) -> str:
 
 
 def _arm(name: str) -> str:
-    """An arm of the plan in the words of the chapter, with what is done to it beyond the trained length."""
+    """Return the chapter's name of an arm, with what is done to the arm beyond the trained length."""
     arm, _, treatment = name.partition(":")
     return f"{arm}, {TREATED[treatment]}" if treatment else arm

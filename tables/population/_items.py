@@ -1,4 +1,4 @@
-"""A table of items of the amendment: what is asked, of how many seeds, and what the exact tests decide."""
+"""A table of items of the amendment: the question, the number of seeds, and the outcome of the exact tests."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def items(
     """One row per item, by base: difference over seeds, seeds there of those planned, corrected p, and the outcome."""
     asked = amendment[["item", "weights"]].fillna("")
     rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
-    rows["what"] = [_what(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
+    rows["what"] = [_quantity(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
     rows["sides"] = [_sides(*each) for each in zip(rows["first"], rows["second"], rows["family"], strict=True)]
     rows["at"] = rows["place"].replace({"quarter 4 less quarter 1": "4 − 1"}).str.replace("quarter ", "")
     rows["at"] = (
@@ -71,21 +71,21 @@ def items(
         short=short,
         note=(
             "p: exact sign flips over seeds (permutations within seeds of a relation), and the exact test against the "
-            "margin of equivalence, each with Holm over the family as planned. Open: the seeds that are there decide "
-            f"neither; so few may not be able to. {note}{left_out}"
+            "margin of equivalence, each with Holm over the family as planned. Open: the trained seeds decide "
+            f"neither, and may be too few to do so. {note}{left_out}"
         ),
     )
 
 
-def _what(quantity: str, family: str) -> str:
-    """The quantity in words; of heads, what their cost is held against."""
+def _quantity(quantity: str, family: str) -> str:
+    """Return the quantity in words; for heads, the quantity with which their cost is correlated."""
     if family.startswith("heads"):
         return "cost and late plasticity" if quantity == "ap_last_20" else "cost and plasticity"
     return QUANTITIES[quantity] + (", by cost" if family.startswith("weighted") else "")
 
 
 def _sides(first: str, second: str, family: str) -> str:
-    """The two sides in short; of a relation and of heads, nothing is taken from each other."""
+    """Return the two sides in short; a relation and a question on heads have no difference of sides."""
     if family.startswith(("relations", "heads")):
         return "ranks, by layer" if family.startswith("heads") else "ranks, by seed"
     one, two = (_side(str(words)) for words in (first, second))

@@ -1,4 +1,4 @@
-"""How the metrics that are put in relation are named."""
+"""Names of the metrics in tables of relations."""
 
 WHAT = {
     "h1_plasticity": "late plasticity",

@@ -1,4 +1,4 @@
-"""Networks with random weights: what changes along the context before anything is learned."""
+"""Networks with random weights: how metrics change along the context before anything is learned."""
 
 import pandas as pd
 

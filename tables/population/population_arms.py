@@ -1,4 +1,4 @@
-"""What the arms of the population do that are compared, and what their heads are."""
+"""Outcomes and heads of the compared arms of the population."""
 
 import pandas as pd
 
@@ -7,5 +7,5 @@ from tables.population._arms import arms
 
 
 def table(population_outcomes: pd.DataFrame) -> Table:
-    """The start and the two ways on from it."""
+    """Show the start and the two arms that continue from it."""
     return arms(population_outcomes, "ABC", "What the arms of the population do")

@@ -50,8 +50,8 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             "Arms as in the record of the plan; keys and facts are in points. Far keys lie farther than one and a "
             "quarter training lengths from the question; At: multiples of the training length. Differences of all "
             "trained models, with Student's intervals over seeds; p of exact sign flips over the seeds, Holm within "
-            "a family. That all trained models are compared too is no part of the "
-            "plan: it was added after two seeds, in which arms missed the criterion."
+            "a family. The plan does not include comparing all trained "
+            "models: this was added after two seeds, in which arms missed the criterion."
         ),
     )
 

@@ -30,7 +30,7 @@ def table(population_near: pd.DataFrame) -> Table:
         ),
         short="Keys near the question that the population finds",
         note=(
-            "Arms as in the record of the plan. All trained models, measured as planned and asked so after the plan. "
+            "Arms as in the record of the plan. All trained models, measured as planned; this comparison is post hoc. "
             "p of exact sign flips over seeds, Holm over the lengths of a base, of the difference by seed."
         ),
     )

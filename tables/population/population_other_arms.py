@@ -1,4 +1,4 @@
-"""What the arms do that the main contrast leaves out, beside where the shorter one begins."""
+"""Outcomes of the arms that the main contrast leaves out, and of the model from which the shorter one starts."""
 
 import pandas as pd
 
@@ -7,5 +7,5 @@ from tables.population._arms import arms
 
 
 def table(population_outcomes: pd.DataFrame) -> Table:
-    """The start, a fifth of the steps without rotation, and no rotation from scratch."""
+    """Show the start, the arm with a fifth of the steps without rotation, and the arm without rotation from scratch."""
     return arms(population_outcomes, "ADE", "What the start and the other arms of the population do")

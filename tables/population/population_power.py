@@ -1,4 +1,4 @@
-"""What the seeds of the population could have shown, contrast by contrast."""
+"""The smallest differences that the seeds of the population could have shown, contrast by contrast."""
 
 import pandas as pd
 

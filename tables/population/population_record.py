@@ -1,4 +1,4 @@
-"""What the plan of the population asks for, and what is there."""
+"""The models that the plan of the population asks for, and those that are trained and measured."""
 
 import pandas as pd
 
@@ -37,7 +37,7 @@ def table(population_record: pd.DataFrame) -> Table:
         ),
         short="The plan of the population and its record",
         note=(
-            "Excluded models missed the criterion of convergence, or start from one that did. What is not trained yet "
-            "is left open, not dropped: the command trains it in the plan's order."
+            "Excluded models missed the criterion of convergence, or start from one that did. Models that are not "
+            "trained yet stay in the plan: the command trains them in the plan's order."
         ),
     )

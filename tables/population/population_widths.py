@@ -38,8 +38,9 @@ def table(width_levels: pd.DataFrame) -> Table:
         ),
         short="Plasticity by the width of the bins",
         note=(
-            "Queries come from so many words at the bin's middle, one a text; a width of 1 is one position. Pooled: "
-            "as captured; aligned: turned to the middle by the model's own rotation, which changes nothing in C. First "
-            "and last: training lengths of texts of four. The cost is of keys at the training length, at least 0."
+            "Queries come from so many words at the bin's middle, one per text; a width of 1 is one position. Pooled: "
+            "as captured; aligned: rotated to the middle by the model's own rotation, which changes nothing in C. "
+            "First and last: of the four training lengths of a text. The cost is of keys at the training length, at "
+            "least 0."
         ),
     )

@@ -8,7 +8,7 @@ ENCODINGS = {"own": "as it is", "temperature": "with a temperature"}
 
 
 def table(population_yarn: pd.DataFrame) -> Table:
-    """One row per length and way in which the model without rotation is asked, by base."""
+    """One row per length and per encoding of the model without rotation, by base."""
     rows = population_yarn.copy()
     rows[["dropped", "stretched", "difference", "low", "high"]] *= 100
     rows["shown"] = [f"base {base:,}" for base in rows["base"]]

@@ -14,7 +14,7 @@ def table(retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame) -> 
         retrained_tests,
         population_amendment,
         FAMILIES,
-        "What position decides, asked of the second run: planned items of the amendment",
+        "What position decides, in the second run: planned items of the amendment",
         "Planned items of the amendment",
-        "Aligned queries in bins of 16 words, of which an item that names no width is.",
+        "Aligned queries, in bins of 16 words unless an item names another width.",
     )

@@ -1,1 +1,1 @@
-"""Trained models of others, measured here."""
+"""Published pretrained models, measured here."""

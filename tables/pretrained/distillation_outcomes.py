@@ -1,4 +1,4 @@
-"""What the distilled students reached at equal tokens."""
+"""Held-out losses of the distilled students after equally many tokens."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What pretrained models answer, as they are and with dimensions levelled."""
+"""Answers of pretrained models, unchanged and with dimensions set to their mean."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""A pretrained model with its beginning token in front and with a word."""
+"""A pretrained model whose texts begin with its beginning token, or with a word."""
 
 import pandas as pd
 
@@ -66,9 +66,9 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
         ),
         short="A pretrained model with and without its beginning token",
         note=(
-            "Parts of a text begin up to a token a part later without the beginning token. Without the rotation in the "
-            "computation: the model runs as it is, and attention is computed anew of its queries and keys before the "
-            "rotation. What ablations cost is measured on other parts than those on which the layer was chosen."
+            "Without the beginning token each part of a text begins up to one token later. Without the rotation in the "
+            "computation: the model is unchanged, and attention is computed again from its queries and keys before the "
+            "rotation. The cost of ablations is measured on other parts than those on which the layer was chosen."
         ),
     )
 

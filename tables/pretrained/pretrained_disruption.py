@@ -1,4 +1,4 @@
-"""What filling dimensions of queries and keys costs pretrained models."""
+"""The loss of pretrained models after dimensions of queries and keys are overwritten."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What drawing some heads adds to a mean over heads, beside what two captures of one network differ by."""
+"""The error of a mean over some drawn heads, and the difference between two captures of one network."""
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
     rows["absent"] = "The model has no more heads"
     drawn, other, common, heads = (int(source[name].iloc[0]) for name in ("drawn", "drawn_other", "common", "heads"))
     counts = own.drop_duplicates("model")
-    said = "; ".join(f"{row['display_name']}: {row['heads']} heads" for _, row in counts.iterrows())
+    sizes = "; ".join(f"{row['display_name']}: {row['heads']} heads" for _, row in counts.iterrows())
     return Table(
         rows=rows,
         columns=[
@@ -50,7 +50,7 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
         ),
         short="What drawing heads adds to a mean over them",
         note=(
-            f"Heads with an analysis ({said}). The mean of $k$ heads drawn of $N$ without replacement has the standard "
+            f"Analysed heads ({sizes}). The mean of $k$ heads drawn of $N$ without replacement has the standard "
             "deviation $S \\sqrt{(1 - k/N)/k}$, with $S$ that over heads. The reported captures "
             f"drew {drawn} and {other} of the network's {heads} heads, with {common} in common: of $k$ and $l$ heads "
             "with $c$ in common, the means differ with the deviation $S \\sqrt{1/k + 1/l - 2c/(kl)}$."

@@ -47,7 +47,7 @@ def table(
     first: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
     mine = measured_models[measured_models["model"].isin(columns)].set_index("model")
     documents: Any = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
-    said = [
+    footers = [
         f"{first.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
         f"{documents[model]} documents of {whole(row['captured_context'])} tokens, "
         f"{estimator(row['estimator'], row['pairs'])}"
@@ -80,7 +80,7 @@ def table(
         ),
         short="Head geometry of pretrained models",
         note=[
-            f"{'; '.join(said)}. Their intervals are from resampled key heads: they cover heads, not texts. Weights "
+            f"{'; '.join(footers)}. Their intervals are from resampled key heads: they cover heads, not texts. Weights "
             f"of four bits, dequantised. {_few(first)}",
             "Drop: first minus last 20 % of positions. Bias per window: drift of the attention logit over the captured "
             "context, which differs from column to column. A reported value and a measured one are to be compared only "
@@ -90,7 +90,7 @@ def table(
 
 
 def _few(first: pd.DataFrame) -> str:
-    """Say of which columns the interval rests on too few key heads to hold its level."""
+    """Name the columns whose intervals are too narrow because they have too few key heads."""
     rows = first[(first["unit"] == "key head") & (first["n"] < FEW)]
-    said = [f"{row['label']} ({row['n']} key heads)" for _, row in rows.iterrows()]
-    return f"An interval from so few key heads as those of {listed(said)} is too narrow." if said else ""
+    footers = [f"{row['label']} ({row['n']} key heads)" for _, row in rows.iterrows()]
+    return f"An interval from so few key heads as those of {listed(footers)} is too narrow." if footers else ""

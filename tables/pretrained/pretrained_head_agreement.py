@@ -44,12 +44,12 @@ def table(pretrained_head_agreement: pd.DataFrame) -> Table:
         size="footnotesize",
         caption=(
             "Heads that keep their class of attention (to the first token, to near ones, spread, mixed) in two states "
-            "of one network. Unit: one head; in brackets the 95 % interval over layers drawn anew."
+            "of one network. Unit: one head; in brackets the 95 % interval over resampled layers."
         ),
         short="Heads of one class in two states of a network",
         note=(
-            "By chance: heads that would agree if the classes of a layer were given out anew among its heads. "
+            "By chance: heads that would agree if the classes of a layer were shuffled among its heads. "
             "$\\kappa$: Cohen's, of the sums over layers. $r$: Pearson's coefficient of the heads' attention to the "
-            "first token, of some layers the median over them, of all after each layer's mean is taken off."
+            "first token: for some layers the median over them, for all layers after each layer's mean is subtracted."
         ),
     )

@@ -1,4 +1,4 @@
-"""What a capture of a pretrained model would differ by when made again."""
+"""By how much a repeated capture of a pretrained model would differ."""
 
 import pandas as pd
 

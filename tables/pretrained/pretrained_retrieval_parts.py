@@ -1,4 +1,4 @@
-"""Keys that pretrained models find by wording and place, and how far they say yes to wrong ones."""
+"""Keys that pretrained models find by wording and place, and how often they say yes to wrong keys."""
 
 from collections.abc import Sequence
 
@@ -63,19 +63,19 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
         size="footnotesize",
         caption=(
             f"Keys by the parts of a prompt: {', '.join(dict.fromkeys(frame['model']))}. Unit: one prompt; in brackets "
-            "Wilson's 95 % interval; prompts are of one length each."
+            "Wilson's 95 % interval; all prompts of a column have one length."
         ),
         short="Keys by wording, place and wrong key",
         note=(
             "Rank: how often in a hundred comparisons yes is likelier after the key than after this kind of wrong key, "
-            "fifty by chance; of all wrong ones Mann and Whitney's exact test gives "
+            "fifty by chance; for all wrong keys Mann and Whitney's exact test gives "
             f"{', '.join(shown)} after Holm at the {len(shown)} lengths."
         ),
     )
 
 
 def _cells(by: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
-    """Percentages of every length by name of the table's field; the first of the columns is the value."""
+    """Return the percentages of every length by the name of the table's field; the first column is the value."""
     names = ("value", "low", "high")
     empty = {f"{name}_{length}": float("nan") for name in names for length in lengths}
     return empty | {

@@ -28,7 +28,7 @@ from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.estimate import estimate
 from keyquery.models.checkpoints.gguf import dequantise
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.texts import Source, documents, texts
+from keyquery.models.texts import TextSource, documents, texts
 from keyquery.models.vocabulary import check_tokens
 from models_tiny import SIZES, built, saved, saved_model, text
 
@@ -260,9 +260,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved("llama", tmp_path_factory.mktemp("models"))
 
 
-def written(path: Path, content: str | bytes) -> Source:
+def written(path: Path, content: str | bytes) -> TextSource:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return Source(str(path))
+    return TextSource(str(path))
 
 
 ROWS = [{"id": "a", "text": "w4 w5, w6"}, {"id": "b", "text": "w7 w8"}, {"id": "c", "text": "w9"}]
@@ -338,10 +338,10 @@ def test_what_a_folder_of_texts_holds_besides(tmp_path: Path) -> None:
     """Read a folder with texts in small and capital letters, then one with a folder within."""
     (tmp_path / "a.txt").write_text("w4")
     (tmp_path / "b.TXT").write_text("w5")
-    assert [name for name, _ in texts(Source(str(tmp_path)))] == ["a", "b"]
+    assert [name for name, _ in texts(TextSource(str(tmp_path)))] == ["a", "b"]
     (tmp_path / "more").mkdir()
     with pytest.raises(DataError, match="more is a folder"):
-        list(texts(Source(str(tmp_path))))
+        list(texts(TextSource(str(tmp_path))))
 
 
 class Ends:
@@ -390,12 +390,12 @@ def test_fewer_documents_than_asked(place: Path, tmp_path: Path, monkeypatch: py
     for more, words in (
         ({}, "3 documents of this context, and 12 are asked; --windows cuts long texts"),
         ({"windows": True, "context": 16}, "6 documents of this context, and 12 are asked; --documents 6"),
-        ({"texts": Source("manual")}, "1 document of this context, and 12 are asked; --windows"),
+        ({"texts": TextSource("manual")}, "1 document of this context, and 12 are asked; --windows"),
     ):
         with pytest.raises(DataError, match=words):
             capturing.capture(asked(place, tmp_path, limit=12, **more))
     with pytest.raises(DataError, match="no such file"):
-        capturing.capture(asked(place, tmp_path, texts=Source(str(tmp_path / "textz.jsonl"))))
+        capturing.capture(asked(place, tmp_path, texts=TextSource(str(tmp_path / "textz.jsonl"))))
     monkeypatch.undo()
     capturing.capture(asked(place, tmp_path, limit=12, fewer=True))
     held = json.loads((tmp_path / "out/manifest.json").read_text())

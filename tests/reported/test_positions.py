@@ -16,7 +16,7 @@ from keyquery.models.captures import capture as capturing
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
 from keyquery.models.checkpoints.loading import ModelSource
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 from models_tiny import ROPE, SIZES, saved, saved_model, text
 
 pytestmark = pytest.mark.models
@@ -33,7 +33,7 @@ def asked(model: Path, folder: Path, context: int) -> CaptureOptions:
     lines = "\n".join(json.dumps({"text": text(context + 8, seed)}) for seed in range(2))
     (folder / "texts.jsonl").write_text(lines)
     source = ModelSource(str(model), device="cpu")
-    texts = Source(str(folder / "texts.jsonl"))
+    texts = TextSource(str(folder / "texts.jsonl"))
     return CaptureOptions(model=source, texts=texts, context=context, buckets=4, rate=4.0, out=folder / "out")
 
 

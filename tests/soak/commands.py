@@ -200,10 +200,10 @@ def _measured(path: Path) -> Sequence[str]:
 
 def _exhibits(thesis: Path) -> Callable[[Path], Sequence[tuple[str, ...]]]:
     """What gives the commands that read a table of the thesis: the three tables nearest to it."""
-    from boundpaper.build.facts import Reader
+    from boundpaper.build.facts import FactReader
     from boundpaper.build.graph import load
 
-    graph = load(thesis, Reader(thesis))
+    graph = load(thesis, FactReader(thesis))
     tables = {key: set(graph.order([key])) for key, step in graph.steps.items() if step.kind.name == "table"}
 
     def exhibit(path: Path) -> Sequence[tuple[str, ...]]:

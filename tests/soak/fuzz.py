@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.build.state import State, keep_steps
 from boundpaper.errors import ThesisError
 from boundpaper.store.descriptor import package
@@ -92,7 +92,7 @@ def _kept(root: Path, file: Path) -> str:
         ]
         assert all(path.startswith("artifacts/results/") for path in outside), outside
     else:
-        reader = Reader(root, file)
+        reader = FactReader(root, file)
         assert all(
             "functions" in reader.python(path)
             for path in ("packages/boundpaper/src/boundpaper/store/files.py", "tables/benchmarks/ap_drop.py")
@@ -131,17 +131,17 @@ def _samples(root: Path, file: Path) -> str:
 
 def _needles(root: Path, file: Path) -> str:
     from keyquery.scores import records
-    from keyquery.scores.ruler.run import Settings, cells
+    from keyquery.scores.ruler.run import RulerSettings, cells
 
     records.agree(root / "needles.jsonl", {"seed": 0})
-    cells(root / "needles.jsonl", Settings(tasks=("niah_single_1",), lengths=("4k",), samples=4))
+    cells(root / "needles.jsonl", RulerSettings(tasks=("niah_single_1",), lengths=("4k",), samples=4))
     return ""
 
 
 def _texts(root: Path, file: Path) -> str:
-    from keyquery.models.texts import Source, texts
+    from keyquery.models.texts import TextSource, texts
 
-    for _ in texts(Source(str(file))):
+    for _ in texts(TextSource(str(file))):
         pass
     return ""
 
@@ -205,7 +205,7 @@ def copied(project: Path) -> Path:
     entry = {"inputs": {"a": "1"}, "outputs": {"out/tables/a.tex": "2", "artifacts/results/a.csv": "3"}, "seconds": 1.0}
     (root / "out/state").mkdir(parents=True)
     keep_steps(root / "out/state/state.json", {"table:a": entry, "table:b": entry})
-    reader = Reader(root, root / "out/state/facts.json")
+    reader = FactReader(root, root / "out/state/facts.json")
     for path in ("packages/boundpaper/src/boundpaper/store/files.py", "tables/benchmarks/ap_drop.py"):
         reader.python(path)
     reader.save()

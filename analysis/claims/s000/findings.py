@@ -161,16 +161,16 @@ def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
         for key in ("llama31_recovering", "llama31_layers", "llama31_monotone", "llama32_recovering", "llama32_layers")
     }
     possible = counts["llama31_recovering"] + counts["llama31_monotone"] <= counts["llama31_layers"]
-    said = f"{counts['llama31_recovering']} + {counts['llama31_monotone']} of {counts['llama31_layers']}"
+    sums = f"{counts['llama31_recovering']} + {counts['llama31_monotone']} of {counts['llama31_layers']}"
     reported = f"{counts['llama31_recovering']} and {counts['llama32_recovering']} of {counts['llama31_layers']}"
     open_ = (
-        f"The profiles of single layers are not printed; the counts are possible together ({said}). All recoveries by "
+        f"The profiles of single layers are not printed; the counts are possible together ({sums}). All recoveries by "
         "layer, with the number of heads behind each, would decide it."
     )
     # what is printed can speak against it; for it only the layers could
     return Verdict(
         verdict="not testable" if possible else "contradicted",
-        reason=open_ if possible else f"The counts are not possible together ({said}).",
+        reason=open_ if possible else f"The counts are not possible together ({sums}).",
         reported=reported,
         failure="" if possible else "number",
     )

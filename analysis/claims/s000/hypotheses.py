@@ -46,7 +46,7 @@ def c000_hypotheses_frequency(
     factor = {model: int(quote(published_facts, fact=f"rope_factor_{model}").number) for model in LLAMA}
     rescaled = bool(same) and all(factor[model] != factor[recovering[0]] for model in same)
     excluded = bool(same) and not rescaled
-    told = (
+    scaling_in_words = (
         f"{listed([str(facts[model]['display_name']) for model in same])} has the same base and head dimension and "
         "falls throughout, so the base alone is not the reason"
         if same
@@ -61,8 +61,8 @@ def c000_hypotheses_frequency(
     return candidate(
         excluded,
         (
-            f"{told}, and the scaling of the long wavelengths is the same too ({factor[recovering[0]]}).",
-            f"{told}{scaled}. A capture of one model with its scaling changed would decide it.",
+            f"{scaling_in_words}, and the scaling of the long wavelengths is the same too ({factor[recovering[0]]}).",
+            f"{scaling_in_words}{scaled}. A capture of one model with its scaling changed would decide it.",
         ),
         recomputed=f"{len(same)} model with the same frequencies falls",
         n=len(rows),

@@ -58,11 +58,11 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
     n = int(tests[0]["n"])
     # a share of the layers that could carry the statement: all of them, or at least half
     enough = min(len(each) for each in lists) >= n / 2
-    said = [", ".join(str(layer) for layer in each) for each in lists]
+    layer_lists = [", ".join(str(layer) for layer in each) for each in lists]
     return judge(
         enough and all(row["p_value"] > 0.05 for row in tests),
-        f"{len(lists[0])} of {n} layers are printed for either model: text layers {said[0]} (exact rank-sum p = "
-        f"{tests[0]['p_value']:.2f}) and {said[1]} (p = {tests[1]['p_value']:.2f})"
+        f"{len(lists[0])} of {n} layers are printed for either model: text layers {layer_lists[0]} (exact rank-sum p = "
+        f"{tests[0]['p_value']:.2f}) and {layer_lists[1]} (p = {tests[1]['p_value']:.2f})"
         + ("." if enough else "; so few cannot show that there is no pattern."),
         otherwise="not supported",
         reported="No depth pattern",

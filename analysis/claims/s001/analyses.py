@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
-from boundpaper.claims.said import said
+from boundpaper.claims.said import stated_number
 from boundpaper.claims.words import listed
 
 FAR = 8.0  # standard deviations, where one key wins for every query
@@ -18,7 +18,7 @@ def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFram
     """Three analyses are applied to the same captured vectors."""
     stated = pick(stated_001, statement="analyses_count")
     made = judge(
-        said(stated) == len(reported_analyses),
+        stated_number(stated) == len(reported_analyses),
         f"The overview names {listed([str(title) for title in reported_analyses['title']])}.",
         reported=stated["printed"],
         recomputed=str(len(reported_analyses)),

@@ -66,12 +66,12 @@ def c001_training_repeated(
             reason=f"the table of checkpoints prints {cell.printed}",
             places=cell.decimals,
         )
-        said = f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}."
-        yield keyed(verdict, statement, said, "cell check")
+        sentence = f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}."
+        yield keyed(verdict, statement, sentence, "cell check")
     for statement, (span, metric) in FACTORS.items():
         verdict = change(stated(stated_001, statement), training_changes, span, metric, f"{metric} goes")
-        said = f"The factor given as {statement.replace('_', ' ')} is that of {metric}."
-        yield keyed(verdict, statement, said, "cell check")
+        sentence = f"The factor given as {statement.replace('_', ' ')} is that of {metric}."
+        yield keyed(verdict, statement, sentence, "cell check")
     contexts = checkpoints.set_index("checkpoint")["captured_context"]
     for statement, checkpoint in CONTEXTS.items():
         tokens, reported = int(contexts[checkpoint]), stated(stated_001, statement)
@@ -81,5 +81,5 @@ def c001_training_repeated(
             reported=reported.printed,
             recomputed=f"{tokens // 1024}K",
         )
-        said = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        yield keyed(verdict, statement, said, "cell check")
+        sentence = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
+        yield keyed(verdict, statement, sentence, "cell check")

@@ -30,22 +30,22 @@ WEIGHTS = {
 @claim("001, Cross-Model Results: plasticity over two distances")
 def c001_visual_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
     """Both documents read the same numbers off the same maps over two distances."""
-    return _same(reported_landmarks, MAPS)
+    return _compare_landmarks(reported_landmarks, MAPS)
 
 
 @claim("001, Cross-Model Results: head heterogeneity")
 def c001_heads_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
     """Both documents read the same numbers off the same bundles of heads."""
-    return _same(reported_landmarks, BUNDLES)
+    return _compare_landmarks(reported_landmarks, BUNDLES)
 
 
 @claim("001, Cross-Model Results: component weights")
 def c001_weights_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
     """Both documents read the same dimensions off the same component weights."""
-    return _same(reported_landmarks, WEIGHTS)
+    return _compare_landmarks(reported_landmarks, WEIGHTS)
 
 
-def _same(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdict]:
+def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdict]:
     verdicts = []
     for key, other in pairs.items():
         row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=other)

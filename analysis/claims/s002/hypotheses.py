@@ -100,10 +100,10 @@ def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
 def c002_h3_relative_decline(length_decline_tests: pd.DataFrame) -> list[Verdict]:
     """Models with a steeper decline of plasticity show a steeper relative decline of the score."""
     words = {"nonthinking": "without thinking", "thinking": "with thinking"}
-    return [_relative_decline(length_decline_tests, mode, said) for mode, said in words.items()]
+    return [_relative_decline(length_decline_tests, mode, asked) for mode, asked in words.items()]
 
 
-def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, said: str) -> Verdict:
+def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, asked: str) -> Verdict:
     chosen = length_decline_tests[length_decline_tests["comparison"].str.startswith(f"ap_drop, {mode},")]
     seven, everyone = (chosen[chosen["n"] == n].set_index("test") for n in sorted(set(chosen["n"])))
     row, ranks = everyone.loc["pearson"], everyone.loc["spearman"]
@@ -120,7 +120,7 @@ def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, said: str) 
         p_value=float(row["p_value"]),
         p_adjusted=float(row["p_adjusted"]),
         key=mode,
-        statement=f"Models with a steeper decline of plasticity show a steeper relative decline of the score {said}.",
+        statement=f"Models with a steeper decline of plasticity show a steeper relative decline of the score {asked}.",
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import repeating
-from boundpaper.claims.said import said
+from boundpaper.claims.said import stated_number
 from boundpaper.claims.words import listed
 from boundpaper.statistics.proportion import wilson_interval
 
@@ -96,7 +96,7 @@ def c002_h8_nope_layers(stated_002: pd.DataFrame, nope_models: pd.DataFrame) -> 
     stated = pick(stated_002, statement="h8_nope_layers")
     layers = quote(nope_models, model="llama3.1-8b", metric="nope_layers")
     return judge(
-        said(stated) == layers.number,
+        stated_number(stated) == layers.number,
         f"The layer study counts {layers.printed}.",
         reported=stated["printed"],
         recomputed=layers.printed,
@@ -184,7 +184,7 @@ def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> Iterator[V
     for key in ("llama32_1b", "llama32_3b", "ministral3_14b"):
         stated = pick(stated_002, statement=f"h8_{key}_layers")
         layers = int(pick(models, model=stated["model"])["layers"])
-        number = said(stated)
+        number = stated_number(stated)
         check = judge(number == layers, f"Its configuration has {layers} layers.", reported=stated["printed"])
         yield Verdict(
             verdict=check.verdict,
@@ -221,7 +221,7 @@ def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
 def c002_h8_specific(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The pattern is specific to Llama models of 32 layers and more."""
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
-    least = said(pick(stated_002, statement="h8_layers_least"))
+    least = stated_number(pick(stated_002, statement="h8_layers_least"))
     deep = llama[llama["layers"] >= least]
     fact = pick(published_facts, fact="llama32_vision_text")
     networks = len(deep) - int({fact["subject"], fact["printed"]} <= set(deep["model"]))

@@ -186,7 +186,9 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
     same = small[small["rope_theta"] == own["rope_theta"]].merge(decile_profiles[["model", "recovery"]], on="model")
     factor = {model: quote(published_facts, fact=f"rope_factor_{model}").number for model in (LLAMA, *same["model"])}
     alike = same[[factor[model] == factor[LLAMA] for model in same["model"]]]
-    told = f"{own['display_name']} has rotary embedding in all {own['layers']} layers, so layers without are excluded"
+    base_reason = (
+        f"{own['display_name']} has rotary embedding in all {own['layers']} layers, so layers without are excluded"
+    )
     others = (
         f"{listed([str(name) for name in same['display_name']])} use the same base ({own['rope_theta']:,.0f}) "
         f"with a recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}"
@@ -196,11 +198,11 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
     return candidate(
         len(alike) > 0 and not bool((alike["recovery"] > 0).any()),
         (
-            f"{told}; {others}, under the same scaling of long wavelengths.",
-            f"{told}. {others[0].upper()}{others[1:]}, so that the base by itself is not the reason; but long "
+            f"{base_reason}; {others}, under the same scaling of long wavelengths.",
+            f"{base_reason}. {others[0].upper()}{others[1:]}, so that the base by itself is not the reason; but long "
             "wavelengths are scaled otherwise in them. A capture of one model with its scaling changed would decide it."
             if len(same) and alike.empty
-            else f"{told}. Of the base: {others}. A capture of one model with its base changed would decide it.",
+            else f"{base_reason}. Of the base: {others}. A capture of one model with its base changed would decide it.",
         ),
         recomputed=f"{int((same['recovery'] > 0).sum())} of {len(same)} models with this base recover",
         n=1 + len(same),

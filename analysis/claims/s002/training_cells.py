@@ -98,8 +98,8 @@ def c002_training_positions(stated_002: pd.DataFrame, reported_training_position
             reported=str(row["printed"]),
             recomputed=bins[-1] if end == "last" else f"from {edges[0][0]} on",
         )
-        said = f"The {row['quantity']}: {row['printed']}."
-        yield keyed(verdict, statement, said, "cell check")
+        sentence = f"The {row['quantity']}: {row['printed']}."
+        yield keyed(verdict, statement, sentence, "cell check")
 
 
 @claim("002, SmolLM3-3B Training Dynamics")
@@ -115,8 +115,8 @@ def c002_training_windows(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -
             reported=reported.printed,
             recomputed=f"{tokens / 1024:g}K",
         )
-        said = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        yield keyed(verdict, statement, said, "cell check")
+        sentence = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
+        yield keyed(verdict, statement, sentence, "cell check")
 
 
 @claim("002, Connection to Cross-Model Observations")

@@ -19,10 +19,10 @@ def c002_h4_numbers(
         keyed(
             change(stated(stated_002, statement), training_changes, "extensions", metric, f"{metric} goes"),
             statement,
-            said,
+            sentence,
             "cell check",
         )
-        for statement, metric, said in (
+        for statement, metric, sentence in (
             ("h4_bias_ratio", "bias_strength", "The bias per token falls 10-fold."),
             ("h4_drop_ratio", "ap_drop", "From annealing to the last checkpoint ap_drop triples."),
             ("h6_bias_ratio", "bias_strength", "The bias per token is 10-fold lower, as H6 repeats."),

@@ -93,8 +93,8 @@ def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: p
             reported=str(row["context_trained"]),
             recomputed=f"{int(facts['claimed_context']) // 1024}K",
         )
-        said = f"{facts['display_name']} was trained at a context of {row['context_trained']}."
-        yield keyed(verdict, str(row["model"]).replace(".", ""), said, "cell check")
+        sentence = f"{facts['display_name']} was trained at a context of {row['context_trained']}."
+        yield keyed(verdict, str(row["model"]).replace(".", ""), sentence, "cell check")
 
 
 @claim("002, Connection to Cross-Model Observations")

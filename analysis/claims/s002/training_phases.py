@@ -155,8 +155,8 @@ def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFra
         "alpha_k": ("phase2_alpha_k_ratio", "At the onset of the extension the key slope alpha_K falls 8-fold."),
     }
     return [
-        keyed(change(stated(stated_002, key), training_changes, "onset", metric, f"{metric} goes"), metric, said)
-        for metric, (key, said) in parts.items()
+        keyed(change(stated(stated_002, key), training_changes, "onset", metric, f"{metric} goes"), metric, sentence)
+        for metric, (key, sentence) in parts.items()
     ]
 
 

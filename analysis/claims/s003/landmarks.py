@@ -15,17 +15,17 @@ TICK = 10  # percentage points: a vertical axis of this range has ticks at its m
 @claim("003, Overview")
 def c003_series(delta_p_stated: pd.DataFrame) -> Verdict:
     """Each of the two charts shows eight series: two ways of anchoring for each of four data sets."""
-    said = delta_p_stated.set_index("statement")["as_number"]
-    product = said["overview_anchorings"] * said["overview_data_sets"]
+    by_key = delta_p_stated.set_index("statement")["as_number"]
+    product = by_key["overview_anchorings"] * by_key["overview_data_sets"]
     return judge(
-        product == said["overview_conditions"] == said["axes_series"]
-        and said["overview_charts"] == said["overview_models"],
-        f"{said['overview_anchorings']:.0f} times {said['overview_data_sets']:.0f} is {product:.0f}; the overview says "
-        f"{said['overview_conditions']:.0f} and the legend {said['axes_series']:.0f}, of {said['overview_charts']:.0f} "
-        f"charts of {said['overview_models']:.0f} models.",
-        reported=f"{said['overview_conditions']:.0f}",
+        product == by_key["overview_conditions"] == by_key["axes_series"]
+        and by_key["overview_charts"] == by_key["overview_models"],
+        f"{by_key['overview_anchorings']:.0f} times {by_key['overview_data_sets']:.0f} is {product:.0f}; the overview "
+        f"says {by_key['overview_conditions']:.0f} and the legend {by_key['axes_series']:.0f}, of "
+        f"{by_key['overview_charts']:.0f} charts of {by_key['overview_models']:.0f} models.",
+        reported=f"{by_key['overview_conditions']:.0f}",
         recomputed=f"{product:.0f}",
-        n=int(said["overview_charts"]),
+        n=int(by_key["overview_charts"]),
     )
 
 

@@ -92,10 +92,10 @@ def c003_ordering(delta_p_stated: pd.DataFrame) -> Verdict:
 @claim("003, Detailed Analysis")
 def c003_all_four(delta_p_stated: pd.DataFrame) -> Verdict:
     """All four question-anchored curves fall and all four answer-anchored ones stay flat, in each model."""
-    said = delta_p_stated.set_index("statement")["printed"]
+    printed_texts = delta_p_stated.set_index("statement")["printed"]
     return untestable(
         "Ranges over four curves do not tell how each one runs; the series would decide it.",
-        reported=f"{said['analysis_1b_question_series']}, {said['analysis_1b_answer_series']}",
+        reported=f"{printed_texts['analysis_1b_question_series']}, {printed_texts['analysis_1b_answer_series']}",
     )
 
 

@@ -62,11 +62,11 @@ def c004_concentrated_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
 @claim("004, One Weird Paradox")
 def c004_passkey_zeroed(drope_stated: pd.DataFrame) -> Verdict:
     """Passkey retrieval was tested with the massive values zeroed."""
-    said = str(pick(drope_stated, statement="paradox_passkey_rope_disrupted")["quantity"])
+    stated_method = str(pick(drope_stated, statement="paradox_passkey_rope_disrupted")["quantity"])
     method = str(pick(drope_stated, statement="s4_1_disrupted_dimensions")["quantity"])
     count = quote(drope_stated, statement="s4_1_disrupted_dimensions")
     return judge(
-        ("zero" in said) == ("zero" in method),
+        ("zero" in stated_method) == ("zero" in method),
         (
             f"Section 4.1 describes that experiment, on {count.printed} dimension a head, in the same word.",
             f"By Section 4.1 that experiment replaces {count.printed} dimension a head by its mean; zeroing all "

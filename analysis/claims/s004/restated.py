@@ -7,7 +7,7 @@ import pandas as pd
 
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import repeating
-from boundpaper.claims.said import said
+from boundpaper.claims.said import stated_number
 
 STATED = Artifact("drope_stated")
 CAPTIONS = Artifact("drope_captions")
@@ -165,7 +165,7 @@ def c004_rope_within_errors(drope_stated: pd.DataFrame, error_shares: pd.DataFra
     wrong = within[within["category"] != "exact"]
     trials = int(within.drop_duplicates("context")["trials"].sum())
     made = judge(
-        int(wrong["count"].sum()) == said(row),
+        int(wrong["count"].sum()) == stated_number(row),
         f"{int(wrong['count'].sum())} of {trials} answers up to {longest:.0f} tokens are wrong.",
         reported=str(row["printed"]),
         recomputed=str(int(wrong["count"].sum())),

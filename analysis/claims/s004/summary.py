@@ -8,8 +8,8 @@ import pandas as pd
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import repeating
-from boundpaper.claims.said import said
-from boundpaper.claims.terms import Cell
+from boundpaper.claims.said import stated_number
+from boundpaper.claims.terms import ArtifactCell
 
 SHARE = "attention_contribution"
 STATED = Artifact("drope_stated")  # a value stated before is called by its section
@@ -25,11 +25,11 @@ CROSSLAYER = Artifact("drope_crosslayer", "the table of section 10.3").where(met
 TRADEOFF = Artifact("drope_tradeoff", "the table of section 11.8")
 
 
-def _write(model: str, metric: str) -> Cell:
+def _write(model: str, metric: str) -> ArtifactCell:
     return WRITE(positional=model, metric=metric).by(f"c004_bos_write_cells.{model}-{metric}")
 
 
-def _norm(model: str, metric: str) -> Cell:
+def _norm(model: str, metric: str) -> ArtifactCell:
     return NORMS(positional=model, metric=metric)
 
 
@@ -164,7 +164,7 @@ def c004_sum_rewired(drope_stated: pd.DataFrame) -> Verdict:
     first = pick(drope_stated, statement="s10_4_rewired_layers")
     layers = reported.interval.high - reported.interval.low
     made = judge(
-        layers == said(first) and reported.interval.low == -0.5,
+        layers == stated_number(first) and reported.interval.low == -0.5,
         f"Section 10.4 says {first['printed']} layers, the first ones; {reported.printed} are {layers:.0f}.",
         reported=reported.printed,
         recomputed=str(first["printed"]),
@@ -195,7 +195,7 @@ def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.Dat
     depend = [model for model, ratio in ratios.items() if ratio.number > 2]
     shown = " and ".join(f"{ratio.printed} ({model})" for model, ratio in ratios.items())
     made = judge(
-        len(depend) == said(row) and depend == ["RoPE"],
+        len(depend) == stated_number(row) and depend == ["RoPE"],
         f"Perplexity ratios in the layers that were ablated: {shown}.",
         reported=str(row["printed"]),
         recomputed=f"{len(depend)} of {len(ratios)}",
@@ -213,7 +213,9 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
     ]
     zero = int((rows["count"] == 0).sum())
     made = compare(
-        replace(quote(drope_stated, statement="s12_1_rope_accuracy"), printed=str(row["printed"]), value=said(row)),
+        replace(
+            quote(drope_stated, statement="s12_1_rope_accuracy"), printed=str(row["printed"]), value=stated_number(row)
+        ),
         float(zero),
         reason=f"{zero} of {len(rows)} tasks have no right answer.",
         places=0,
@@ -227,7 +229,7 @@ def c004_sum_neither_verifies(drope_stated: pd.DataFrame) -> Verdict:
     """The summary names as many models that tell an exact number from a near-miss as section 11.4."""
     here, first = (pick(drope_stated, statement=f"{place}_verifying_models") for place in ("s12_1", "s11_4"))
     made = judge(
-        said(here) == said(first),
+        stated_number(here) == stated_number(first),
         f"Section 11.4 says {str(first['printed']).lower()} of the two.",
         reported=str(here["printed"]),
         recomputed=str(first["printed"]),

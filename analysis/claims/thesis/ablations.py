@@ -28,16 +28,16 @@ def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> Iterator[Verdic
         sides = {name: set(part["side"]) & MODELS for name, part in (("all", rows), ("cited", rows[rows["cited"]]))}
         left = rows[~rows["cited"] & rows["side"].isin(sorted(sides["all"] - sides["cited"]))]
         whole = not sides["cited"] or left.empty
-        said = listed(
+        cited_sections = listed(
             [f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in rows[rows["cited"]].iterrows()]
         )
         more = listed([f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in left.iterrows()])
         yield judge(
             whole,
-            f"RoPE's effect over DroPE's is cited for {said}; "
+            f"RoPE's effect over DroPE's is cited for {cited_sections}; "
             + ("no ablation of the table turns to the other side" if whole else f"it turns for {more}, left out")
             if len(sides["cited"]) < len(MODELS)
-            else f"RoPE's effect over DroPE's is cited for {said}, on both sides of one",
+            else f"RoPE's effect over DroPE's is cited for {cited_sections}, on both sides of one",
             otherwise="not supported",
             failure="" if whole else "control",
             recomputed=f"{int(rows['cited'].sum())} of {len(rows)} ablations",

@@ -205,7 +205,7 @@ def thesis_decline_units(decline_units: pd.DataFrame) -> Iterator[Verdict]:
 
     All variants from 8K to 128K at once, by the test that exchanges the models' drops in all of them.
     """
-    for unit, told in (("share", "a larger share of their score"), ("points", "more points of their score")):
+    for unit, loss in (("share", "a larger share of their score"), ("points", "more points of their score")):
         row = pick(decline_units, mode="both", unit=unit)
         yield judge(
             bool(row["estimate"] > 0 and row["p"] < ALPHA),
@@ -215,5 +215,5 @@ def thesis_decline_units(decline_units: pd.DataFrame) -> Iterator[Verdict]:
             n=int(row["n"]),
             p_value=float(row["p"]),
             key=unit,
-            statement=f"Models whose plasticity drops more lose {told}, in all variants at once (post hoc).",
+            statement=f"Models whose plasticity drops more lose {loss}, in all variants at once (post hoc).",
         )

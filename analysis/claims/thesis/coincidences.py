@@ -25,12 +25,12 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
             f"{document}_{number}",
             f"Document {document} prints {number} for more than one quantity, and the one gives the other.",
         )
-        said = f"{number} is printed as {listed(quantities)}"
+        where_printed = f"{number} is printed as {listed(quantities)}"
         known = (document, number) in explained.index
         if not known:
             yield judge(
                 known,
-                f"{said}; nothing says why, and one may be a copy of the other",
+                f"{where_printed}; nothing says why, and one may be a copy of the other",
                 otherwise="not supported",
                 recomputed=f"{len(quantities)} quantities",
                 n=len(cells),
@@ -41,13 +41,13 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
         why = explained.loc[(document, number)]
         if why["relation"] == "undecided":
             reason = str(why["reason"]).partition(": ")[2]
-            yield untestable(f"{said}: {reason}", key=key, statement=statement)
+            yield untestable(f"{where_printed}: {reason}", key=key, statement=statement)
             continue
         own, other = _interval(str(number)), _interval(str(why["operand"]))
         made = difference(own, other) if why["relation"] == "difference" else ratio(own, other)
         yield judge(
             meets(made, own),
-            f"{said}: {number} {TIES[str(why['relation'])]} {why['operand']}, within rounding, is "
+            f"{where_printed}: {number} {TIES[str(why['relation'])]} {why['operand']}, within rounding, is "
             f"{made.low:.6g} to {made.high:.6g}",
             otherwise="contradicted",
             recomputed=f"{made.low:.6g} to {made.high:.6g}",

@@ -190,10 +190,10 @@ def thesis_buckets_by_phase(checkpoints: pd.DataFrame) -> Verdict:
     """The checkpoints of SmolLM3 were captured in buckets that widen with each phase of a longer context."""
     widths = checkpoints.groupby("captured_context")["bucket_tokens"].agg(["min", "max"]).sort_index()
     rising = bool((widths["min"] == widths["max"]).all() and widths["min"].is_monotonic_increasing)
-    told = ", ".join(f"{low:,} at {context:,}" for low, context in zip(widths["min"], widths.index, strict=True))
+    lowest = ", ".join(f"{low:,} at {context:,}" for low, context in zip(widths["min"], widths.index, strict=True))
     return judge(
         rising and len(widths) > 1 and widths["min"].is_unique,
-        f"Tokens of a bucket by those of the window: {told}.",
+        f"Tokens of a bucket by those of the window: {lowest}.",
         recomputed=", ".join(f"{int(low):,}" for low in widths["min"]),
         n=len(checkpoints),
     )

@@ -80,24 +80,24 @@ def _probes(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _why(row: pd.Series) -> str:
-    said = []
+    reasons = []
     if row["n"] == 0:
-        said.append("no sample in this group")
+        reasons.append("no sample in this group")
     elif row["n"] == 1:
-        said.append("one unit has no spread")
+        reasons.append("one unit has no spread")
     elif row["control_n"] == 0:
-        said.append("no sample has as many other tokens as the question has")
+        reasons.append("no sample has as many other tokens as the question has")
     elif row["control_n"] == 1:
-        said.append("one unit has a control, which has no spread")
+        reasons.append("one unit has a control, which has no spread")
     if row["n"] and pd.isna(row["filler"]):
-        said.append("filler: no text around the question")
+        reasons.append("filler: no text around the question")
     if row["split"] not in ("design", "all"):
-        said.append("question_share: the group is made by it")
-    return "; ".join(said)
+        reasons.append("question_share: the group is made by it")
+    return "; ".join(reasons)
 
 
 def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Tests by layer; of one model and data set, the tests of a hypothesis are corrected over all splits and layers.
+    """Tests by layer, corrected over all splits and layers for each hypothesis, model and data set.
 
     Paired t of the cut against none in either group, of the cut against the control, and Welch's t between the groups.
     Layers whose probe is not above chance are tested like the others and carry a note.

@@ -51,8 +51,8 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
                         unit="model",
                         names=("drop", "loss"),
                     )
-                    told = {"unit": unit, "end": end, "mode": mode, "n": n}
-                    rows.append({**told, "estimate": found.estimate, "p": found.p_value})
+                    variant = {"unit": unit, "end": end, "mode": mode, "n": n}
+                    rows.append({**variant, "estimate": found.estimate, "p": found.p_value})
         median, p = _joint(scores, models, unit, inside)
         rows.append({"unit": unit, "end": JOINT, "mode": "both", "n": len(models), "estimate": median, "p": p})
     return pd.DataFrame(rows)

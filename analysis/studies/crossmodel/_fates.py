@@ -16,7 +16,7 @@ FACTORS = np.round(np.exp(np.arange(0, 1.6, 0.01)), 4)  # tried, from 1 to 4.9
 NAMED = {"captured", "checkpoints", "scored"}
 
 
-class Known:
+class ConclusionInputs:
     """The values that conclusions are about, and the factors that each needs."""
 
     def __init__(self, *given: Any) -> None:

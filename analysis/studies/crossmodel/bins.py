@@ -5,14 +5,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.population.recipe import BASES, Recipe
-from analysis.studies.crossmodel._fates import Known
+from analysis.population.recipe import BASES, PopulationRecipe
+from analysis.studies.crossmodel._fates import ConclusionInputs
 from analysis.studies.crossmodel._kept import agreement, even_kept, frequencies
 from analysis.studies.population._outcomes import each
 from analysis.studies.pretrained.other_texts import CODE
 from boundpaper.errors import DataError
 
-SHIPPED = {name: (float(BASES[0]), Recipe().width // Recipe().heads) for name in ("tiny-rope", "tiny-continued")}
+SHIPPED = {
+    name: (float(BASES[0]), PopulationRecipe().width // PopulationRecipe().heads)
+    for name in ("tiny-rope", "tiny-continued")
+}
 
 
 def bin_bounds(
@@ -38,20 +41,25 @@ def bin_bounds(
         scaled = str(own["scaling"]) != "none"
         scaling = (str(own["scaling"]), float(own["factor"]), float(own["original_positions"])) if scaled else ("none",)
         ends = (float(row.rope_theta),) * 2 if known else (min(bases), max(bases))
-        told = {"capture": row.model, "family": row.family, "base": ends[0] if known else None, "scaling": scaling[0]}
-        rows.append(told | _kept(ends, int(row.head_dim), float(row.bucket_tokens), scaling))
+        described = {
+            "capture": row.model,
+            "family": row.family,
+            "base": ends[0] if known else None,
+            "scaling": scaling[0],
+        }
+        rows.append(described | _even_mean(ends, int(row.head_dim), float(row.bucket_tokens), scaling))
     heads = models.set_index("model")["head_dim"]
     for row in each(checkpoints):
         ends = (float(row.rope_theta),) * 2
-        told = {"capture": row.checkpoint, "family": "SmolLM3", "base": ends[0], "scaling": "none"}
-        rows.append(told | _kept(ends, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
+        described = {"capture": row.checkpoint, "family": "SmolLM3", "base": ends[0], "scaling": "none"}
+        rows.append(described | _even_mean(ends, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
     table = pd.DataFrame(rows)
     table["kept_least"] = agreement(table["capture"].map(late))
     table["note"] = np.where(table["base"].isna(), "base: the sources give none", "")
     return table
 
 
-def _kept(bases: tuple[float, ...], dimensions: int, width: float, scaling: tuple[Any, ...]) -> dict[str, Any]:
+def _even_mean(bases: tuple[float, ...], dimensions: int, width: float, scaling: tuple[Any, ...]) -> dict[str, Any]:
     given = [frequencies(base, dimensions, *scaling) for base in bases]
     kept = [even_kept(each, width) for each in given]
     halves = [float((each * width >= np.pi).mean()) for each in given]
@@ -86,9 +94,9 @@ def bin_kept(
                 continue  # of the models that are measured so, the one that does not rotate
             even = even_kept(frequencies(base, int(size)), float(row.width))
             kept = float(agreement(row.bucket_full) / agreement(row.aligned_full))
-            told = {"model": row.model, "width": row.width, "low": row.low}
+            described = {"model": row.model, "width": row.width, "low": row.low}
             rows.append(
-                told | {"aligned": row.aligned_full, "pooled": row.bucket_full, "kept": kept, "kept_even": even}
+                described | {"aligned": row.aligned_full, "pooled": row.bucket_full, "kept": kept, "kept_even": even}
             )
     return pd.DataFrame(rows)
 
@@ -132,7 +140,7 @@ def bin_fates(
     DataError
         When a conclusion names a capture, a claim or a comparison that is not there.
     """
-    known = Known(
+    known = ConclusionInputs(
         captured_models, decile_profiles, bin_profiles, training_trajectory, training_equal_positions,
         training_positions, length_decline, bin_bounds.set_index("capture"),
         dict(zip(bin_factors["factor"], bin_factors["value"].astype(float), strict=True)),

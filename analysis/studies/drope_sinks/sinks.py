@@ -148,7 +148,7 @@ def _lengths(drope_protocols: pd.DataFrame, section: str) -> tuple[int, int]:
 def sink_summary(
     sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, sink_rate_tests: pd.DataFrame
 ) -> pd.DataFrame:
-    """What the rates and the even attention amount to, one number per row."""
+    """Summary numbers of the sink rates and of even attention, one per row."""
     layers = sink_rate_layers.set_index("layer")
     used = uniform_sink[uniform_sink["used_in"] == "sink rates"]
     longer = uniform_sink[uniform_sink["used_in"] == "attention patterns"]

@@ -30,9 +30,9 @@ def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataF
                 raise DataError(f"said_twice, {document}, {about}: no claim {name!r} in the ledger; mend its name")
             verdicts.append(set(held))
         conflict = part["word"].nunique() > 1
-        said = "; ".join(f"{row.place}: {row.says}" for row in part.itertuples(index=False))
+        statements = "; ".join(f"{row.place}: {row.says}" for row in part.itertuples(index=False))
         shown = "; ".join(", ".join(sorted(each)) for each in verdicts)
         sound = all(verdict in SOUND for each in verdicts for verdict in each)
-        told = {"document": document, "about": about, "said": said, "statements": len(part), "verdicts": shown}
-        rows.append(told | {"conflict": conflict, "unjudged": conflict and sound})
+        group = {"document": document, "about": about, "said": statements, "statements": len(part), "verdicts": shown}
+        rows.append(group | {"conflict": conflict, "unjudged": conflict and sound})
     return pd.DataFrame(rows)

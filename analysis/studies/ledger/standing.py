@@ -27,9 +27,9 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
         function = claim.partition(".")[0]
         of = [name for name, patterns in rows if any(fnmatchcase(function, pattern) for pattern in patterns)]
         if len(of) != 1:
-            told = "no row" if not of else f"{len(of)} rows"
+            counted = "no row" if not of else f"{len(of)} rows"
             raise DataError(
-                f"standing: {told} for claim {claim}; name its function in the column `results` of one row, "
+                f"standing: {counted} for claim {claim}; name its function in the column `results` of one row, "
                 "so that a reader knows whether it was planned"
             )
         found[of[0]].append(str(verdict))

@@ -27,7 +27,7 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretraine
         When the file of a model lacks a metric.
     """
     names = _names(models, pretrained_models)
-    kept = _shown(model_metrics, pretrained_models)
+    kept = _without_repeats(model_metrics, pretrained_models)
     rows = [_row(str(model), metrics, names) for model, metrics in kept.groupby("model", sort=True)]
     table = pd.DataFrame(rows)
     return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
@@ -70,7 +70,7 @@ def measured_profiles(
     models that ship.
     """
     names = _names(models, pretrained_models)
-    kept = _shown(model_metrics, pretrained_models)
+    kept = _without_repeats(model_metrics, pretrained_models)
     deciles = kept[kept["metric"].str.fullmatch(r"ap_decile_\d") & kept["value"].notna()]
     return pd.DataFrame(
         {
@@ -90,7 +90,7 @@ def _names(*tables: pd.DataFrame) -> dict[str, str]:
     return {model: name for each in tables for model, name in zip(each["model"], each["display_name"], strict=True)}
 
 
-def _shown(measured: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+def _without_repeats(measured: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
     """Without the small models, and without those that were captured again on another kind of text."""
     small, again = of_role(measured["model"].unique()), pretrained_models["model"] + CODE
     return measured[~measured["model"].isin([*small, *again])]

@@ -35,9 +35,9 @@ def effect(seeds: FloatArray) -> dict[str, float | None]:
         return dict.fromkeys(("difference", "low", "high", "least", "most", "p", "p_least"))
     low, high = over_seeds(seeds)
     flips = sign_flip_p(seeds)
-    told: dict[str, float | None] = {"difference": float(seeds.mean()), "low": low, "high": high}
-    told |= {"least": float(seeds.min()), "most": float(seeds.max())}
-    return told | {"p": flips.p_value, "p_least": 2.0 / 2 ** len(seeds)}
+    result: dict[str, float | None] = {"difference": float(seeds.mean()), "low": low, "high": high}
+    result |= {"least": float(seeds.min()), "most": float(seeds.max())}
+    return result | {"p": flips.p_value, "p_least": 2.0 / 2 ** len(seeds)}
 
 
 def equivalence(seeds: FloatArray, margin: float) -> tuple[float | None, float | None]:

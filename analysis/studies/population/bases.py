@@ -105,7 +105,7 @@ def _sides(found: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
 
 
 def _row(plan: Any, of: str, given: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
-    told = {name: getattr(plan, name) for name in ("item", "family", "outcome", "first", "second", "multiple")}
+    facts = {name: getattr(plan, name) for name in ("item", "family", "outcome", "first", "second", "multiple")}
     count = len(given)
     notes = ["mean_first, mean_second: a difference of two differences"] if of == LESS else []
     if not count:
@@ -113,4 +113,4 @@ def _row(plan: Any, of: str, given: pd.Series, means: dict[str, float | None]) -
     elif count == 1:
         notes.append("one seed: no interval")
     effects = effect(given.to_numpy(dtype=float))
-    return {**told, "of": of, "seeds": count, **means, **effects, "note": "; ".join(notes)}
+    return {**facts, "of": of, "seeds": count, **means, **effects, "note": "; ".join(notes)}

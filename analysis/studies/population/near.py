@@ -37,9 +37,9 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
 
 def _row(base: int, compared: str, multiple: float, seeds: FloatArray, tested: bool = False) -> dict[str, Any]:
     found = effect(seeds)
-    told: dict[str, Any] = {"base": base, "compared": compared, "multiple": multiple, "value": found["difference"]}
-    told |= {name: found[name] for name in ("low", "high", "least", "most")} | {"seeds": len(seeds)}
-    return told | {name: found[name] if tested else None for name in ("p", "p_least")}
+    result: dict[str, Any] = {"base": base, "compared": compared, "multiple": multiple, "value": found["difference"]}
+    result |= {name: found[name] for name in ("low", "high", "least", "most")} | {"seeds": len(seeds)}
+    return result | {name: found[name] if tested else None for name in ("p", "p_least")}
 
 
 def _why(row: pd.Series) -> list[str]:

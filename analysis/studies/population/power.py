@@ -21,7 +21,7 @@ def population_power(population_bases: pd.DataFrame) -> pd.DataFrame:
     sizes = population_bases.groupby(["of", "family"])["item"].transform("size")
     rows = []
     for row, tests in zip(each(population_bases), sizes, strict=True):
-        told = {name: getattr(row, name) for name in ("item", "outcome", "first", "second", "multiple", "of", "seeds")}
+        facts = {name: getattr(row, name) for name in ("item", "outcome", "first", "second", "multiple", "of", "seeds")}
         seeds = int(row.seeds)
         least = smallest_d_flips(seeds) if seeds else None
         corrected = smallest_d_flips(seeds, alpha=ALPHA / tests) if seeds else None
@@ -36,6 +36,6 @@ def population_power(population_bases: pd.DataFrame) -> pd.DataFrame:
                 size, note = None, "the seeds do not differ"
             elif row.outcome in SHARES and size > 1 + (row.of == LESS):
                 size, note = None, "more than all there is"
-        told |= {"tests": int(tests), "deviations": least, "corrected": corrected}
-        rows.append({**told, "deviation": spread, "detectable": size, "note": note})
+        facts |= {"tests": int(tests), "deviations": least, "corrected": corrected}
+        rows.append({**facts, "deviation": spread, "detectable": size, "note": note})
     return pd.DataFrame(rows)

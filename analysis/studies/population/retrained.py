@@ -200,13 +200,13 @@ def _shown(part: pd.DataFrame, kind: str) -> pd.Series:
 
 
 def _planned_seeds(members: pd.DataFrame, base: str) -> int:
-    """Seeds that the plan has of a base."""
+    """Return the seeds that the plan has for a base."""
     return int(members.loc[members["base"].astype(str) == base, "seed"].nunique())
 
 
 def _row(plan: Any, every: Run, criterion: Run, planned: int) -> dict[str, Any]:
-    told = {name: getattr(plan, name) for name in ("item", "family", "role", "quantity", "first", "second", "base")}
-    told |= {"place": plan.place, "margin": None if pd.isna(plan.margin) else float(plan.margin)}
+    notes = {name: getattr(plan, name) for name in ("item", "family", "role", "quantity", "first", "second", "base")}
+    notes |= {"place": plan.place, "margin": None if pd.isna(plan.margin) else float(plan.margin)}
     if plan.unit in (BLOCKED, OF_HEADS):
         found, beside = _relation(plan, every), _relation(plan, criterion)
         more = {"value": found["rho"], **{name: found[name] for name in ("low", "high", "p", "p_least")}}
@@ -214,17 +214,17 @@ def _row(plan: Any, every: Run, criterion: Run, planned: int) -> dict[str, Any]:
         more |= {"p_same": None, "p_same_least": None, "mean_first": None, "mean_second": None}
         more |= {"counted_value": beside["rho"], "counted_p": beside["p"], "counted_seeds": int(beside["seeds"])}
         more |= dict.fromkeys(("single_value", "single_p", "unseen_value", "unseen_p"))
-        return {**told, "seeds": int(found["seeds"]), "planned": planned, **more}
+        return {**notes, "seeds": int(found["seeds"]), "planned": planned, **more}
     one, two = _pair(plan, every)
     given = (one - two).to_numpy(dtype=np.float64)
     found = effect(given)
-    same = equivalence(given, told["margin"]) if told["margin"] is not None else (None, None)
+    same = equivalence(given, notes["margin"]) if notes["margin"] is not None else (None, None)
     seen = (one - two).drop(index=SEEN, errors="ignore").to_numpy(dtype=np.float64)
     unseen = effect(seen if str(plan.base) == SEEN_AT else np.empty(0))
     counts = effect(_less(*_pair(plan, criterion)))
     single = effect(_less(*_pair(plan, every, SINGLE)) if _has_width(plan) else np.empty(0))
     return {
-        **told,
+        **notes,
         "seeds": len(given),
         "planned": planned,
         "models": 0,
@@ -331,16 +331,16 @@ def _decided(table: pd.DataFrame) -> pd.DataFrame:
 def _note(row: Any) -> str:
     if not row.seeds:
         return f"0 of {row.planned} seeds measured"
-    told = [f"{row.seeds} of {row.planned} seeds"] if row.seeds < row.planned else []
+    notes = [f"{row.seeds} of {row.planned} seeds"] if row.seeds < row.planned else []
     if row.p_holm_least >= LEVEL:
-        told.append("so few cannot show a difference at .05 with the family's correction")
+        notes.append("so few cannot show a difference at .05 with the family's correction")
     if row.p_same_holm_least >= LEVEL:
-        told.append("so few cannot show that it is within the margin")
+        notes.append("so few cannot show that it is within the margin")
     if row.seeds == 1:
-        told.append("one seed has no interval")
+        notes.append("one seed has no interval")
     if pd.isna(row.p) and row.family != "widths":
-        told.append("no test")
-    return "; ".join(told) or "cells are empty where the amendment asks for no such value"
+        notes.append("no test")
+    return "; ".join(notes) or "cells are empty where the amendment asks for no such value"
 
 
 def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]) -> pd.DataFrame:

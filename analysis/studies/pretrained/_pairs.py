@@ -1,4 +1,4 @@
-"""Which measurements of one network are set side by side: with and without rotation, and with another beginning."""
+"""Pairs of measurements of one network that are compared: with and without rotation, and with another beginning."""
 
 from typing import NamedTuple
 

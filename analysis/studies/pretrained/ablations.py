@@ -64,9 +64,9 @@ def pretrained_disruption(
             rows.append(
                 {
                     **{"model": model, "display_name": name, "select": select, "fill": fill, "target": target},
-                    **{"dims": _one(own, "dims"), "removed": _one(own, "removed_share"), "value": each["value"]},
+                    **{"dims": _value(own, "dims"), "removed": _value(own, "removed_share"), "value": each["value"]},
                     **({"less": less["value"], "low": less.get("low"), "high": less.get("high")} if less else {}),
-                    **({"p": _one(whole, "permutation_p"), "masks": _n(whole)} if target == TARGETS[0] else {}),
+                    **({"p": _value(whole, "permutation_p"), "masks": _n(whole)} if target == TARGETS[0] else {}),
                     **{"texts": int(each["n"]), "note": _note(each, target, whole)},
                 }
             )
@@ -80,7 +80,7 @@ def pretrained_disruption(
     return made.assign(masks=made["masks"].fillna(0).astype(int))
 
 
-def _one(part: pd.DataFrame, metric: str) -> float | None:
+def _value(part: pd.DataFrame, metric: str) -> float | None:
     values = part.loc[part["metric"] == metric, "value"]
     return None if values.empty or pd.isna(values.iloc[0]) else float(values.iloc[0])
 

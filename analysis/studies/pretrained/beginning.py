@@ -3,12 +3,13 @@
 Measurements of the two are found by their names, the model's key and an ending.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from analysis.studies.pretrained._by_text import TextQuantity, values_by_text
 from analysis.studies.pretrained._costs import cost
 from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
@@ -24,23 +25,13 @@ ONE = "low, high: taken over layers, no spread over texts is kept"
 RERUN = "python build.py run --recipe artifacts/recipes/beginning.yaml"
 
 
-class Read(NamedTuple):
-    """Where a quantity is by text: its key, table, metric, condition, and what values are multiplied by."""
-
-    key: str
-    table: str
-    metric: str
-    condition: str
-    scale: float
-
-
 BY_TEXT = (
-    Read("first_attention", "attention_patterns", "first_attention", "", 100.0),
-    Read("first_unrotated", "attention_patterns", "first_attention", UNROTATED, 100.0),
-    Read("local_attention", "attention_patterns", "local_attention", "", 100.0),
-    Read("local_unrotated", "attention_patterns", "local_attention", UNROTATED, 100.0),
-    Read("sink_rate", "sinks", "sink_rate", RATE, 100.0),
-    Read("value_ratio", "bos_value", "value_ratio", "", 1.0),
+    TextQuantity("first_attention", "attention_patterns", "first_attention", "", 100.0),
+    TextQuantity("first_unrotated", "attention_patterns", "first_attention", UNROTATED, 100.0),
+    TextQuantity("local_attention", "attention_patterns", "local_attention", "", 100.0),
+    TextQuantity("local_unrotated", "attention_patterns", "local_attention", UNROTATED, 100.0),
+    TextQuantity("sink_rate", "sinks", "sink_rate", RATE, 100.0),
+    TextQuantity("value_ratio", "bos_value", "value_ratio", "", 1.0),
 )
 ROTATION = {
     "first_change": ("first_unrotated", "first_attention"),
@@ -81,7 +72,7 @@ def pretrained_beginning(
             continue
         common = {"model": model, "display_name": name}
         texts = {
-            read.key: {start: _texts(tables[read.table], model + ending, read) for start, ending in STARTS.items()}
+            read.name: {start: _texts(tables[read.table], model + ending, read) for start, ending in STARTS.items()}
             for read in BY_TEXT
         }
         for key, (after, before) in ROTATION.items():
@@ -96,9 +87,9 @@ def pretrained_beginning(
             mine = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
             ratios: Any = mine[(mine["metric"] == "first_ratio") & mine["layer"].notna()]
             top = ratios.loc[ratios["value"].astype(float).idxmax()]
-            rows.append({**common, "quantity": "largest_ratio", "start": start, **_alone(top["value"])})
-            rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_alone(top["layer"])})
-            rows.append({**common, "quantity": "tokens", "start": start, **_alone(_length(mine), GIVEN)})
+            rows.append({**common, "quantity": "largest_ratio", "start": start, **_single(top["value"])})
+            rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_single(top["layer"])})
+            rows.append({**common, "quantity": "tokens", "start": start, **_single(_length(mine), GIVEN)})
             for key, (table, condition) in COSTS.items():
                 part = tables[table]
                 part = part[(part["model"] == model + ending) & (part["condition"] == condition)]
@@ -149,13 +140,12 @@ def pretrained_sweeps(
     return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
 
 
-def _texts(table: pd.DataFrame, model: str, read: Read) -> pd.Series:
-    """Values by text, in percent where the quantity is a share."""
-    mine = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
-    mine = mine[(mine["unit_id"] != "") & mine["layer"].isna()]
-    if mine.empty:
+def _texts(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
+    """Return the values by text; DataError if there are none."""
+    values = values_by_text(table, model, read)
+    if values.empty:
         raise DataError(f"artifacts/measurements/{read.table}/{model} lacks {read.metric} by text; run: {RERUN}")
-    return mine.set_index("unit_id")["value"].astype(float).sort_index() * read.scale
+    return values
 
 
 def _mean(values: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -172,5 +162,5 @@ def _length(sinks: pd.DataFrame) -> int:
     return int(lengths.iloc[0])
 
 
-def _alone(value: Any, note: str = ONE) -> dict[str, Any]:
+def _single(value: Any, note: str = ONE) -> dict[str, Any]:
     return {"value": float(value), "n": 0, "note": note}

@@ -211,7 +211,7 @@ def pretrained_layers(
                     **{"heads_sink": int(sinks["value"]), "heads": int(sinks["n"]), "texts": texts},
                 }
             )
-    return _some(rows, "attention_patterns")
+    return _table(rows, "attention_patterns")
 
 
 def pretrained_massive(
@@ -241,7 +241,7 @@ def pretrained_massive(
                     **{"tensor": tensor, "count": mean, "low": low, "high": high, "texts": len(values)},
                 }
             )
-    return _some(rows, "massive_values")
+    return _table(rows, "massive_values")
 
 
 def _interval(mean: float, deviation: float, count: int) -> tuple[float, float]:
@@ -250,7 +250,7 @@ def _interval(mean: float, deviation: float, count: int) -> tuple[float, float]:
     return mean - half, mean + half
 
 
-def _some(rows: list[dict[str, Any]], table: str) -> pd.DataFrame:
+def _table(rows: list[dict[str, Any]], table: str) -> pd.DataFrame:
     if not rows:
         raise DataError(
             f"{table} has no pretrained model; measure them: python build.py run --recipe "

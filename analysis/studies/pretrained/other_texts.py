@@ -54,7 +54,7 @@ def pretrained_repeated(
                     continue
                 plain = {f"plain_{kind}": _plain(part) for kind, part in by_kind.items()}
                 rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **plain})
-                rows[-1] |= _beside(values)
+                rows[-1] |= _compare(values)
     if not rows:
         raise DataError(
             "disruption has no pretrained model on both kinds of text; run: python build.py run --recipe "
@@ -90,7 +90,7 @@ def pretrained_kinds(
             if min(map(len, values.values())) < BOTH:
                 continue
             rows.append({"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))})
-            rows[-1] |= {"tensor": tensor, **_beside(values)}
+            rows[-1] |= {"tensor": tensor, **_compare(values)}
     if not rows:
         raise DataError(
             "massive_values has no pretrained model on prose and on code; run: python build.py run --recipe "
@@ -145,8 +145,8 @@ def _plain(part: pd.DataFrame) -> float:
     return math.log(float(whole["perplexity"])) - float(whole["delta_nats"])
 
 
-def _beside(values: dict[str, Any]) -> dict[str, Any]:
-    """Means of two groups with their intervals, and the second less the first with its own."""
+def _compare(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the means of two groups and the difference (second minus first), each with its interval."""
     columns: dict[str, Any] = {}
     for kind, some in values.items():
         mean = float(some.mean())

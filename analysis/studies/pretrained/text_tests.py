@@ -1,9 +1,8 @@
 """One network in two states, text by text: without its rotation and with it."""
 
-from typing import NamedTuple
-
 import pandas as pd
 
+from analysis.studies.pretrained._by_text import TextQuantity, values_by_text
 from analysis.studies.pretrained._pairs import Pair, pairs
 from boundpaper.errors import DataError
 from boundpaper.statistics.estimate import Estimate, frame
@@ -14,25 +13,17 @@ RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
 STARTED = "token in front"  # told by `pretrained_beginning`, over the same texts
 
 
-class Read(NamedTuple):
-    """Where a quantity is by text: its name, table, metric, condition, and what values are multiplied by."""
-
-    name: str
-    table: str
-    metric: str
-    condition: str
-    scale: float
-
-
 BY_TEXT = (
-    Read("massive values of queries", "massive_values", "massive_total_q", "pre lambda=5", 1.0),
-    Read("massive values of keys", "massive_values", "massive_total_k", "pre lambda=5", 1.0),
-    Read("largest query dimension over the mean", "massive_values", "largest_ratio_q", "pre", 1.0),
-    Read("largest key dimension over the mean", "massive_values", "largest_ratio_k", "pre", 1.0),
-    Read("attention to the first token", "attention_patterns", "first_attention", "", 100.0),
-    Read("attention to near tokens", "attention_patterns", "local_attention", "", 100.0),
-    Read("entropy of attention over even attention", "attention_patterns", "entropy_share", "", 100.0),
-    Read("attention's share of what layers write", "layer_content", "contribution_mean_of_ratios", "content", 100.0),
+    TextQuantity("massive values of queries", "massive_values", "massive_total_q", "pre lambda=5", 1.0),
+    TextQuantity("massive values of keys", "massive_values", "massive_total_k", "pre lambda=5", 1.0),
+    TextQuantity("largest query dimension over the mean", "massive_values", "largest_ratio_q", "pre", 1.0),
+    TextQuantity("largest key dimension over the mean", "massive_values", "largest_ratio_k", "pre", 1.0),
+    TextQuantity("attention to the first token", "attention_patterns", "first_attention", "", 100.0),
+    TextQuantity("attention to near tokens", "attention_patterns", "local_attention", "", 100.0),
+    TextQuantity("entropy of attention over even attention", "attention_patterns", "entropy_share", "", 100.0),
+    TextQuantity(
+        "attention's share of what layers write", "layer_content", "contribution_mean_of_ratios", "content", 100.0
+    ),
 )
 
 
@@ -65,7 +56,7 @@ def pretrained_text_tests(
         if pair.contrast == STARTED:
             continue
         for read in BY_TEXT:
-            first, second = (_texts(tables[read.table], model, read) for model in (pair.first, pair.second))
+            first, second = (values_by_text(tables[read.table], model, read) for model in (pair.first, pair.second))
             if first.empty or second.empty:
                 continue
             if list(first.index) != list(second.index):
@@ -73,20 +64,14 @@ def pretrained_text_tests(
             tests.append(_test(pair, read, first, second))
     if not tests:
         raise DataError(f"no pretrained model was measured with and without rotation; run: {RERUN}")
-    return frame(corrected(tests, test_families, "pretrained_text_tests", _apart))
+    return frame(corrected(tests, test_families, "pretrained_text_tests", _family))
 
 
-def _apart(row: Estimate) -> str:
+def _family(row: Estimate) -> str:
     return f"{row.study}, {row.comparison.split(':')[0]}"
 
 
-def _texts(table: pd.DataFrame, model: str, read: Read) -> pd.Series:
-    mine = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
-    mine = mine[(mine["unit_id"] != "") & mine["layer"].isna()]
-    return mine.set_index("unit_id")["value"].astype(float).sort_index() * read.scale
-
-
-def _test(pair: Pair, read: Read, first: pd.Series, second: pd.Series) -> Estimate:
+def _test(pair: Pair, read: TextQuantity, first: pd.Series, second: pd.Series) -> Estimate:
     return paired_t(
         first.to_numpy(),
         second.to_numpy(),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from boundpaper.claims import Quoted, Verdict, about, claim, judge, pick, quote, untestable
-from boundpaper.claims.said import said
+from boundpaper.claims.said import stated_number
 
 LAYERS = 32
 FAR = 5.0  # points: a difference that no reader of the figures would overlook
@@ -104,7 +104,7 @@ def c004_bal_localized(
     gaps = balance_layers.set_index("layer")["difference"].abs().sort_values(ascending=False)
     first = pick(balance_summary, layers="0-1")
     stated = pick(drope_stated, statement="s10_4_rewired_layers")
-    count = int(said(stated))
+    count = int(stated_number(stated))
     return judge(
         set(gaps.index[:count]) == set(range(count)) and gaps.iloc[count - 1] > 2 * gaps.iloc[count],
         f"Layers 0 and 1 differ by {gaps[0]:.1f} and {gaps[1]:.1f} points, of the others layer "

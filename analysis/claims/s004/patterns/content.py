@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Copies, Relation, Repeats, Verdict, claim, judge, pick, quote
-from boundpaper.claims.terms import Cell, percent_share
+from boundpaper.claims.terms import ArtifactCell, percent_share
 
 CONTENT = Artifact("drope_layer1_content", "the table")
 NORMS = Artifact("drope_layer1_norms", "the table")
@@ -17,16 +17,16 @@ PRINTED = (  # table, and its metrics
 )
 
 
-def _share(model: str, part: str = "attention") -> Cell:
+def _share(model: str, part: str = "attention") -> ArtifactCell:
     cell = CONTENT(positional=model, metric=f"{part}_contribution")
     return cell.by(f"c004_con_cells.{model}-{part}_contribution")
 
 
-def _ratio(table: Artifact, metric: str) -> Cell:
+def _ratio(table: Artifact, metric: str) -> ArtifactCell:
     return table(positional="DroPE", metric=f"{metric}_ratio_to_rope").by(f"c004_con_ratios.{metric}")
 
 
-def _damage(model: str, condition: str) -> Cell:
+def _damage(model: str, condition: str) -> ArtifactCell:
     return RATIOS(condition=condition, positional=model).by(f"c004_layer1_ratios.{model}-{condition}")
 
 

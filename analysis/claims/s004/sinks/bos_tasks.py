@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
 from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, directed, judge, pick, quote
-from boundpaper.claims.said import said
+from boundpaper.claims.said import stated_number
 from boundpaper.claims.words import listed, p
 from boundpaper.statistics.rounding import Interval
 
@@ -31,7 +31,7 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
     unread = rows[rows["share"].isna()]
     highest = zero.sort_values("high").iloc[-1] if len(zero) else None
     return judge(
-        len(zero) == said(stated) == len(rows),
+        len(zero) == stated_number(stated) == len(rows),
         (
             f"{listed(unread['task'].tolist())} have no accuracy: the script divides by the answers that it can read, "
             "and the zero stored is the one that stands for none. "
@@ -208,12 +208,12 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame, disruption_by_tex
         for model in PAIR
     }
     left = {model: float(hit["share"]) for model, (_, hit) in cells.items()}
-    said = [f"{model} from {base['printed_text']} to {hit['printed_text']}" for model, (base, hit) in cells.items()]
+    changes = [f"{model} from {base['printed_text']} to {hit['printed_text']}" for model, (base, hit) in cells.items()]
     ratios = disruption_by_text.loc[disruption_by_text["positional"] == "DroPE", "massive_ratio"]
     spared = bool((ratios < USABLE).all())
     return judge(
         left["DroPE"] > 0 and spared,
-        f"The same disruption takes the passkey of {listed(said)}: "
+        f"The same disruption takes the passkey of {listed(changes)}: "
         + ("DroPE still retrieves without them" if left["DroPE"] > 0 else "nothing that DroPE could retrieve is left")
         + f". Zeroing all of them multiplies DroPE's perplexity by {ratios.min():.0f} to {ratios.max():.0f}"
         + ("." if spared else ": values without which a model breaks are not vestigial."),

@@ -12,7 +12,7 @@ from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, 
 HALF_LARGEST = 65504  # of the 16-bit floating-point format
 
 
-def _of(frame: pd.DataFrame, quantity: str, model: str) -> float:
+def _value(frame: pd.DataFrame, quantity: str, model: str) -> float:
     return float(pick(frame, quantity=quantity)[model.lower()])
 
 
@@ -39,7 +39,7 @@ def c004_write_is_product(
 ) -> Verdict:
     """The effective write score is the attention mass times the value norm."""
     printed = [quote(drope_bos_write, positional=model, metric="effective_write") for model in PAIR]
-    products = [_of(write_summary, "product_of_means", model) for model in PAIR]
+    products = [_value(write_summary, "product_of_means", model) for model in PAIR]
     inside = [float(write_layers[f"product_{model.lower()}"].mean()) for model in PAIR]
     return untestable(
         f"The table's mean norms and masses multiply to {products[0]:.3f} and {products[1]:.3f}, not "
@@ -97,10 +97,10 @@ def c004_drope_writes_more(
     write_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
     """DroPE's first token has larger values and larger write scores than RoPE's."""
-    more = _of(write_summary, "layers_with_more_write", "DroPE")
-    rope, drope = (_of(write_summary, "write_without_layer_1", model) for model in PAIR)
+    more = _value(write_summary, "layers_with_more_write", "DroPE")
+    rope, drope = (_value(write_summary, "write_without_layer_1", model) for model in PAIR)
     larger = (
-        _of(write_summary, "effective_write", "DroPE") > _of(write_summary, "effective_write", "RoPE")
+        _value(write_summary, "effective_write", "DroPE") > _value(write_summary, "effective_write", "RoPE")
         and more > len(write_layers) / 2
     )
     return judge(
@@ -110,8 +110,8 @@ def c004_drope_writes_more(
         otherwise="not supported" if larger else "contradicted",
         failure="control" if larger else "",
         reported=_printed(write_summary, "effective_write"),
-        recomputed=f"{_of(write_summary, 'effective_write', 'DroPE'):.3f} against "
-        f"{_of(write_summary, 'effective_write', 'RoPE'):.3f}",
+        recomputed=f"{_value(write_summary, 'effective_write', 'DroPE'):.3f} against "
+        f"{_value(write_summary, 'effective_write', 'RoPE'):.3f}",
         n=len(write_layers),
     )
 
@@ -124,13 +124,14 @@ def _printed(summary: pd.DataFrame, quantity: str) -> str:
 @claim("004, 6.5 The Massive Activation Connection")
 def c004_max_write(write_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """DroPE's largest write score is 1.14."""
-    value = _of(write_summary, "max_write", "DroPE")
+    value = _value(write_summary, "max_write", "DroPE")
     return compare(
         quote(drope_stated, statement="s6_5_drope_max_write"),
         value,
-        reason=f"The published series has {value:.4f} in layer {_of(write_summary, 'max_write_layer', 'DroPE'):.0f}, "
-        f"whose attention was clamped, and {_of(write_summary, 'second_write', 'DroPE'):.2f} in layer "
-        f"{_of(write_summary, 'second_write_layer', 'DroPE'):.0f}.",
+        reason=f"The published series has {value:.4f} in layer "
+        f"{_value(write_summary, 'max_write_layer', 'DroPE'):.0f}, whose attention was clamped, and "
+        f"{_value(write_summary, 'second_write', 'DroPE'):.2f} in layer "
+        f"{_value(write_summary, 'second_write_layer', 'DroPE'):.0f}.",
     )
 
 
@@ -139,7 +140,7 @@ def c004_write_where_massive(drope_published_content: pd.DataFrame, write_summar
     """DroPE's largest write is in layer 1, where the activations of its queries and keys are massive."""
     norms = drope_published_content[drope_published_content["metric"].isin(["q_norm_mean", "k_norm_mean"])]
     table = norms[norms["positional"] == "DroPE"].pivot_table(index="layer", columns="metric", values="value")
-    layer = int(_of(write_summary, "max_write_layer", "DroPE"))
+    layer = int(_value(write_summary, "max_write_layer", "DroPE"))
     tops = {int(table.index.to_numpy()[table[metric].argmax()]) for metric in table.columns}
     here = table.loc[layer] if layer in table.index else table.max()
     others = table.drop(index=layer, errors="ignore")

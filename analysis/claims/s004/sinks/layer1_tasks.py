@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from boundpaper.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, claim, equivalent, judge, pick
-from boundpaper.claims.said import said
+from boundpaper.claims.said import stated_number
 from boundpaper.claims.words import listed, p
 
 c004_layer1_task_baselines = Cells(
@@ -32,16 +32,16 @@ def c004_attention_preserves_parametric(
         tests = layer1_task_tests[layer1_task_tests["comparison"] == f"RoPE, {task}, layer1_attn against baseline"]
         test = None if tests.empty else tests.iloc[0]
         moved = float(hit["share"] - base["share"])
-        told = (
+        rates = (
             f"{task.capitalize()} goes from {base['share']:.0f} to {hit['share']:.1f}% of the answers that can be "
-            f"read, {_read(base)} before and {_read(hit)} after, with chance at {base['chance']:.0f}%: "
+            f"read, {_answers_read(base)} before and {_answers_read(hit)} after, with chance at {base['chance']:.0f}%: "
             f"{max(float(hit['lost']), 0):.0f}% of what lay above chance is lost"
         )
         yield (
             equivalent(
                 (100 * float(test["ci_low"]), 100 * float(test["ci_high"])),
                 EQUIVALENT,
-                f"{told}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} points "
+                f"{rates}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} points "
                 f"({p(test['p_value'])}, Fisher).",
                 reported=hit["printed_text"],
                 recomputed=f"{moved:+.0f} points",
@@ -54,7 +54,7 @@ def c004_attention_preserves_parametric(
             if test is not None
             else Verdict(
                 verdict="not supported" if abs(moved) <= EQUIVALENT else "contradicted",
-                reason=f"{told}. Without the number of answers there is no test.",
+                reason=f"{rates}. Without the number of answers there is no test.",
                 reported=hit["printed_text"],
                 recomputed=f"{moved:+.0f} points",
                 key=task,
@@ -63,7 +63,7 @@ def c004_attention_preserves_parametric(
         )
 
 
-def _read(row: pd.Series) -> str:
+def _answers_read(row: pd.Series) -> str:
     """The number of answers that could be read."""
     fewest, most = int(row["n_low"]), int(row["n_high"])
     return f"{most} of {row['items']}" if fewest == most else f"{fewest} to {most} of {row['items']}"
@@ -96,7 +96,7 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.D
     ]
     zero = int((rows["right_high"] == 0).sum())
     stated = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
-    ablations, tasks = (said(row) for row in stated)
+    ablations, tasks = (stated_number(row) for row in stated)
     base = layer1_task_shares[
         (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "baseline")
     ]
@@ -120,12 +120,12 @@ def c004_attention_unimportant(layer1_task_tests: pd.DataFrame, layer1_effects: 
         & layer1_task_tests["comparison"].str.contains("layer1_attn")
     ]
     lost = rows[(rows["p_adjusted"] < 0.05) & (rows["estimate"] < 0)]
-    said = [f"{row['comparison'].split(', ')[1]} {100 * row['estimate']:.0f} points" for _, row in lost.iterrows()]
+    falls = [f"{row['comparison'].split(', ')[1]} {100 * row['estimate']:.0f} points" for _, row in lost.iterrows()]
     ratio = pick(layer1_effects, condition="layer1_attn", positional="RoPE")
     return judge(
         len(lost) == 0,
         f"Perplexity rises only {ratio['ratio_printed']}, but {len(lost)} of the {len(rows)} tasks that can be tested "
-        f"fall significantly{': ' if said else ''}{listed(said) if said else ''} (Fisher, Holm).",
+        f"fall significantly{': ' if falls else ''}{listed(falls) if falls else ''} (Fisher, Holm).",
         reported=ratio["ratio_printed"],
         recomputed=f"{len(lost)} of {len(rows)} tasks lost",
         n=len(rows),

@@ -15,7 +15,7 @@ PHASE = (  # quantity of the published series, metric of the table
 )
 
 
-def _of(frame: pd.DataFrame, quantity: str, column: str = "value") -> float:
+def _value(frame: pd.DataFrame, quantity: str, column: str = "value") -> float:
     return float(pick(frame, quantity=quantity)[column])
 
 
@@ -39,9 +39,9 @@ def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -
     limit = quote(drope_stated, statement="s5_4_spike_ratio")
     for model in PAIR:
         name = model.lower()
-        first = _of(phase_metrics, "spike_first_above", name)
-        largest = _of(phase_metrics, "spike_largest_ratio", name)
-        ratios = [_of(phase_metrics, f"ratio_layer_{layer}", name) for layer in (0, 1, 2)]
+        first = _value(phase_metrics, "spike_first_above", name)
+        largest = _value(phase_metrics, "spike_largest_ratio", name)
+        ratios = [_value(phase_metrics, f"ratio_layer_{layer}", name) for layer in (0, 1, 2)]
         yield compare(
             quote(drope_stated, statement=f"s5_4_{name}_spike_layer"),
             first,
@@ -56,9 +56,9 @@ def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -
 @claim("004, 5.4 Additional Phase Metrics", failure="reading")
 def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
     """DroPE delays the spike of the first token by a layer."""
-    rise = {model: _of(phase_metrics, "spike_largest_rise", model.lower()) for model in PAIR}
-    before, after = (_of(phase_metrics, f"norm_layer_{layer}", "drope") for layer in (0, 1))
-    largest = int(_of(phase_metrics, "spike_largest_ratio", "drope"))
+    rise = {model: _value(phase_metrics, "spike_largest_rise", model.lower()) for model in PAIR}
+    before, after = (_value(phase_metrics, f"norm_layer_{layer}", "drope") for layer in (0, 1))
+    largest = int(_value(phase_metrics, "spike_largest_ratio", "drope"))
     row = pick(phase_layers, layer=largest)
     previous = pick(phase_layers, layer=largest - 1)
     return judge(
@@ -76,7 +76,7 @@ def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) 
 @claim("004, 5.4 Additional Phase Metrics")
 def c004_peak_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """DroPE's peak norm of the first token is 47% lower than RoPE's."""
-    gap = _of(phase_summary, "peak_gap_percent")
+    gap = _value(phase_summary, "peak_gap_percent")
     precision = pick(drope_protocols, section="5 (phase metrics)")["precision"]
     return compare(
         quote(drope_stated, statement="s5_4_peak_gap"),
@@ -89,7 +89,7 @@ def c004_peak_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame, drope
 def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The lower peak suggests that DroPE concentrates less in the first token than RoPE."""
     same, precision = _same_run(drope_protocols)
-    gap = _of(phase_summary, "peak_gap_percent")
+    gap = _value(phase_summary, "peak_gap_percent")
     return judge(
         same and gap > 0,
         f"The peak is {abs(gap):.1f}% {'lower' if gap > 0 else 'higher'}"
@@ -114,7 +114,7 @@ def _same_run(drope_protocols: pd.DataFrame) -> tuple[bool, str]:
 @claim("004, 5.4 Additional Phase Metrics")
 def c004_entropy_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """DroPE's smallest entropy is 16 times RoPE's."""
-    ratio = _of(phase_summary, "min_entropy_ratio")
+    ratio = _value(phase_summary, "min_entropy_ratio")
     return compare(
         quote(drope_stated, statement="s5_4_entropy_ratio"), ratio, reason=f"The published minima give {ratio:.2f}."
     )
@@ -124,7 +124,7 @@ def c004_entropy_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame) ->
 def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """DroPE's larger smallest entropy means that its representations stay more distributed than RoPE's."""
     same, precision = _same_run(drope_protocols)
-    ratio = _of(phase_summary, "min_entropy_ratio")
+    ratio = _value(phase_summary, "min_entropy_ratio")
     return judge(
         same and ratio > 1,
         f"The ratio is {ratio:.1f} in runs of one kind ({precision})."
@@ -150,7 +150,9 @@ def c004_entropy_formula(entropy_room: pd.DataFrame) -> Verdict:
 @claim("004, 5.4 Additional Phase Metrics, Figure 14")
 def c004_fig14_profiles(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
     """The norm of the first token has similar profiles over layers in both models."""
-    first, last = ({_of(phase_metrics, f"plateau_{end}", model.lower()) for model in PAIR} for end in ("first", "last"))
+    first, last = (
+        {_value(phase_metrics, f"plateau_{end}", model.lower()) for model in PAIR} for end in ("first", "last")
+    )
     r = float(phase_layers["norm_rope"].corr(phase_layers["norm_drope"]))
     return judge(
         len(first) == len(last) == 1,
@@ -164,14 +166,15 @@ def c004_fig14_profiles(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame)
 @claim("004, 5.4 Additional Phase Metrics, Figure 14")
 def c004_fig14_later_peak(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
     """DroPE's norm peaks slightly later than RoPE's."""
-    layers = {model: int(_of(phase_metrics, "peak_norm_layer", model.lower())) for model in PAIR}
+    layers = {model: int(_value(phase_metrics, "peak_norm_layer", model.lower())) for model in PAIR}
     norms = phase_layers.set_index("layer")["norm_drope"]
     second = norms.drop(layers["DroPE"]).sort_values(ascending=False)
-    gap, spread = norms[layers["DroPE"]] - second.iloc[0], _of(phase_metrics, "norm_sd_at_peak", "drope")
+    gap, spread = norms[layers["DroPE"]] - second.iloc[0], _value(phase_metrics, "norm_sd_at_peak", "drope")
     return judge(
         gap > spread,
         f"The peaks lie in layers {layers['RoPE']} and {layers['DroPE']} of plateaus that vary by "
-        f"{_of(phase_metrics, 'plateau_span', 'rope'):.1f}% and {_of(phase_metrics, 'plateau_span', 'drope'):.1f}%; "
+        f"{_value(phase_metrics, 'plateau_span', 'rope'):.1f}% and "
+        f"{_value(phase_metrics, 'plateau_span', 'drope'):.1f}%; "
         f"DroPE's peak exceeds its next layer by {gap:.2f} where the standard deviation over prompts is {spread:.2f}.",
         otherwise="not supported",
         reported="slightly later",
@@ -182,9 +185,9 @@ def c004_fig14_later_peak(phase_metrics: pd.DataFrame, phase_layers: pd.DataFram
 @claim("004, 5.4 Additional Phase Metrics, Figure 15")
 def c004_fig15_higher_throughout(phase_metrics: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """DroPE's entropy is the higher one in every layer."""
-    more = _of(phase_metrics, "layers_with_more_entropy", "drope")
-    less = _of(phase_metrics, "layers_with_more_entropy", "rope")
-    rope, drope = (_of(phase_metrics, "entropy_layer_0", model.lower()) for model in PAIR)
+    more = _value(phase_metrics, "layers_with_more_entropy", "drope")
+    less = _value(phase_metrics, "layers_with_more_entropy", "rope")
+    rope, drope = (_value(phase_metrics, "entropy_layer_0", model.lower()) for model in PAIR)
     return judge(
         less == 0,
         f"In layer 0 the published entropies are {drope:.3f} for DroPE and {rope:.3f} for RoPE; DroPE's is higher in "

@@ -14,7 +14,7 @@ HIGH = 0.9  # share of a layer's heads
 NEARLY_ALL = 0.9
 
 
-def _of(frame: pd.DataFrame, quantity: str, value: str = "value") -> float:
+def _value(frame: pd.DataFrame, quantity: str, value: str = "value") -> float:
     return float(pick(frame, quantity=quantity)[value])
 
 
@@ -41,12 +41,12 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
 def c004_sink_threshold_disproportionate(sink_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """Heads above the threshold give the first token a disproportionate share of their attention."""
     threshold = quote(drope_stated, statement="s5_1_sink_threshold").number
-    shortest, longest = _of(sink_summary, "even_score_shortest"), _of(sink_summary, "even_score_longest")
+    shortest, longest = _value(sink_summary, "even_score_shortest"), _value(sink_summary, "even_score_longest")
     return judge(
         shortest < threshold,
         f"Attention spread evenly scores H_T / T, {shortest:.3f} to {longest:.3f} on prompts of "
-        f"{_of(sink_summary, 'shortest_prompt'):.0f} to {_of(sink_summary, 'longest_prompt'):.0f} tokens: up to "
-        f"{_of(sink_summary, 'longest_even_sink'):.0f} tokens a head without any preference passes {threshold}.",
+        f"{_value(sink_summary, 'shortest_prompt'):.0f} to {_value(sink_summary, 'longest_prompt'):.0f} tokens: up to "
+        f"{_value(sink_summary, 'longest_even_sink'):.0f} tokens a head without any preference passes {threshold}.",
         otherwise="not supported",
         reported=f"{threshold}",
         recomputed=f"{longest:.3f} to {shortest:.3f}",
@@ -110,7 +110,7 @@ def c004_sink_rates_high(
     drope_attention: pd.DataFrame,
 ) -> Verdict:
     """Both models have high sink rates in nearly all layers, so removing the rotation does not remove sinks."""
-    layers, high = _of(sink_summary, "layers"), _of(sink_summary, "layers_above_90_in_both")
+    layers, high = _value(sink_summary, "layers"), _value(sink_summary, "layers_above_90_in_both")
     own = drope_first_sink_rates.merge(sink_rate_layers, on="layer")
     sure = int(((own["value"] > HIGH) & (own["drope"] > 100 * HIGH)).sum())
     drope = quote(drope_attention, positional="DroPE", metric="sink_heads").printed
@@ -119,8 +119,8 @@ def c004_sink_rates_high(
         f"{high:.0f} of {layers:.0f} layers have printed rates above 90% in both models. Those of RoPE are not shown "
         f"to be of its attention; with the rates of a first run, which read it, {sure} layers have. On prompts this "
         "short the threshold alone says little, but texts of "
-        f"{_of(sink_summary, 'shortest_pattern_text'):.0f} to {_of(sink_summary, 'longest_pattern_text'):.0f} tokens "
-        f"give DroPE {drope} (Experiment 7).",
+        f"{_value(sink_summary, 'shortest_pattern_text'):.0f} to "
+        f"{_value(sink_summary, 'longest_pattern_text'):.0f} tokens give DroPE {drope} (Experiment 7).",
         reported="nearly all",
         recomputed=f"{sure} of {layers:.0f}",
         n=int(layers),
@@ -139,7 +139,7 @@ def c004_fig12_converge(
     layer = int(quote(drope_captions, statement="fig_12_layer").number)
     row = pick(sink_rate_layers, layer=layer)
     for model in PAIR:
-        later = _of(sink_summary, f"{model.lower()}_after_layer_1")
+        later = _value(sink_summary, f"{model.lower()}_after_layer_1")
         whole = quote(drope_sink_rates, layers="average", positional=model).printed
         yield about(
             level,
@@ -169,13 +169,14 @@ def c004_sink_rates_about_97(drope_sink_rates: pd.DataFrame, drope_stated: pd.Da
 @claim("004, 5.5 Interpretation")
 def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests: pd.DataFrame) -> Verdict:
     """The sink rates of the two models are nearly identical."""
-    apart = _of(sink_summary, "layers_apart")
+    apart = _value(sink_summary, "layers_apart")
     one = pick(sink_rate_tests, comparison="layer 1")
     return judge(
         apart == 0,
-        f"The averages differ by {_of(sink_summary, 'gap_average'):.1f} points, but layer 1 by {one['estimate']:.1f} "
-        f"[{one['ci_low']:.1f}, {one['ci_high']:.1f}] ({p(one['p_adjusted'])}, Welch over prompts, Holm); "
-        f"{apart:.0f} of {_of(sink_summary, 'layers_tested'):.0f} layers that vary differ.",
+        f"The averages differ by {_value(sink_summary, 'gap_average'):.1f} points, but layer 1 by "
+        f"{one['estimate']:.1f} [{one['ci_low']:.1f}, {one['ci_high']:.1f}] ({p(one['p_adjusted'])}, Welch over "
+        "prompts, Holm); "
+        f"{apart:.0f} of {_value(sink_summary, 'layers_tested'):.0f} layers that vary differ.",
         otherwise="not supported",
         reported="nearly identical",
         recomputed=f"{one['estimate']:.1f} points in layer 1",
@@ -193,7 +194,7 @@ def c004_later_layers_free(
     """Early processing in DroPE leaves the later layers free for attention to content."""
     later = write_layers[write_layers["layer"] >= 2]
     rope, drope = 100 * later["mass_rope"].mean(), 100 * later["mass_drope"].mean()
-    rates = [_of(sink_summary, f"{model}_after_layer_1") for model in ("rope", "drope")]
+    rates = [_value(sink_summary, f"{model}_after_layer_1") for model in ("rope", "drope")]
     return judge(
         rope - drope > 10 and not unrotated(drope_attention_origins, 5),
         f"From layer 2 on {rates[1]:.1f}% of DroPE's heads are sinks against {rates[0]:.1f}% of RoPE's, and the first "

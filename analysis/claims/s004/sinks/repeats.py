@@ -2,7 +2,7 @@
 
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats
-from boundpaper.claims.terms import Cell
+from boundpaper.claims.terms import ArtifactCell
 
 STATED = Artifact("drope_stated", "the first mention")
 FUNCTIONAL = Artifact("drope_functional", "the condition table")
@@ -16,27 +16,27 @@ INCREASE = LAYER1(layers="1", positional="DroPE", metric="change_from_rope").by(
 FAILS = "c004_rope_fails_all_tasks"
 
 
-def _phase(model: str, metric: str) -> Cell:
+def _phase(model: str, metric: str) -> ArtifactCell:
     return PHASE(positional=model, metric=metric).by(f"c004_phase_cells.{model}-{metric}")
 
 
-def _spike(model: str) -> Cell:
+def _spike(model: str) -> ArtifactCell:
     return PHASE(positional=model, metric="bos_spike_layer").by(f"c004_spike_layers.{model.lower()}")
 
 
-def _task(model: str, task: str, condition: str) -> Cell:
+def _task(model: str, task: str, condition: str) -> ArtifactCell:
     return FUNCTIONAL(positional=model, task=task, condition=condition)
 
 
-def _write(model: str, metric: str) -> Cell:
+def _write(model: str, metric: str) -> ArtifactCell:
     return WRITE(positional=model, metric=metric).by(f"c004_bos_write_cells.{model}-{metric}")
 
 
-def _ratio(model: str, condition: str) -> Cell:
+def _ratio(model: str, condition: str) -> ArtifactCell:
     return RATIOS(positional=model, condition=condition).by(f"c004_layer1_ratios.{model}-{condition}")
 
 
-def _count(model: str) -> Cell:
+def _count(model: str) -> ArtifactCell:
     return LAYER1(layers="1", positional=model, metric="count").by(f"c004_layer1_counts.{model}")
 
 

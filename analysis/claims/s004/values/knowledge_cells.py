@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, quote
-from boundpaper.claims.terms import Cell, mean, percent_lost
+from boundpaper.claims.terms import ArtifactCell, mean, percent_lost
 
 TASKS = ("cities", "sports", "imdb", "passkey")
 STATED = Artifact("drope_stated")
@@ -20,11 +20,11 @@ SETTINGS = (  # statement, column and task of the script's settings, what is cou
 )
 
 
-def _task(model: str, metric: str, task: str = "passkey") -> Cell:
+def _task(model: str, metric: str, task: str = "passkey") -> ArtifactCell:
     return KNOWLEDGE(positional=model, task=task, metric=metric)
 
 
-def _average(model: str, metric: str) -> Cell:
+def _average(model: str, metric: str) -> ArtifactCell:
     return AVERAGES(positional=model, metric=metric)
 
 

@@ -169,12 +169,12 @@ def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
     risen = rows[rows["change"] > 0]
     raised = [f"{row['task']} {row['change']:+.1f}" for _, row in rows.iterrows()]
     untested = risen.loc[risen["p_holm"].isna(), "task"].tolist()
-    told = f"Changes in points: {', '.join(raised)}"
+    changes = f"Changes in points: {', '.join(raised)}"
     return candidate(
         risen.empty,
         (
-            f"{told}: nothing improves.",
-            f"{told}; {len(better)} of {len(risen)} rises are significant after Holm"
+            f"{changes}: nothing improves.",
+            f"{changes}; {len(better)} of {len(risen)} rises are significant after Holm"
             + (f" ({', '.join(untested)} has no known number of answers to test)" if untested else "")
             + f", and {int((rows['change'] < 0).sum())} tasks fall. As many other dimensions replaced, on counted "
             "items, would tell interference from chance.",

@@ -9,7 +9,7 @@ POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_d
 """Items of the plan whose quantity is a plasticity, of queries pooled in bins."""
 
 
-def judged(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
+def judge_both(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
     """Judge both directions by the plan's exact test, corrected; an open verdict says what would decide it.
 
     Student's interval over seeds stands beside it, and decides nothing that the test has decided.
@@ -20,7 +20,7 @@ def judged(row: pd.Series, value: str, sign: int, key: str, statement: str, unit
     return left_open(verdict) if row.get("item") in POOLED else verdict
 
 
-def same(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
+def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
     """Judge that nothing differs by more than a row's margin, by the exact test against that margin, corrected.
 
     It holds where that test says so, is contradicted where every seed lies beyond the margin on one side, and
@@ -29,10 +29,10 @@ def same(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
     if pd.isna(row["value"]):
         return untestable(f"Not measured yet: {row['note']}.", key=key, statement=statement)
     size, margin, least = float(row["value"]), float(row["margin"]), float(row["p_same_holm_least"])
-    told = f"value {size:+.3g} over {units}, margin {margin:g}"
+    measured = f"value {size:+.3g} over {units}, margin {margin:g}"
     if least >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {told}; so few give no corrected p below {least:.3g}, and the other seeds of the "
+            f"Open: {measured}; so few give no corrected p below {least:.3g}, and the other seeds of the "
             "plan would decide it.",
             key=key,
             statement=statement,
@@ -42,7 +42,7 @@ def same(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
     beyond = row["least"] > margin or row["most"] < -margin
     return Verdict(
         verdict="holds" if within else "contradicted" if beyond else "not supported",
-        reason=f"{told} [{low:+.3g}, {high:+.3g}]; against it the Holm-corrected p is {row['p_same_holm']:.3g}.",
+        reason=f"{measured} [{low:+.3g}, {high:+.3g}]; against it the Holm-corrected p is {row['p_same_holm']:.3g}.",
         recomputed=f"{size:+.3g}",
         n=int(row["seeds"]),
         p_value=float(row["p_same"]),
@@ -60,23 +60,25 @@ def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, uni
             statement=statement,
         )
     size, least = float(row[value]), float(row["p_holm_least"])
-    told = f"{value} {size:+.3g} over {units}"
+    measured = f"{value} {size:+.3g} over {units}"
     if least >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {told}; so few give no corrected p below {least:.3g}, whatever they show, and the other seeds "
+            f"Open: {measured}; so few give no corrected p below {least:.3g}, whatever they show, and the other seeds "
             "of the plan would decide it.",
             key=key,
             statement=statement,
         )
     low, high = float(row["low"]), float(row["high"])
-    told = f"{told} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
+    measured = (
+        f"{measured} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
+    )
     decided, includes, against = row["p_holm"] < ALPHA, low <= 0 <= high, max(sign * low, sign * high) < 0
     if (decided and includes) or (against and not decided):
         where = "includes zero" if includes else "lies on the other side"
         does = "decides" if decided else "decides nothing"
         return Verdict(
             verdict="not supported" if not decided else "holds" if sign * size > 0 else "contradicted",
-            reason=f"{told} The exact test of the plan {does}; Student's interval, given beside it, {where}.",
+            reason=f"{measured} The exact test of the plan {does}; Student's interval, given beside it, {where}.",
             recomputed=f"{size:+.3g}",
             n=int(row["seeds"]),
             p_value=float(row["p"]),
@@ -88,7 +90,7 @@ def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, uni
         size,
         (low, high),
         sign,
-        told,
+        measured,
         recomputed=f"{size:+.3g}",
         n=int(row["seeds"]),
         p_value=float(row["p"]),

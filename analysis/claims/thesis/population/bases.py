@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judged, models
+from analysis.claims.thesis.population._judged import judge_both, models
 from analysis.claims.thesis.population.contrasts import CONTRASTS, DAMAGES, RELATIONS
 from boundpaper.claims import Verdict, claim, pick
 
@@ -27,28 +27,28 @@ ASKED = (
 def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]:
     """What dropping the rotation does at the larger base, in the direction in which it is asked at the smaller one."""
     for item in ASKED:
-        sign, told = CONTRASTS[item]
+        sign, sentence = CONTRASTS[item]
         row = pick(population_bases, item=item, of=LARGER)
-        statement = f"{AT}, {ALL}: {_lower(told)}"
-        yield judged(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds")
+        statement = f"{AT}, {ALL}: {_lower(sentence)}"
+        yield judge_both(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds")
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) -> Iterator[Verdict]:
     """What goes with the loss of keys over length at the larger base, and over the models of both bases together."""
     for of, where in ((LARGER, AT), ("both", "Over both bases")):
-        for item, (sign, told) in RELATIONS.items():
+        for item, (sign, sentence) in RELATIONS.items():
             row = pick(population_relations_bases, item=item, of=of)
-            statement = f"{where}, {ALL}: {_lower(told)}"
-            yield judged(row, "rho", sign, f"{item}-{of}", statement, models(row))
+            statement = f"{where}, {ALL}: {_lower(sentence)}"
+            yield judge_both(row, "rho", sign, f"{item}-{of}", statement, models(row))
 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads_bases(population_head_damage_bases: pd.DataFrame) -> Iterator[Verdict]:
     """Within a layer, what a head is goes with what its removal costs, at the larger base."""
-    for item, told in DAMAGES.items():
+    for item, sentence in DAMAGES.items():
         row = pick(population_head_damage_bases, item=item)
-        yield judged(row, "rho", 1, item, f"{AT}, {ALL}: {_lower(told)}.", models(row))
+        yield judge_both(row, "rho", 1, item, f"{AT}, {ALL}: {_lower(sentence)}.", models(row))
 
 
 def _lower(statement: str) -> str:

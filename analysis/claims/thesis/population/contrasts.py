@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judged, models
+from analysis.claims.thesis.population._judged import judge_both, models
 from boundpaper.claims import Verdict, claim, judge, pick
 
 CONTRASTS = {
@@ -84,7 +84,7 @@ def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verd
 def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
     """Within a layer, the more plastic a head is, the more retrieval loses by its removal."""
     row = pick(population_head_damage, item="head_damage")
-    return judged(row, "rho", 1, "", "", models(row))
+    return judge_both(row, "rho", 1, "", "", models(row))
 
 
 @claim("thesis, A population of small models")
@@ -102,20 +102,21 @@ def thesis_population_relations_every(population_relations_every: pd.DataFrame) 
 @claim("thesis, A population of small models")
 def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) -> list[Verdict]:
     """Within a layer, what a head is goes with what its removal costs, over all models that were trained: post hoc."""
-    rows = [(pick(population_head_damage_every, item=item), item, told) for item, told in DAMAGES.items()]
-    return [judged(row, "rho", 1, item, f"{told}{ALL}", models(row)) for row, item, told in rows]
+    rows = [(pick(population_head_damage_every, item=item), item, sentence) for item, sentence in DAMAGES.items()]
+    return [judge_both(row, "rho", 1, item, f"{sentence}{ALL}", models(row)) for row, item, sentence in rows]
 
 
 def _contrasts(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
-    rows = [(pick(table, item=item), item, *told) for item, told in CONTRASTS.items()]
+    rows = [(pick(table, item=item), item, *sentence) for item, sentence in CONTRASTS.items()]
     return [
-        judged(row, "difference", sign, item, f"{statement[:-1]}{ending}", f"{int(row['seeds'])} seeds")
+        judge_both(row, "difference", sign, item, f"{statement[:-1]}{ending}", f"{int(row['seeds'])} seeds")
         for row, item, sign, statement in rows
     ]
 
 
 def _relations(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
-    rows = [(pick(table, item=item), item, *told) for item, told in RELATIONS.items()]
+    rows = [(pick(table, item=item), item, *sentence) for item, sentence in RELATIONS.items()]
     return [
-        judged(row, "rho", sign, item, f"{statement[:-1]}{ending}", models(row)) for row, item, sign, statement in rows
+        judge_both(row, "rho", sign, item, f"{statement[:-1]}{ending}", models(row))
+        for row, item, sign, statement in rows
     ]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judged
+from analysis.claims.thesis.population._judged import judge_both
 from boundpaper.claims import Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
@@ -38,8 +38,8 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
     """
     held = population_near[population_near["compared"] == "C less B"]
     for base, where, mark in ASKED:
-        for multiple, (sign, told) in LENGTHS.items():
-            statement = f"{where} of {told} training lengths dropping the rotation {DOES[sign]} (post hoc)."
+        for multiple, (sign, words) in LENGTHS.items():
+            statement = f"{where} of {words} training lengths dropping the rotation {DOES[sign]} (post hoc)."
             rows = held[(held["base"] == base) & (held["multiple"] == multiple)]
             key = f"{mark}{multiple:g}x"
             if rows.empty:
@@ -47,7 +47,7 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
                 yield untestable(why, key=key, statement=statement)
                 continue
             row = rows.iloc[0]
-            yield judged(row, "value", sign, key, statement, f"{int(row['seeds'])} seeds")
+            yield judge_both(row, "value", sign, key, statement, f"{int(row['seeds'])} seeds")
 
 
 @claim("thesis, A population of small models")
@@ -67,8 +67,8 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
         own = far[far["base"] == base]
         models = own.groupby("model")[["right", "n"]].sum()
         if (seeds := own["seed"].nunique()) < FEWEST:
-            told = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
-            yield untestable(told, key=str(base), statement=statement)
+            words = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
+            yield untestable(words, key=str(base), statement=statement)
             continue
         share = models["right"] / models["n"]
         yield judge(

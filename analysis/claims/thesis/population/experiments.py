@@ -21,8 +21,8 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
     asked = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     tests = _corrected(asked)
     for _, row in asked.iterrows():
-        told = f"Dropping the rotation makes this {row['direction']} than training on with it, as reported"
-        statement = f"{told}: {row['label']}."
+        phrase = f"Dropping the rotation makes this {row['direction']} than training on with it, as reported"
+        statement = f"{phrase}: {row['label']}."
         key = str(row["quantity"])
         seeds = int(row["seeds"])
         least = 2.0 ** (1 - seeds)
@@ -33,10 +33,10 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
                 statement=statement,
             )
             continue
-        told = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seed{'s' if seeds > 1 else ''}"
+        phrase = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seed{'s' if seeds > 1 else ''}"
         if least > ALPHA:
             yield untestable(
-                f"{told}; so few give no exact p below {least:.3g}, and the other seeds would decide it.",
+                f"{phrase}; so few give no exact p below {least:.3g}, and the other seeds would decide it.",
                 key=key,
                 statement=statement,
             )
@@ -45,7 +45,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
             float(row["difference"]),
             (float(row["difference_low"]), float(row["difference_high"])),
             1 if row["direction"] == "higher" else -1,
-            f"{told}, whether or not they met the criterion (post hoc).",
+            f"{phrase}, whether or not they met the criterion (post hoc).",
             p_value=tests["p"].get(key),
             p_adjusted=tests["p_holm"].get(key),
             reported=f"{row['reported_drope']:.3g} against {row['reported_rope']:.3g}",
@@ -84,9 +84,11 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
     }
     p = {kind: sign_flip_p(difference).p_value for kind, difference in differences.items()}
     corrected = dict(zip(p, holm_p(list(p.values())), strict=True)) if p else {}
-    for kind, told in MISCOUNTED.items():
+    for kind, phrase in MISCOUNTED.items():
         shares, counts = asked[kind]
-        statement = f"Of its wrong keys up to twice the training length, a model without rotation has more with {told}."
+        statement = (
+            f"Of its wrong keys up to twice the training length, a model without rotation has more with {phrase}."
+        )
         if kind not in differences:
             why = f"{len(shares)} seeds have wrong keys of both arms; more of the plan would decide it."
             yield untestable(why, key=kind, statement=statement)

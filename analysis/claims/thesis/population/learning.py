@@ -23,7 +23,7 @@ def thesis_population_learned(population_outcomes: pd.DataFrame, population_prom
     Post hoc. A model that guesses among the keys of a prompt is right once in as many as there are; one has learned
     when the interval of its share at the training length (Wilson, 95 %) lies above that.
     """
-    return _told(_learned(population_outcomes, population_prompts))
+    return _above_guessing(_learned(population_outcomes, population_prompts))
 
 
 @claim("thesis, A population of small models")
@@ -32,10 +32,10 @@ def thesis_population_learned_larger(population_outcomes: pd.DataFrame, populati
 
     Post hoc, asked when six seeds of that base were in; as at the primary base.
     """
-    return _told(_learned(population_outcomes, population_prompts, LARGER))
+    return _above_guessing(_learned(population_outcomes, population_prompts, LARGER))
 
 
-def _told(learned: pd.DataFrame) -> Verdict:
+def _above_guessing(learned: pd.DataFrame) -> Verdict:
     if learned.empty:
         return untestable("No seed has both arms measured yet; more of the plan would decide it.")
     kept, dropped, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
@@ -75,14 +75,14 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
     }
     if not differences or min(map(len, differences.values())) < 2:
         why = f"Seeds in which both models choose among keys: {len(kept)}; more of the plan would decide it."
-        return [untestable(why, key=f"{each:g}x", statement=statement.format(told)) for each, told in FAR.items()]
+        return [untestable(why, key=f"{each:g}x", statement=statement.format(words)) for each, words in FAR.items()]
     p = {multiple: sign_flip_p(values) for multiple, values in differences.items()}
     corrected = dict(zip(p, holm_p([each.p_value for each in p.values()]), strict=True))
     verdicts = []
     for multiple, values in differences.items():
         mean, adjusted = float(values.mean()), float(corrected[multiple])
         low, high = student_interval(values) or (mean, mean)
-        told = (
+        words = (
             f"{100 * mean:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}] over {len(values)} seeds, exact p "
             f"{p[multiple].p_value:.3f}, corrected for three lengths {adjusted:.3f}."
         )
@@ -91,7 +91,7 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
                 mean,
                 (low, high),
                 1,
-                told,
+                words,
                 recomputed=f"{100 * mean:.0f}",
                 n=len(values),
                 p_value=p[multiple].p_value,

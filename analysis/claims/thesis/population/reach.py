@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.claims.thesis._open import left_open
-from analysis.claims.thesis.population._judged import judged
+from analysis.claims.thesis.population._judged import judge_both
 from boundpaper.claims import Verdict, claim, pick
 
 STATEMENTS = {
@@ -22,5 +22,5 @@ def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdic
     verdicts = []
     for item, (sign, statement) in STATEMENTS.items():
         row = pick(population_reach_tests, item=item)
-        verdicts.append(judged(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds (post hoc)"))
+        verdicts.append(judge_both(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds (post hoc)"))
     return [left_open(verdict) for verdict in verdicts]

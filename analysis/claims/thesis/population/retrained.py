@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judged, models, same
+from analysis.claims.thesis.population._judged import judge_both, judge_equal, models
 from boundpaper.claims import Verdict, claim, pick
 
 LARGER = "_10000"
@@ -77,7 +77,7 @@ def thesis_retrained_exchange(retrained_tests: pd.DataFrame) -> list[Verdict]:
 def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
     """Aligned plasticity does not depend on the width of its bins: planned in the amendment, at the primary base."""
     return [
-        same(pick(retrained_tests, item=item), item, statement, _seeds(pick(retrained_tests, item=item)))
+        judge_equal(pick(retrained_tests, item=item), item, statement, _seeds(pick(retrained_tests, item=item)))
         for item, statement in WIDTHS.items()
     ]
 
@@ -113,8 +113,8 @@ def _items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
         for item, (sign, statement) in items.items():
             row = pick(tests, item=f"{item}{end}")
             units = models(row) if row["models"] else _seeds(row)
-            told = f"{where}: {statement[0].lower()}{statement[1:]}"
-            verdicts.append(judged(row, "value", sign, f"{item}{end}", told, units))
+            sentence = f"{where}: {statement[0].lower()}{statement[1:]}"
+            verdicts.append(judge_both(row, "value", sign, f"{item}{end}", sentence, units))
     return verdicts
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judged
+from analysis.claims.thesis.population._judged import judge_both
 from boundpaper.claims import Verdict, claim
 
 SIGNS = {2.0: (1, "two"), 4.0: (-1, "four"), 8.0: (-1, "eight")}
@@ -22,13 +22,13 @@ def thesis_population_yarn(population_yarn: pd.DataFrame) -> Iterator[Verdict]:
     for (base, encoding), rows in population_yarn.groupby(["base", "encoding"]):
         for _, row in rows[rows["multiple"].isin(list(SIGNS))].iterrows():
             sign, length = SIGNS[float(row["multiple"])]
-            told = f"{'more' if sign > 0 else 'fewer'} far keys than its control under YaRN (post hoc)."
-            yield judged(
+            outcome = f"{'more' if sign > 0 else 'fewer'} far keys than its control under YaRN (post hoc)."
+            yield judge_both(
                 row,
                 "difference",
                 sign,
                 f"{base}-{encoding}-{row['multiple']:g}x",
                 f"At base {base:,} and {length} training lengths the model without rotation{ASKED[str(encoding)]} "
-                f"finds {told}",
+                f"finds {outcome}",
                 f"{int(row['seeds'])} seeds",
             )

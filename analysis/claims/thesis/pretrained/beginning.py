@@ -37,8 +37,8 @@ def thesis_rotation_left_out(
         for ending, where, row in asked:
             name = f"{row['display_name']}{where}"
             statement = f"In {name}, leaving the rotation out of the computation lowers the attention to {words}."
-            said = "the change, in percent of attention, is"
-            yield _decided(row, f"{row['model']}_{quantity}_change{ending}", statement, said, direction=-1)
+            phrase = "the change, in percent of attention, is"
+            yield _decided(row, f"{row['model']}_{quantity}_change{ending}", statement, phrase, direction=-1)
 
 
 @claim("thesis, Pretrained models at hand")
@@ -47,11 +47,11 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
     for model, rows in pretrained_sweeps[pretrained_sweeps["part"] == "mlp"].groupby("model", sort=False):
         usual = float(rows["usual_peak"].iloc[0])
         half = rows[rows["peak"] < usual / 2]
-        said = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in half.iterrows()) or "none"
+        phrase = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in half.iterrows()) or "none"
         yield judge(
             len(half) > 1,
             f"its largest ratio to the others' is {usual:.1f}; layers whose MLP output, zeroed at the first token, "
-            f"more than halves it: {said}",
+            f"more than halves it: {phrase}",
             recomputed=str(len(half)),
             n=len(rows),
             key=str(model),
@@ -99,7 +99,9 @@ def _layer(row: pd.Series) -> str:
     return "" if pd.isna(row["layer"]) else f"layer {int(row['layer'])}: "
 
 
-def _decided(row: pd.Series, key: str, statement: str, said: str, *, null: float = 0.0, direction: int = 1) -> Verdict:
+def _decided(
+    row: pd.Series, key: str, statement: str, phrase: str, *, null: float = 0.0, direction: int = 1
+) -> Verdict:
     """Judge by Student's interval over texts; not testable without an interval."""
     if pd.isna(row["value"]) or pd.isna(row["low"]):
         return untestable(f"{row['note']}: a model or texts with it would decide it.", key=key, statement=statement)
@@ -107,7 +109,7 @@ def _decided(row: pd.Series, key: str, statement: str, said: str, *, null: float
         float(row["value"]),
         (float(row["low"]), float(row["high"])),
         direction,
-        f"{said} {row['value']:.3g} [{row['low']:.3g}, {row['high']:.3g}] over {int(row['n'])} parts of texts",
+        f"{phrase} {row['value']:.3g} [{row['low']:.3g}, {row['high']:.3g}] over {int(row['n'])} parts of texts",
         null=null,
         recomputed=float(row["value"]),
         n=int(row["n"]),

@@ -26,7 +26,7 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
     for model, row in _measured(pretrained_geometry, "ap_drop"):
         statement = f"Plasticity of {row['label']} falls from the first to the last fifth of the context."
         yield (
-            _few(row, model, statement)
+            _too_few_key_heads(row, model, statement)
             or directed(
                 float(row["value"]),
                 (float(row["low"]), float(row["high"])),
@@ -48,8 +48,8 @@ def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Ite
         model = str(row["model"])
         length = f"{int(row['tokens']) // 1024}K tokens"
         statement = f"At one position, plasticity of {row['display_name']} falls along {length} of {row['texts']}."
-        told = row.rename({"fall": "value", "key_heads": "n"})
-        yield _few(told, model, statement) or directed(
+        fall = row.rename({"fall": "value", "key_heads": "n"})
+        yield _too_few_key_heads(fall, model, statement) or directed(
             float(row["fall"]),
             (float(row["low"]), float(row["high"])),
             1,
@@ -72,7 +72,7 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
             "in which they do least."
         )
         yield (
-            _few(row, model, statement)
+            _too_few_key_heads(row, model, statement)
             or directed(
                 float(row["value"]),
                 (float(row["low"]), float(row["high"])),
@@ -98,7 +98,7 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> Iterator[Ve
             inside = low <= float(row["low"]) and float(row["high"]) <= high
             outside = float(row["high"]) < low or float(row["low"]) > high
             statement = f"The {words} of {row['label']} lies within the range of the reported models."
-            verdict = _few(row, f"{model}_{metric}", statement) or (
+            verdict = _too_few_key_heads(row, f"{model}_{metric}", statement) or (
                 judge(
                     inside,
                     f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over {int(row['n'])} key heads; the "
@@ -122,7 +122,7 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verd
     for model, part in rows.groupby("model", sort=False):
         query, key, value = (pick(part, tensor=tensor) for tensor in ("query", "key", "value"))
         name, n = str(query["display_name"]), int(query["texts"])
-        said = (
+        phrase = (
             f"queries have {_counted(query)}, keys {_counted(key)}, values {_counted(value)} at {LAMBDA:g} times the "
             f"mean, over {n} texts"
         )
@@ -133,7 +133,7 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verd
         ):
             yield judge(
                 float(more["low"]) > float(less["high"]),
-                said,
+                phrase,
                 otherwise="contradicted" if float(less["low"]) > float(more["high"]) else "not supported",
                 recomputed=float(more["count"]) - float(less["count"]),
                 n=n,
@@ -199,7 +199,7 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
         )
 
 
-def _few(row: pd.Series, key: str, statement: str) -> Verdict | None:
+def _too_few_key_heads(row: pd.Series, key: str, statement: str) -> Verdict | None:
     """Not testable where the interval rests on too few key heads."""
     if int(row["n"]) >= FEW:
         return None

@@ -32,10 +32,10 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> Iterator[Verdi
         if pd.isna(mlp["low"]) or pd.isna(attention["low"]):
             yield untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
             continue
-        said = ", ".join(f"{name} {_cost(row)}" for name, row in (("MLP", mlp), ("attention", attention)))
+        phrase = ", ".join(f"{name} {_cost(row)}" for name, row in (("MLP", mlp), ("attention", attention)))
         yield judge(
             float(attention["low"]) > float(mlp["high"]),
-            f"nats a token: {said}, over {int(mlp['n'])} texts",
+            f"nats a token: {phrase}, over {int(mlp['n'])} texts",
             otherwise="contradicted" if float(mlp["low"]) > float(attention["high"]) else "not supported",
             recomputed=float(attention["value"]) - float(mlp["value"]),
             n=int(mlp["n"]),
@@ -118,7 +118,7 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
         key = f"{row['model']}_{row['task']}_{int(row['tokens'])}"
         length = f"in prompts of {int(row['tokens'])} tokens"
         if row["task"] == "passkey":
-            yield _above(row, key, f"{row['display_name']} retrieves keys {length} better than a guess.")
+            yield _judge_above_guessing(row, key, f"{row['display_name']} retrieves keys {length} better than a guess.")
         else:
             asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
             yield _guess(row, key, f"{asked} {GUESS}")
@@ -132,7 +132,7 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdic
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
         key = f"{row['model']}_{row['task']}"
         if row["held_in"] == "prompt":
-            yield _above(row, key, f"{asked} is right more often than a guess.", unread)
+            yield _judge_above_guessing(row, key, f"{asked} is right more often than a guess.", unread)
         else:
             yield _guess(row, key, f"{asked} {GUESS}", unread)
 
@@ -156,7 +156,7 @@ def thesis_pretrained_levelled(
             yield untestable("one of both was not asked; both would decide it.", key=key, statement=statement)
             continue
         top, other, test = known["top1"], known["random-0"], tests.loc[tested]
-        said = ", ".join(
+        phrase = ", ".join(
             f"{words} {100 * row['share']:.0f} %"
             for words, row in (("the largest levelled", top), ("a random one levelled", other))
         )
@@ -164,7 +164,7 @@ def thesis_pretrained_levelled(
             float(test["estimate"]),
             (float(test["ci_low"]), float(test["ci_high"])),
             -1,
-            f"right: {said}, over the same {int(test['n'])} items a difference of {100 * test['estimate']:.0f} "
+            f"right: {phrase}, over the same {int(test['n'])} items a difference of {100 * test['estimate']:.0f} "
             f"points [{100 * test['ci_low']:.0f}, {100 * test['ci_high']:.0f}] (McNemar, Holm "
             f"{p(test['p_adjusted'])}); {100 * top['unparsed']:.0f} % of the answers with the largest levelled are "
             "none of those allowed",
@@ -222,7 +222,7 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
         )
 
 
-def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:
+def _judge_above_guessing(row: Any, key: str, statement: str, more: str = "") -> Verdict:
     """Judge whether Wilson's interval lies above the accuracy of guessing."""
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(

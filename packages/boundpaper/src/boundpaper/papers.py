@@ -76,11 +76,11 @@ class Paper:
         >>> bp.new("straw").check()
         []
         """
-        from boundpaper.build.facts import Reader
+        from boundpaper.build.facts import FactReader
         from boundpaper.build.graph import load
         from boundpaper.checks import checked
 
-        return checked(self.root, load(self.root, Reader(self.root))).faults
+        return checked(self.root, load(self.root, FactReader(self.root))).faults
 
     def claims(self) -> pd.DataFrame:
         """Return the ledger, one row per verdict, after building whatever is out of date.
@@ -134,8 +134,8 @@ class Paper:
             encoding="utf-8",
         )
         if done.returncode:
-            said = [line for line in done.stderr.strip().splitlines() if not line.startswith(("Usage:", "Try "))]
-            raise ThesisError("\n".join(said).strip().removeprefix("Error: ").removeprefix("error: "))
+            lines = [line for line in done.stderr.strip().splitlines() if not line.startswith(("Usage:", "Try "))]
+            raise ThesisError("\n".join(lines).strip().removeprefix("Error: ").removeprefix("error: "))
         return done.stdout
 
 

@@ -37,8 +37,8 @@ def project() -> Path:
     DataError
         When no project was opened and none lies here or above.
     """
-    told = os.environ.get(VARIABLE)
-    return Path(told) if told else nearest_project()
+    named = os.environ.get(VARIABLE)
+    return Path(named) if named else nearest_project()
 
 
 def nearest_project() -> Path:

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from boundpaper.adopt.cells import gathered
-from boundpaper.adopt.lint import Finding, Index, boundable, candidates
+from boundpaper.adopt.lint import Index, NumberFinding, boundable, candidates
 from boundpaper.adopt.numerals import numerals
-from boundpaper.adopt.source import Source
+from boundpaper.adopt.source import LatexFile
 
 
 def _source(text):
-    return Source(Path("main.tex"), "main.tex", text, "utf-8")
+    return LatexFile(Path("main.tex"), "main.tex", text, "utf-8")
 
 
 def _typed(text):
@@ -64,7 +64,7 @@ def test_what_is_no_value_is_left_alone(text):
 def _finding(text, data="k,v,n\na,0.8314,512\nb,0.52,48936\nc,-0.7251,17\n"):
     [numeral] = numerals(_source(text), "val")
     found = candidates(numeral, Index.of(boundable(gathered({"t": ("t.csv", data.encode())}, {}))))
-    return Finding(numeral, tuple(found))
+    return NumberFinding(numeral, tuple(found))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_two_cells_and_members_of_a_list_are_asked():
     assert not two.safe
     [numeral] = numerals(_source("4.516"), "val")
     cells = boundable(gathered({"t": ("t.json", b'{"costs": [4.516, 3.2]}')}, {}))
-    assert not Finding(numeral, tuple(candidates(numeral, Index.of(cells)))).safe
+    assert not NumberFinding(numeral, tuple(candidates(numeral, Index.of(cells)))).safe
 
 
 def test_a_key_of_its_row_is_no_value():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from boundpaper.build.engine import Engine
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.kinds import Kind
 from boundpaper.errors import DataError, ThesisError
@@ -168,13 +168,13 @@ def test_a_builder_may_write_nowhere_else(project):
 
 def test_one_thread_alone_asks_for_hashes(project, monkeypatch):
     """A step that runs beside others names its inputs only: another that ends drops the hashes of those they share."""
-    asked, digests = set(), Reader.digests
+    asked, digests = set(), FactReader.digests
 
     def watched(reader, paths):
         asked.add(threading.current_thread())
         return digests(reader, paths)
 
-    monkeypatch.setattr(Reader, "digests", watched)
+    monkeypatch.setattr(FactReader, "digests", watched)
     assert project.build(parallel=True).failed == {}
     assert asked == {threading.main_thread()}
 
@@ -186,7 +186,7 @@ def test_an_error_that_names_a_result_says_what_that_is_computed_from(project):
         "table:t": Step(key="table:t", kind=table, name="t", file="", artifacts={"heights": "", "lamps": ""}),
     }
     graph = Graph(steps=steps, artifacts={}, faults=())
-    engine = Engine(project.root, graph, Reader(project.root), lambda *words: None)
+    engine = Engine(project.root, graph, FactReader(project.root), lambda *words: None)
     assert engine._origins(steps["table:t"], "0 rows of heights") == "; heights is computed from lamps"
     assert engine._origins(steps["table:t"], "0 rows of lamps") == ""
 

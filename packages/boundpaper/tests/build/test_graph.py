@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from boundpaper.build.facts import Reader, of_python
+from boundpaper.build.facts import FactReader, of_python
 from boundpaper.build.graph import load
 from boundpaper.errors import SpecError
 
@@ -32,7 +32,7 @@ def write(tmp_path):
 
 
 def graph(root: Path):
-    return load(root, Reader(root, root / "out/state/facts.json"))
+    return load(root, FactReader(root, root / "out/state/facts.json"))
 
 
 def test_steps_needs_and_targets(tmp_path, write):

@@ -6,7 +6,7 @@ import pytest
 
 from boundpaper.build import process
 from boundpaper.paper.tex import bibtex, latex, log
-from boundpaper.paper.tex.log import Finding
+from boundpaper.paper.tex.log import LogMessage
 
 HEAD = "This is pdfTeX, Version 3.141592653-2.6-1.40.24 (TeX Live 2022/Debian)\n**thesis.tex\n(./thesis.tex\n"
 
@@ -19,7 +19,7 @@ def test_an_error_with_its_context() -> None:
     )
     record = log.parse(text)
     assert record.errors == (
-        Finding("error", "Undefined control sequence.", "chapters/one.tex", 12, context="some text \\undefinde"),
+        LogMessage("error", "Undefined control sequence.", "chapters/one.tex", 12, context="some text \\undefinde"),
     )
     assert not record.warnings
     assert not record.rerun
@@ -174,7 +174,7 @@ def test_a_box_names_its_sheet_and_what_to_do() -> None:
     ],
 )
 def test_an_error_has_a_hint_where_one_is_known(message: str, words: str) -> None:
-    hint = log.Finding("error", message).hint
+    hint = log.LogMessage("error", message).hint
     assert words in hint
     assert bool(hint) == bool(words)
 

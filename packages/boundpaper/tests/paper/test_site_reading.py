@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from boundpaper.paper.site.latex import Reader, definitions
+from boundpaper.paper.site.latex import ChapterReader, definitions
 from boundpaper.paper.site.numbering import numbered
 from boundpaper.typeset.words_of import words
 
@@ -40,7 +40,7 @@ near & 3 \\
 def reader(text):
     numbers = numbered([("first", "1", "\\chapter{One}\n"), ("recall", "2", text)])
     macros = definitions(r"\newcommand*{\own}[1]{\textbf{#1}}")
-    return Reader(
+    return ChapterReader(
         text,
         "recall",
         numbers.labels,

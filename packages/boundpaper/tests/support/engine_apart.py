@@ -4,8 +4,8 @@ import os
 import signal
 from pathlib import Path
 
-from boundpaper.build.engine import Engine, Outcome
-from boundpaper.build.facts import Reader
+from boundpaper.build.engine import BuildOutcome, Engine
+from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.kinds import Kind
 from boundpaper.errors import DataError
@@ -29,7 +29,7 @@ def numbered(job):
     return {f"out/{job.name}": str(os.getpid())}
 
 
-def build(root: Path, jobs: int = 2) -> tuple[Outcome, list[str], set[int]]:
+def build(root: Path, jobs: int = 2) -> tuple[BuildOutcome, list[str], set[int]]:
     """Build a step for each text file of a folder: the outcome, the notes, the processes that took part."""
     files = {f"numbered:{path.stem}": path for path in sorted(root.glob("*.txt"))}
     steps = {
@@ -38,5 +38,5 @@ def build(root: Path, jobs: int = 2) -> tuple[Outcome, list[str], set[int]]:
     }
     notes: list[str] = []
     report = lambda event, key, text: notes.append(f"{key}: {text}") if event == "note" else None  # noqa: E731
-    outcome = Engine(root, Graph(steps, {}, ()), Reader(root), report, jobs).build(steps)
+    outcome = Engine(root, Graph(steps, {}, ()), FactReader(root), report, jobs).build(steps)
     return outcome, notes, {int(path.read_text()) for path in (root / "out").glob("*") if path.is_file()}

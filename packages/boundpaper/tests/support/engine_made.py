@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from boundpaper.build.engine import Engine
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.kinds import Kind
 
@@ -59,5 +59,5 @@ class Project:
         self.notes.clear()
         words = {"note": "", "rewritten": "rewritten "}
         report = lambda event, key, text: self.notes.append(words[event] + text) if event in words else None  # noqa: E731
-        reader = Reader(self.root, self.root / "out/state/facts.json")
+        reader = FactReader(self.root, self.root / "out/state/facts.json")
         return Engine(self.root, self.graph(**options), reader, report, jobs=2).build(targets or ("join:all",))

@@ -57,7 +57,7 @@ def capture(
     out : str or Path
         The folder of the capture.
     heads, buckets, rate, documents, seed, field, split, pre_rope, sliding, windows, skip_short, fewer, only_layers
-        As the options of the command line; see `CaptureOptions`, where `documents` is `limit`, and `Source`.
+        As the options of the command line; see `CaptureOptions`, where `documents` is `limit`, and `TextSource`.
     only_heads, parts, batch, stream
         See `CaptureOptions`; `Capture.part` gives what `parts` keeps.
 
@@ -80,7 +80,7 @@ def capture(
     from keyquery.models.captures.reading import open_capture
     from keyquery.models.checkpoints.builtin import resolve
     from keyquery.models.checkpoints.loading import Loaded, ModelSource, facts
-    from keyquery.models.texts import Source
+    from keyquery.models.texts import TextSource
     from keyquery.opened import working_root
 
     loaded = None
@@ -93,7 +93,7 @@ def capture(
         loaded = Loaded(model.network, model.tokenizer, facts(model.network, source))
     options = CaptureOptions(
         model=source,
-        texts=Source(str(texts), field, split),
+        texts=TextSource(str(texts), field, split),
         out=Path(out).absolute(),
         context=context,
         heads=heads,

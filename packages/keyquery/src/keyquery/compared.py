@@ -80,15 +80,15 @@ def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
     from keyquery.comparisons.measured import OF_HEADS, Measured
     from keyquery.measure.measurements import save
     from keyquery.measure.units import plain, tidy
-    from keyquery.saved import KEY, Made
+    from keyquery.saved import KEY, FrameOrigin
 
     tables: dict[str, pd.DataFrame] = {}
     manifests: dict[str, Mapping[str, Any]] = {}
     names: list[str] = []
-    origins: dict[str, Made] = {}
+    origins: dict[str, FrameOrigin] = {}
     for frame in frames:
         known = frame.attrs.get(KEY)
-        if not isinstance(known, Made) or not frame.equals(known.tables[known.shown]):
+        if not isinstance(known, FrameOrigin) or not frame.equals(known.tables[known.shown]):
             raise DataError(
                 "these rows do not say what made them, or were changed; compare what run() or analyse() gave"
             )

@@ -12,7 +12,7 @@ import pandas as pd
 from boundpaper.errors import DataError
 from boundpaper.near import or_known
 from boundpaper.typeset.short_names import short_names
-from keyquery.measure.summary import OF_HEADS, Said, summary
+from keyquery.measure.summary import OF_HEADS, SummaryLine, summary
 from keyquery.measure.units import plain
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
     from boundpaper.tables.spec import Column, Table
     from boundpaper.typeset.numbers import significant
 
-    said = _said(frame, experiment, models)
-    rows = pd.DataFrame([asdict(each) for each in said])
+    summaries = _summaries(frame, experiment, models)
+    rows = pd.DataFrame([asdict(each) for each in summaries])
     order = {name: place for place, name in enumerate(dict.fromkeys(rows["model"]))}
     rows["group"] = [_titled(name, unit) for name, unit in zip(rows["quantity"], rows["unit_of_values"], strict=True)]
     first = {name: place for place, name in enumerate(dict.fromkeys(rows["group"]))}
@@ -74,7 +74,7 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
         units="group",
         reason="note",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(order)} measured models, with 95 % intervals.",
-        note=_lacking(said),
+        note=_lacking(summaries),
     )
 
 
@@ -94,13 +94,13 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
     from boundpaper.figures.series import Forest
     from boundpaper.figures.spec import Axis, Figure, Panel
 
-    said = _said(frame, experiment, models)
-    labels = short_names(dict.fromkeys(each.model for each in said))
+    summaries = _summaries(frame, experiment, models)
+    labels = short_names(dict.fromkeys(each.model for each in summaries))
     panels = []
-    for quantity, unit in dict.fromkeys((each.quantity, each.unit_of_values) for each in said):
+    for quantity, unit in dict.fromkeys((each.quantity, each.unit_of_values) for each in summaries):
         drawn = [
             (labels[each.model], each.estimate, each.ci_low, each.ci_high)
-            for each in said
+            for each in summaries
             if each.quantity == quantity and None not in (each.estimate, each.ci_low, each.ci_high)
         ]
         if drawn:
@@ -115,7 +115,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
         columns=min(2, len(panels)),
         legend="none",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{more}",
-        note=" ".join(("Lines are 95 % intervals; a model without one is not drawn.", *_lacking(said))),
+        note=" ".join(("Lines are 95 % intervals; a model without one is not drawn.", *_lacking(summaries))),
     )
 
 
@@ -143,13 +143,13 @@ def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
     return files
 
 
-def _lacking(said: Sequence[Said]) -> list[str]:
+def _lacking(summaries: Sequence[SummaryLine]) -> list[str]:
     """A sentence for each model that lacks a quantity which others have, for example because its run ended early."""
-    quantities = dict.fromkeys(each.quantity for each in said)
-    held = {(each.model, each.quantity) for each in said}
+    quantities = dict.fromkeys(each.quantity for each in summaries)
+    held = {(each.model, each.quantity) for each in summaries}
     lacks = {
         model: [name for name in quantities if (model, name) not in held]
-        for model in dict.fromkeys(each.model for each in said)
+        for model in dict.fromkeys(each.model for each in summaries)
     }
     return [f"{model} was not measured by: {', '.join(names)}." for model, names in lacks.items() if names]
 
@@ -158,18 +158,18 @@ def _titled(quantity: str, unit: str) -> str:
     return f"{quantity} ({unit})" if unit else quantity
 
 
-def _said(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[Said]:
+def _summaries(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:
     """The summaries of the models of a measurement, in the order asked."""
     held = list(dict.fromkeys(frame["model"]))
     for name in models:
         if name not in held:
             raise DataError(f"{experiment} was not measured of {name!r}{or_known(name, held)}")
     named = frame if experiment != OF_HEADS else frame.drop(columns="name", errors="ignore")
-    said = [
+    summaries = [
         line
         for model in models or held
         for line in summary({experiment: plain(named[named["model"] == model].to_csv(index=False))}, str(model))
     ]
-    if not said:
+    if not summaries:
         raise DataError(f"{experiment}: no quantity of it has a summary; name an experiment of `run`, or model_metrics")
-    return said
+    return summaries

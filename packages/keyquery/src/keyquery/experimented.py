@@ -63,7 +63,7 @@ def run(
     """
     from keyquery.measure.choices import every_experiment, settings_of
     from keyquery.measure.rows import frame
-    from keyquery.measure.run import Plan, enough_memory, experiment, file_name, manifest_of
+    from keyquery.measure.run import RunPlan, enough_memory, experiment, file_name, manifest_of
     from keyquery.measure.subject import Options
     from keyquery.saved import made
 
@@ -82,7 +82,7 @@ def run(
         rows = module.measure(subject, options, **settings)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")
-    plan = Plan(root=Path.cwd(), source=opened.source, experiments=(name,), options=options)
+    plan = RunPlan(root=Path.cwd(), source=opened.source, experiments=(name,), options=options)
     manifest = manifest_of(plan, subject, module, settings, time.monotonic() - start)
     tables = {name: frame(rows, subject.positional, subject.precision)}
     return made(name, tables, manifest, file_name(subject, module, settings))

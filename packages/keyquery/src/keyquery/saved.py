@@ -17,7 +17,7 @@ KEY = "keyquery"
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class FrameOrigin:
     """Origin of a frame.
 
     Attributes
@@ -37,15 +37,15 @@ class Made:
     manifest: Mapping[str, Any]
     name: str
 
-    def __deepcopy__(self, memo: object) -> Made:
-        """Itself: pandas copies `attrs` with every frame that is made of another."""
+    def __deepcopy__(self, memo: object) -> FrameOrigin:
+        """Return itself, since pandas copies `attrs` whenever it makes a frame from another."""
         return self
 
 
 def made(shown: str, tables: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any], name: str) -> pd.DataFrame:
     """A copy of one of the tables that knows its origin."""
     frame = tables[shown].copy()
-    frame.attrs[KEY] = Made(shown, tables, manifest, name)
+    frame.attrs[KEY] = FrameOrigin(shown, tables, manifest, name)
     return frame
 
 
@@ -88,11 +88,11 @@ def save(
     """
     from boundpaper.papers import open as open_paper
     from boundpaper.store.measurement import path_of
-    from keyquery.measure.measurements import checked_name, others, refuse
+    from keyquery.measure.measurements import checked_name, conflicting_settings, refuse
     from keyquery.measure.measurements import save as write
 
     known = rows.attrs.get(KEY)
-    if not isinstance(known, Made):
+    if not isinstance(known, FrameOrigin):
         raise DataError("these rows do not say what made them; save what run() or analyse() returned")
     if not rows.equals(known.tables[known.shown]):
         raise DataError("these rows were changed since they were measured; save what was returned, and change a copy")
@@ -100,5 +100,5 @@ def save(
     chosen = checked_name(name or known.name)
     if not replace:
         tables = [path_of(root, experiment, chosen) for experiment in known.tables]
-        refuse(root, {table: others(table, known.manifest) for table in tables})
+        refuse(root, {table: conflicting_settings(table, known.manifest) for table in tables})
     return write(root, known.tables, chosen, known.manifest)

@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 import anchoring_planted as planting
 import models_tiny
 from keyquery.experiments import anchoring
-from keyquery.experiments._anchoring.data import LENGTH, Sample, Split, plant_statements
+from keyquery.experiments._anchoring.data import LENGTH, AnswerSample, Split, plant_statements
 from keyquery.experiments._anchoring.probe import areas, auroc, summary, train
 from keyquery.experiments._anchoring.states import Marked, marked, states
 from keyquery.measure.rows import frame
@@ -56,7 +56,7 @@ def values(made: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
 
 
 def test_marks_the_question_the_answer_and_as_many_other_tokens() -> None:
-    sample = Sample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True)  # w7 w8, then w9
+    sample = AnswerSample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True)  # w7 w8, then w9
     marks = marked(planting.words(), sample, seed=3)
     assert marks.ids == (1, 4, 5, 6, 7, 8, 9)  # up to the answer's last token
     assert marks.question == (4, 5)
@@ -64,10 +64,10 @@ def test_marks_the_question_the_answer_and_as_many_other_tokens() -> None:
     assert set(marks.control) <= {1, 2, 3}
     assert marked(planting.words(), sample, seed=3) == marks
     assert marked(planting.words(), sample, seed=3, read="end").ids == (1, *range(4, 12))
-    around = Sample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True, filler=(0, 5))
+    around = AnswerSample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True, filler=(0, 5))
     assert marks.filler == ()
     assert marked(planting.words(), around, seed=3).filler == (1, 2)
-    crowded = Sample("u", "w4 w5 w6 w7", ((0, 8),), (9, 11), True)
+    crowded = AnswerSample("u", "w4 w5 w6 w7", ((0, 8),), (9, 11), True)
     assert marked(planting.words(), crowded, seed=3).control == ()
 
 
@@ -76,7 +76,7 @@ def test_offsets_of_a_tokenizer_that_keeps_the_space_with_the_word() -> None:
     tokenizer = planting.byte_level([text])
     span = (text.index("Emma"), text.index("Emma") + 4)
     answer = (text.index("Jane"), len(text))
-    marks = marked(tokenizer, Sample("u", text, (span,), answer, True), seed=0)
+    marks = marked(tokenizer, AnswerSample("u", text, (span,), answer, True), seed=0)
     assert tokenizer.decode([marks.ids[place] for place in marks.question]).strip() == "Emma"
     assert tokenizer.decode(marks.ids).endswith("Austen")
     assert 0 not in marks.control
@@ -84,7 +84,7 @@ def test_offsets_of_a_tokenizer_that_keeps_the_space_with_the_word() -> None:
 
 def test_no_token_loses_the_first_one() -> None:
     with pytest.raises(DataError, match="beginning token"):
-        marked(planting.words(begin=False), Sample("u", "w4 w5 w6", ((0, 2),), (6, 8), True), seed=0)
+        marked(planting.words(begin=False), AnswerSample("u", "w4 w5 w6", ((0, 2),), (6, 8), True), seed=0)
 
 
 def test_question_tokens_keep_sight_of_each_other() -> None:
@@ -235,7 +235,7 @@ def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
 
 
 def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None:
-    samples = tuple(Sample(str(number), "w4 w5", ((0, 2),), (3, 5), True) for number in range(12))
+    samples = tuple(AnswerSample(str(number), "w4 w5", ((0, 2),), (3, 5), True) for number in range(12))
     with pytest.raises(DataError, match="right and wrong"):
         Split(samples[:6], samples[6:])
     silent = types.SimpleNamespace(name="Latin", tasks=lambda: ("passkey",))

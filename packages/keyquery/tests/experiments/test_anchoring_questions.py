@@ -16,7 +16,7 @@ import models_tiny
 from boundpaper.errors import DataError
 from keyquery.experiments import anchoring
 from keyquery.experiments._anchoring.questions import DATA, PROMPT, answer_questions, as_sample, questions
-from keyquery.experiments._anchoring.words import decisive, exact_answer, normal, same, subject_spans
+from keyquery.experiments._anchoring.words import decisive, exact_answer, is_alias, normal, subject_spans
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.answers.generation import greedy
 from keyquery.tasks.english import BOOK
@@ -135,9 +135,9 @@ def test_exact_answer() -> None:
 
 def test_same_answer() -> None:
     assert normal("The  Beatles!") == "beatles"
-    assert same("it was Jane Austen", ["Austen"])
-    assert not same("Austenland", ["Austen"])
-    assert not same("anything", ["the", ""])  # an alias of nothing but an article matches nothing
+    assert is_alias("it was Jane Austen", ["Austen"])
+    assert not is_alias("Austenland", ["Austen"])
+    assert not is_alias("anything", ["the", ""])  # an alias of nothing but an article matches nothing
 
 
 def test_a_sample_ends_with_the_answer() -> None:

@@ -291,13 +291,14 @@ def test_knowledge_by_item_and_degradation(subject: Subject) -> None:
 def answering(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float]]) -> None:
     """Have conditions answer a known share of items right, whatever the model says."""
     from keyquery.measure import scores
-    from keyquery.measure.evaluation import Outcome
+    from keyquery.measure.evaluation import JudgedAnswer
 
-    def given(subject: Any, items: Any, condition: Any = None) -> list[Outcome]:
+    def given(subject: Any, items: Any, condition: Any = None) -> list[JudgedAnswer]:
         name = "random" if condition.name.startswith("random") else condition.name
         share = shares[name][items[0].task]
         return [
-            Outcome(item.id, "", "right" if place < share * len(items) else "wrong") for place, item in enumerate(items)
+            JudgedAnswer(item.id, "", "right" if place < share * len(items) else "wrong")
+            for place, item in enumerate(items)
         ]
 
     monkeypatch.setattr(scores, "answers", given)

@@ -13,7 +13,7 @@ from boundpaper.errors import DataError
 from keyquery.experiments import head_ablation, softmax_globality, text_kinds
 from keyquery.measure.evaluation import BASELINE
 from keyquery.measure.heads import captured
-from keyquery.measure.heads.finding import Finding
+from keyquery.measure.heads.finding import HeadResult
 from keyquery.measure.rows import Row, frame
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.checkpoints.loading import ModelSource, load
@@ -134,7 +134,7 @@ def test_an_ablated_head_is_one_without_its_columns_of_the_output_projection(abl
 
 def test_ranks_need_two_heads_that_have_a_plasticity() -> None:
     subject = planted.subject(retriever())
-    heads = [Finding(0, number, 0, "") for number in range(3)]
+    heads = [HeadResult(0, number, 0, "") for number in range(3)]
     for number, each in enumerate(heads):
         each.put("ap_last_20", 0.5 - number / 10)
     assert head_ablation._rank(subject, heads) == [(0, 2), (0, 1), (0, 0)]

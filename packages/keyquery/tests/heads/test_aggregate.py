@@ -8,7 +8,7 @@ from scipy import stats
 
 from heads_reference import head_with
 from keyquery.heads.aggregate import bimodality, over_heads
-from keyquery.heads.missing import Row, Scalar, row_of, weighted
+from keyquery.heads.missing import BinnedValues, Scalar, row_of, weighted
 from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity
 from keyquery.heads.summary import summarise
 
@@ -18,7 +18,7 @@ def profile_of(context: int, values: list[float | None], queries: list[int], tau
     profile = plasticity(head_with(seed=0), PlasticityOptions(min_queries=10))
     numbers = np.array([np.nan if value is None else value for value in values])
     reasons = tuple("few queries" if value is None else "" for value in values)
-    row = Row(numbers, np.ones(len(values), dtype=np.int64), reasons)
+    row = BinnedValues(numbers, np.ones(len(values), dtype=np.int64), reasons)
     return replace(profile, context=context, profile=row, queries=np.array(queries), taus=np.array(taus))
 
 
@@ -63,11 +63,11 @@ def test_length_bins_split_the_published_context() -> None:
 
 def test_missing_values_and_reasons_go_together() -> None:
     with pytest.raises(ValueError, match="needs a reason"):
-        Row(np.array([1.0, np.nan]), np.array([1, 0]), ("", ""))
+        BinnedValues(np.array([1.0, np.nan]), np.array([1, 0]), ("", ""))
     with pytest.raises(ValueError, match="needs a reason"):
-        Row(np.array([1.0]), np.array([1]), ("few",))
+        BinnedValues(np.array([1.0]), np.array([1]), ("few",))
     with pytest.raises(ValueError, match="differ in length"):
-        Row(np.array([1.0]), np.array([1]), ())
+        BinnedValues(np.array([1.0]), np.array([1]), ())
     with pytest.raises(ValueError, match="a missing value has a reason"):
         Scalar(None, 0)
     with pytest.raises(ValueError, match="a missing value is None"):

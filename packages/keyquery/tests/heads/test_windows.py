@@ -93,13 +93,13 @@ def test_a_captured_window_is_heeded(tmp_path: Path) -> None:
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.captures.reading import open_capture
     from keyquery.models.checkpoints.loading import ModelSource
-    from keyquery.models.texts import Source
+    from keyquery.models.texts import TextSource
     from models_tiny import saved, text
 
     (tmp_path / "t.jsonl").write_text("\n".join(json.dumps({"text": text(70, seed)}) for seed in range(12)))
     asked = CaptureOptions(
         model=ModelSource(str(saved("ministral", tmp_path / "model")), device="cpu"),
-        texts=Source(str(tmp_path / "t.jsonl")), context=64, buckets=4, rate=16.0, sliding=True,
+        texts=TextSource(str(tmp_path / "t.jsonl")), context=64, buckets=4, rate=16.0, sliding=True,
         out=tmp_path / "out",
     )  # fmt: skip
     held = open_capture(capturing.capture(asked))

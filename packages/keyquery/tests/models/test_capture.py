@@ -24,10 +24,10 @@ from keyquery.models.captures.capture import capture, finish, record
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
 from keyquery.models.captures.reading import open_capture
-from keyquery.models.captures.sampling import Buckets, Head, tokens
+from keyquery.models.captures.sampling import Buckets, HeadIndex, tokens
 from keyquery.models.checkpoints import memory
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 from models_tiny import built, saved, text
 
 pytestmark = pytest.mark.models
@@ -49,7 +49,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def options(place: Path, out: Path, name: str = "llama", **changes: Any) -> CaptureOptions:
     given: dict[str, Any] = {
         "model": ModelSource(str(place / name), dtype="fp32", device="cpu"),
-        "texts": Source(str(place / "texts.jsonl")),
+        "texts": TextSource(str(place / "texts.jsonl")),
         "context": CONTEXT,
         "buckets": 4,
         "rate": 4.0,
@@ -72,7 +72,7 @@ def test_vectors_are_those_of_the_model(place: Path, tmp_path: Path) -> None:
     assert capture(asked) == tmp_path / "out"
     held = open_capture(tmp_path / "out")
     assert (held.context, held.bucket_size) == (CONTEXT, 8)
-    assert held.heads == tuple(Head(layer, head, head // 2) for layer in range(3) for head in range(4))
+    assert held.heads == tuple(HeadIndex(layer, head, head // 2) for layer in range(3) for head in range(4))
     loaded = load(asked.model)
     for number in range(DOCUMENTS):
         ids = torch.tensor(loaded.tokenizer(text(40, number))["input_ids"][:CONTEXT])[None]
@@ -217,7 +217,7 @@ def test_another_model_under_the_same_name_is_noticed(place: Path, tmp_path: Pat
 
 def test_a_changed_text_is_noticed(place: Path, tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text(text(40, 1))
-    asked = options(place, tmp_path / "out", texts=Source(str(tmp_path / "book.txt")))
+    asked = options(place, tmp_path / "out", texts=TextSource(str(tmp_path / "book.txt")))
     with pytest.raises(KeyboardInterrupt):
         capture(asked, stop)
     (tmp_path / "book.txt").write_text(text(40, 2))
@@ -260,7 +260,7 @@ def test_query_scale_is_divided_out_and_recorded(place: Path, tmp_path: Path) ->
     [
         ({"context": 64}, r"text t0 has 41 tokens, fewer than the context of 64; give --context 41"),
         ({"context": 30}, "does not divide into 4 equal buckets"),
-        ({"heads": None, "texts": Source("/absent.txt")}, "no such file"),
+        ({"heads": None, "texts": TextSource("/absent.txt")}, "no such file"),
     ],
 )
 def test_what_cannot_be_captured_is_said(place: Path, tmp_path: Path, changes: dict[str, Any], message: str) -> None:

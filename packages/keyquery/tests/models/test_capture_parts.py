@@ -18,9 +18,9 @@ from keyquery.models.captures import room
 from keyquery.models.captures.capture import capture
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.reading import Capture, open_capture
-from keyquery.models.captures.sampling import PARTS, Head
+from keyquery.models.captures.sampling import PARTS, HeadIndex
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 from models_tiny import saved, text
 
 pytestmark = pytest.mark.models
@@ -42,7 +42,7 @@ def made(place: Path, out: Path, name: str = "llama", **changes: Any) -> Capture
     given: dict[str, Any] = {"context": CONTEXT, "buckets": 4, "rate": 4.0, "out": out, "sliding": True}
     source = ModelSource(str(place / name), dtype="fp32", device="cpu")
     return open_capture(
-        capture(CaptureOptions(model=source, texts=Source(str(place / "texts.jsonl")), **(given | changes)))
+        capture(CaptureOptions(model=source, texts=TextSource(str(place / "texts.jsonl")), **(given | changes)))
     )
 
 
@@ -113,7 +113,7 @@ def test_documents_together_are_what_each_is_by_itself(place: Path, tmp_path: Pa
 def test_layers_and_heads_are_taken_by_name(place: Path, tmp_path: Path) -> None:
     assert {head.layer for head in made(place, tmp_path / "a", only_layers=(2, 0)).heads} == {0, 2}
     named = made(place, tmp_path / "b", only_heads=((2, 3), (0, 1), (2, 3)))
-    assert named.heads == (Head(0, 1, 0), Head(2, 3, 1))
+    assert named.heads == (HeadIndex(0, 1, 0), HeadIndex(2, 3, 1))
     whole = made(place, tmp_path / "c", heads=None)
     assert np.array_equal(named.queries(named.heads[1]).vectors, whole.queries(named.heads[1]).vectors)
 
@@ -154,7 +154,7 @@ def test_what_the_disk_cannot_hold_is_refused_before_the_model_is_loaded(
     written = sum(path.stat().st_size for path in held.root.glob("l*/*.parquet"))
     config = load(ModelSource(str(place / "llama"), dtype="fp32", device="cpu")).model.config
     options = CaptureOptions(
-        model=ModelSource(str(place / "llama")), texts=Source(""), context=CONTEXT, buckets=4, out=tmp_path, **asked
+        model=ModelSource(str(place / "llama")), texts=TextSource(""), context=CONTEXT, buckets=4, out=tmp_path, **asked
     )
     by_document = room.bytes_of_document(options, config)
     vectors = sum(

@@ -14,11 +14,11 @@ from keyquery.models.architecture import Layer
 from keyquery.models.captures import layout, manifest, parts
 from keyquery.models.captures import reading as captures
 from keyquery.models.captures.reading import open_capture
-from keyquery.models.captures.sampling import Buckets, Head
+from keyquery.models.captures.sampling import Buckets, HeadIndex
 
 pytestmark = pytest.mark.models
 
-HEADS = (Head(0, 0, 0), Head(0, 3, 1), Head(2, 1, 0), Head(2, 2, 1))
+HEADS = (HeadIndex(0, 0, 0), HeadIndex(0, 3, 1), HeadIndex(2, 1, 0), HeadIndex(2, 2, 1))
 BUCKETS = Buckets(4096, 16, 64.0)
 
 
@@ -28,7 +28,7 @@ def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.n
     generator = np.random.default_rng(3)
     held: dict[tuple[int, str, int], list[np.ndarray]] = {}
     for document in range(documents):
-        with parts.Part(root, document) as part:
+        with parts.DocumentPart(root, document) as part:
             for layer in layers:
                 for side, rows in (("q", [h.query for h in HEADS if h.layer == layer.index]), ("k", [0, 1])):
                     positions = np.sort(generator.choice(4096, 500, replace=False)).astype(np.int32)
@@ -320,7 +320,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_part_is_named_with_the_way_to_make_it_anew(tmp_path, damage):
-    with parts.Part(tmp_path, 3) as part:
+    with parts.DocumentPart(tmp_path, 3) as part:
         part.add("q00", np.full((4, 2), 7, np.float32))
         part.describe({"digest": "ab"})
     place = parts.path(tmp_path, 3)

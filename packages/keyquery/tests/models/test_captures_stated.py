@@ -29,7 +29,7 @@ from keyquery.models.captures.stated import with_stated
 from keyquery.models.checkpoints.gguf import dequantise
 from keyquery.models.checkpoints.gguf_keys import hold_keys
 from keyquery.models.checkpoints.loading import ModelSource
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 from keyquery.rotary import NO_ROTATION, Rotary, from_theta
 from models_tiny import SIZES, saved, text
 
@@ -41,7 +41,9 @@ def captured(model: Path, folder: Path, words: Callable[[int], str], context: in
     (folder / "t.jsonl").write_text("\n".join(json.dumps({"text": words(seed)}) for seed in range(6)))
     source = ModelSource(str(model), dtype="fp32", device="cpu")
     given: dict[str, Any] = {"context": context, "buckets": 4, "rate": float(context), "out": folder / "out"}
-    return open_capture(capture(CaptureOptions(model=source, texts=Source(str(folder / "t.jsonl")), **given, **more)))
+    return open_capture(
+        capture(CaptureOptions(model=source, texts=TextSource(str(folder / "t.jsonl")), **given, **more))
+    )
 
 
 def without_manifest(held: Capture) -> Capture:

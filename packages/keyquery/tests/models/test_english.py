@@ -20,7 +20,7 @@ from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
 
 from boundpaper.errors import DataError, MissingDependency
-from keyquery.models.texts import Source, texts
+from keyquery.models.texts import TextSource, texts
 from keyquery.tasks import english_prose as prose
 from keyquery.tasks.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
 from keyquery.tasks.english import BOOK, CHECKED, HUB, MISSES, WANTED
@@ -226,7 +226,7 @@ def test_a_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=fails))
     with pytest.raises(DataError, match=r"stanfordnlp/imdb: the Hub data set cannot be read \(no route"):
-        next(texts(Source(HUB["imdb"])))
+        next(texts(TextSource(HUB["imdb"])))
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(MissingDependency, match="pip install"):
-        next(texts(Source(HUB["imdb"])))
+        next(texts(TextSource(HUB["imdb"])))

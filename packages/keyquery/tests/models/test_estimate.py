@@ -11,7 +11,7 @@ import transformers
 from boundpaper.errors import ModelError
 from keyquery.models.checkpoints import estimate as module
 from keyquery.models.checkpoints import loading
-from keyquery.models.checkpoints.estimate import Estimate, check, estimate, of_config, room
+from keyquery.models.checkpoints.estimate import MemoryEstimate, check, estimate, of_config, room
 from keyquery.models.checkpoints.loading import ModelSource, load
 from models_tiny import BUILDERS, WITH_IMAGES, built, saved
 
@@ -97,17 +97,17 @@ def test_activations_grow_with_tokens_texts_and_logits() -> None:
 
 
 def test_the_line_and_what_fits() -> None:
-    need = Estimate("owner/m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
+    need = MemoryEstimate("owner/m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
     assert check(need, 24 * 10**9) == (
         "owner/m: 7.00 B parameters; at least 7.00 GB of 24.0 GB free: weights 4.00 GB (nf4 and bfloat16), key cache "
         "2.00 GB and activations 1.00 GB for 4,096 tokens"
     )
     assert " free" not in check(need, None)
-    assert "2 x 4,096 tokens" in Estimate("m", 1, 1, 1, 1, 4096, 2, "float32").line()
+    assert "2 x 4,096 tokens" in MemoryEstimate("m", 1, 1, 1, 1, 4096, 2, "float32").line()
 
 
 def test_what_does_not_fit_says_what_would() -> None:
-    need = Estimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
+    need = MemoryEstimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
     with pytest.raises(ModelError, match=r"cannot fit: 2,048 tokens may \(or go on with --anyway\)"):
         check(need, 5_600_000_000)
     with pytest.raises(ModelError, match="take shorter texts"):

@@ -15,7 +15,7 @@ from keyquery.models.captures.capture import capture
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.reading import open_capture
 from keyquery.models.checkpoints.loading import ModelSource
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 from models_tiny import HEADS_OF_8, ROPE, SIZES, built, saved, text
 
 pytestmark = pytest.mark.models
@@ -217,7 +217,7 @@ def test_capture_before_rotation(tmp_path: Any) -> None:
         capture(
             CaptureOptions(
                 model=ModelSource(str(folder), dtype="fp32", device="cpu"),
-                texts=Source(str(tmp_path / "book.txt")),
+                texts=TextSource(str(tmp_path / "book.txt")),
                 context=32,
                 buckets=4,
                 rate=8,

@@ -7,7 +7,7 @@ import pytest
 
 from boundpaper.errors import ModelError
 from keyquery.models.architecture import Layer, QueryScale
-from keyquery.models.captures.sampling import Buckets, Head, draw_heads, tokens
+from keyquery.models.captures.sampling import Buckets, HeadIndex, draw_heads, tokens
 
 pytestmark = pytest.mark.models
 
@@ -77,10 +77,10 @@ def test_sliding_layers_leave_before_the_draw() -> None:
 
 def test_all_heads_when_there_are_fewer() -> None:
     assert draw_heads([layer(1, query=2, key=1), layer(0, query=2, key=2)], 300) == (
-        Head(0, 0, 0),
-        Head(0, 1, 1),
-        Head(1, 0, 0),
-        Head(1, 1, 0),
+        HeadIndex(0, 0, 0),
+        HeadIndex(0, 1, 1),
+        HeadIndex(1, 0, 0),
+        HeadIndex(1, 1, 0),
     )
     assert draw_heads([layer(0, query=4, key=2)], None) == draw_heads([layer(0, query=4, key=2)], 4)
 

@@ -17,7 +17,7 @@ from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.checkpoints import streaming
 from keyquery.models.checkpoints.estimate import estimate
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 from models_tiny import SIZES, saved, saved_model, text
 
 pytestmark = pytest.mark.models
@@ -59,7 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def asked(root: Path, name: str, out: Path, *, stream: bool, batch: int = 1) -> CaptureOptions:
     source = ModelSource(str(root / name), device="cpu")
-    texts = Source(str(root / "texts"))
+    texts = TextSource(str(root / "texts"))
     parts = ("values", "outputs", "residual", "mlp") if name == "llama" else ()
     return CaptureOptions(
         model=source, texts=texts, context=32, buckets=4, out=out, stream=stream, batch=batch, parts=parts
@@ -144,6 +144,6 @@ def test_a_model_larger_than_the_limit_of_memory(place: Path, tmp_path: Path) ->
     assert refused.returncode == 1
     assert "its weights do not fit the memory" in refused.stderr.splitlines()[-1]
     assert streamed.returncode == 0, streamed.stderr[-2000:]
-    texts = Source(str(place / "texts"))
+    texts = TextSource(str(place / "texts"))
     capture(CaptureOptions(model=source, texts=texts, context=32, buckets=4, out=tmp_path / "all"))
     assert contents(tmp_path / "limited-True") == contents(tmp_path / "all")

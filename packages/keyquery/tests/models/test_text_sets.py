@@ -7,11 +7,11 @@ import pytest
 
 from boundpaper.errors import DataError
 from keyquery.models import text_sets
-from keyquery.models.texts import Source, count, texts
+from keyquery.models.texts import TextSource, count, texts
 
 
 def names(place: str) -> set[str]:
-    return {name for name, _ in texts(Source(place))}
+    return {name for name, _ in texts(TextSource(place))}
 
 
 def test_parts_are_disjoint_and_whole() -> None:
@@ -35,12 +35,12 @@ def test_a_document_stays_in_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_manual_comes_as_one_text_of_its_topics() -> None:
     from pydoc_data.topics import topics
 
-    parts = {part: list(texts(Source(f"manual:{part}"))) for part in text_sets.PARTS}
+    parts = {part: list(texts(TextSource(f"manual:{part}"))) for part in text_sets.PARTS}
     assert [name for [(name, _)] in parts.values()] == [f"manual-{part}" for part in text_sets.PARTS]
     for title, text in topics.items():
         here = text_sets.part_of(f"manual/{title}")
         assert text in parts[here][0][1]
-    assert count(Source("manual")) is None
+    assert count(TextSource("manual")) is None
 
 
 def test_pages_are_read_as_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def test_pages_are_read_as_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     )
     (folder / "a.html").write_text(page)
     monkeypatch.setattr(text_sets, "BOOKS", tmp_path)
-    assert list(texts(Source("anarchism"))) == [("a", "One & two\nThree four\nfive")]
+    assert list(texts(TextSource("anarchism"))) == [("a", "One & two\nThree four\nfive")]
 
 
 def test_books_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,7 @@ def test_books_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert list(texts(Source("kjv"))) == [("1Cor", "And I"), ("Ge", "In the beginning\nAnd the")]
+    assert list(texts(TextSource("kjv"))) == [("1Cor", "And I"), ("Ge", "In the beginning\nAnd the")]
 
 
 @pytest.mark.parametrize(("name", "package"), [("kjv", "bible-kjv"), ("debian-handbook", "debian-handbook")])
@@ -70,13 +70,13 @@ def test_an_absent_set_gives_its_line(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(text_sets, "BOOKS", tmp_path)
     with pytest.raises(DataError, match=f"{name}: .* is not installed; install it: apt-get install {package}$"):
-        list(texts(Source(name)))
+        list(texts(TextSource(name)))
 
 
 def test_an_unknown_part_or_place_is_an_error() -> None:
     with pytest.raises(
         DataError, match="code:training: the set code has no part 'training'; its parts are calibration"
     ):
-        list(texts(Source("code:training")))
+        list(texts(TextSource("code:training")))
     with pytest.raises(DataError, match=r"codes: no such file; .* or an installed set \(manual, code, kjv"):
-        list(texts(Source("codes")))
+        list(texts(TextSource("codes")))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from boundpaper.errors import DataError, MissingDependency
-from keyquery.models.texts import Source, count, documents, texts
+from keyquery.models.texts import TextSource, count, documents, texts
 
 pytestmark = pytest.mark.models
 
@@ -22,29 +22,29 @@ class Words:
 def test_a_text_file_is_one_document(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_text("a bb ccc dddd")
-    parts = list(documents(Source(str(path)), Words(), 3))
+    parts = list(documents(TextSource(str(path)), Words(), 3))
     assert [(one.number, one.name, one.tokens) for one in parts] == [(0, "book", (1, 1, 2))]
-    assert count(Source(str(path))) == 1
+    assert count(TextSource(str(path))) == 1
 
 
 def test_windows_cut_a_long_text(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / f"{name}.txt").write_text("a bb ccc dddd")
-    parts = list(documents(Source(str(tmp_path)), Words(), 3, windows=True))
+    parts = list(documents(TextSource(str(tmp_path)), Words(), 3, windows=True))
     assert [(one.number, one.name, one.tokens) for one in parts] == [
         (0, "a#0", (1, 1, 2)),
         (1, "a#1", (1, 3, 4)),
         (2, "b#0", (1, 1, 2)),
         (3, "b#1", (1, 3, 4)),
     ]
-    assert count(Source(str(tmp_path))) == 2
+    assert count(TextSource(str(tmp_path))) == 2
 
 
 def test_json_lines_with_ids_and_fields(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     rows = [{"id": "x", "body": "a bb"}, {"body": "a"}, {"_id": 7, "body": "ccc a bb"}]
     path.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n")
-    source = Source(str(path), field="body")
+    source = TextSource(str(path), field="body")
     assert [name for name, _ in texts(source)] == ["x", "1", "7"]
     assert count(source) == 3
     parts = list(documents(source, Words(), 3, skip_short=True))
@@ -56,12 +56,12 @@ def test_a_short_text_is_named_with_its_length(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_text('{"id": "long", "text": "a a a a"}\n{"id": "brief", "text": "a"}\n')
     with pytest.raises(DataError, match=r"text brief has 2 tokens, fewer than the context of 4; give --context 2"):
-        list(documents(Source(str(path)), Words(), 4))
+        list(documents(TextSource(str(path)), Words(), 4))
     (tmp_path / "empty.jsonl").write_text('{"id": "nothing", "text": ""}\n')
     with pytest.raises(DataError, match=r"text nothing is empty \(0 tokens\); remove it"):
-        list(documents(Source(str(tmp_path / "empty.jsonl")), lambda text, verbose: {"input_ids": []}, 4))
+        list(documents(TextSource(str(tmp_path / "empty.jsonl")), lambda text, verbose: {"input_ids": []}, 4))
     with pytest.raises(DataError, match="the longest text has 5 tokens"):
-        list(documents(Source(str(path)), Words(), 9, skip_short=True))
+        list(documents(TextSource(str(path)), Words(), 9, skip_short=True))
 
 
 @pytest.mark.parametrize(
@@ -77,20 +77,20 @@ def test_malformed_lines_are_named(tmp_path: Path, content: str, message: str) -
     path = tmp_path / "texts.jsonl"
     path.write_text(content)
     with pytest.raises(DataError, match=message):
-        list(documents(Source(str(path)), Words(), 1))
+        list(documents(TextSource(str(path)), Words(), 1))
 
 
 def test_absent_and_unreadable_sources(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file"):
-        list(texts(Source(str(tmp_path / "absent.txt"))))
+        list(texts(TextSource(str(tmp_path / "absent.txt"))))
     with pytest.raises(DataError, match=r"no \.txt files"):
-        list(texts(Source(str(tmp_path))))
+        list(texts(TextSource(str(tmp_path))))
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
     with pytest.raises(DataError, match="not UTF-8 at byte 3"):
-        list(texts(Source(str(tmp_path / "latin.txt"))))
+        list(texts(TextSource(str(tmp_path / "latin.txt"))))
 
 
 def test_a_hub_id_without_the_library_or_the_hub() -> None:
     with pytest.raises((MissingDependency, DataError)) as caught:
-        list(texts(Source("nobody/nothing-at-all")))
+        list(texts(TextSource("nobody/nothing-at-all")))
     assert "pip install -c constraints.txt '.[models]'" in str(caught.value) or "local .jsonl" in str(caught.value)

@@ -8,7 +8,7 @@ import pytest
 from boundpaper.errors import DataError
 from keyquery.scores.lbp import command
 from keyquery.scores.lbp import data as lbp_data
-from keyquery.scores.lbp.run import Settings
+from keyquery.scores.lbp.run import LbpSettings
 from keyquery.scores.ruler.results import read
 from ruler_made import REAL
 
@@ -66,4 +66,4 @@ def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
 @pytest.mark.parametrize("temperature", [float("nan"), float("inf"), -1.0])
 def test_a_temperature_is_a_number(temperature):
     with pytest.raises(DataError, match=r"--temperature .*: give 0 or more"):
-        Settings(temperature=temperature)
+        LbpSettings(temperature=temperature)

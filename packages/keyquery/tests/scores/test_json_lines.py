@@ -7,7 +7,7 @@ import pytest
 from boundpaper.errors import DataError
 from boundpaper.store.json_lines import values
 from keyquery.experiments._anchoring.questions import questions
-from keyquery.models.texts import Source, texts
+from keyquery.models.texts import TextSource, texts
 from keyquery.scores import records
 from keyquery.scores.lbp import data, predictions
 from keyquery.scores.ruler import results
@@ -19,7 +19,7 @@ def lines(path):
 
 
 def documents(path):
-    return list(texts(Source(str(path))))
+    return list(texts(TextSource(str(path))))
 
 
 def answers(path):
@@ -88,7 +88,7 @@ def test_what_is_no_text_is_not_read_as_one(held, tmp_path, monkeypatch):
             return iter([{"text": "a"}, {"text": held}])
 
     monkeypatch.setattr("keyquery.models.texts.need", lambda *names: Library)
-    parts = texts(Source("owner/name"))
+    parts = texts(TextSource("owner/name"))
     assert next(parts) == ("0", "a")
     with pytest.raises(DataError, match=r"owner/name: row 2: 'text' is .* not a text"):
         next(parts)
@@ -150,7 +150,7 @@ def test_a_long_value_is_quoted_in_part(read, row, tmp_path):
 )
 def test_a_record_of_a_needle_has_the_shape_of_one(changed, tmp_path):
     good = {"id": "t-4k-0000", "task": "t", "length": "4k", "prediction": "it is 7314", "references": ["7314"]}
-    path, asked = tmp_path / "needles.jsonl", needle_run.Settings(tasks=("t",), lengths=("4k",), samples=1)
+    path, asked = tmp_path / "needles.jsonl", needle_run.RulerSettings(tasks=("t",), lengths=("4k",), samples=1)
     records.append(path, [good])
     assert needle_run.cells(path, asked)[0].value == 100
     path.unlink()

@@ -8,7 +8,7 @@ from keyquery.scores.ruler.needles import DEPTHS, NEW_TOKENS, NOISE
 from keyquery.scores.ruler.scores import (
     MEAN,
     TASKS,
-    Cell,
+    Score,
     interval,
     length_key,
     length_tokens,
@@ -56,7 +56,7 @@ def test_lengths_as_keys():
 
 
 def cells(by_length, n=500, tasks=TASKS):
-    return [Cell(task=task, length=length, value=value, n=n) for length, value in by_length.items() for task in tasks]
+    return [Score(task=task, length=length, value=value, n=n) for length, value in by_length.items() for task in tasks]
 
 
 def row(table, key, length="all"):

@@ -212,7 +212,7 @@ def test_a_word_level_model_that_cannot_write_numbers_is_refused(lab, tmp_path):
 
 
 def test_records_twice_or_damaged_are_refused(tmp_path):
-    settings = ruler_run.Settings(tasks=("noise_single",), lengths=("1k",), samples=1)
+    settings = ruler_run.RulerSettings(tasks=("noise_single",), lengths=("1k",), samples=1)
     good = {
         "id": "noise_single-1k-0000",
         "task": "noise_single",

@@ -19,7 +19,7 @@ _CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^][]*\])*\]\s*)?\{([^{}
 
 
 @dataclass(frozen=True)
-class Plan:
+class InitPlan:
     """What `init` would write: the text of `boundpaper.toml`, the main file with its line, and what it found."""
 
     folder: Folder
@@ -28,7 +28,7 @@ class Plan:
     words: tuple[str, ...]
 
 
-def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> Plan:
+def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> InitPlan:
     """Find the main file, its document class, the data files and their keys.
 
     Parameters
@@ -90,18 +90,18 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
     words.insert(1, f"{counted(len(cells.files(folder)), 'file')} of data, {counted(count, 'cell')}")
     toml = _toml(folder, keys)
     if probe:
-        measured, told = _page(first)
+        measured, notes = _page(first)
         toml += measured
-        words += told
+        words += notes
     lines = {}
     for name in main:
         each = next(each for each in files if each.path == root / name)
         if source.LINE not in each.code:
             lines[each.path] = each.encoded(flatten.with_line(each.text, each.code))
-    return Plan(folder, toml, lines, tuple(words))
+    return InitPlan(folder, toml, lines, tuple(words))
 
 
-def _page(main: source.Source) -> tuple[str, list[str]]:
+def _page(main: source.LatexFile) -> tuple[str, list[str]]:
     """The `[page]` of `boundpaper.toml` as LaTeX measures it, and messages on it for the author."""
     from boundpaper.adopt.probe import measured
     from boundpaper.store import files
@@ -204,7 +204,7 @@ def _listed(texts: tuple[str, ...], always: bool = False) -> str:
     return quoted[0] if len(quoted) == 1 and not always else "[" + ", ".join(quoted) + "]"
 
 
-def carry_out(planned: Plan) -> list[str]:
+def carry_out(planned: InitPlan) -> list[str]:
     """Write what was planned, and build; return the files."""
     from boundpaper.adopt.folder import read
     from boundpaper.store import files

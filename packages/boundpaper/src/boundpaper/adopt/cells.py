@@ -24,7 +24,7 @@ _COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@*-]+")
 
 
-class Cell(NamedTuple):
+class DataCell(NamedTuple):
     """A value: its address, its text in the file, its number (None for words), and its place."""
 
     address: str
@@ -35,25 +35,25 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Grid:
+class DataTable:
     """A table of rows: its columns, its key, each row's key and cells by column."""
 
     name: str
     file: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
-    rows: Mapping[str, Mapping[str, Cell]] = field(default_factory=dict)
+    rows: Mapping[str, Mapping[str, DataCell]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Data:
     """All cells by address, the tables of rows by name, and the addresses of each table."""
 
-    cells: Mapping[str, Cell]
-    grids: Mapping[str, Grid]
+    cells: Mapping[str, DataCell]
+    grids: Mapping[str, DataTable]
     tables: Mapping[str, tuple[str, ...]]
 
-    def cell(self, address: str) -> Cell:
+    def cell(self, address: str) -> DataCell:
         """The cell at an address; SpecError that names the nearest when there is none."""
         if address in self.cells:
             return self.cells[address]
@@ -155,8 +155,8 @@ def load(folder: Folder) -> Data:
 
 def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
     """Cells of files that were already read, given by the name of their table as (file, content)."""
-    cells: dict[str, Cell] = {}
-    grids: dict[str, Grid] = {}
+    cells: dict[str, DataCell] = {}
+    grids: dict[str, DataTable] = {}
     tables: dict[str, tuple[str, ...]] = {}
     for name, (file, raw) in texts.items():
         records = rows_of(file, raw)
@@ -250,7 +250,7 @@ def _parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
 
 def _grid(
     name: str, file: str, header: Sequence[str], rows: Sequence[Sequence[Any]], key: Sequence[str] | None
-) -> Grid:
+) -> DataTable:
     """A table of rows with addresses; `key` is guessed when None."""
     doubled = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
     if doubled:
@@ -262,7 +262,7 @@ def _grid(
             raise DataError(f"{file}: no column {column!r}, which {ADOPTED} names as a key{or_known(column, at)}")
     places = [at[column] for column in chosen] if chosen != (BY_ROW,) else []
     slugs = [_slug(column) for column in header]
-    grid: dict[str, dict[str, Cell]] = {}
+    grid: dict[str, dict[str, DataCell]] = {}
     for number, row in enumerate(rows, 2):
         mark = ",".join(_slug(_text(row[place])) for place in places) if places else str(number - 1)
         if mark in grid:
@@ -273,10 +273,10 @@ def _grid(
         before = f"{name}/{mark}/" if chosen else f"{name}/"
         place = f"row {number}"
         grid[mark] = {
-            column: Cell(before + short, text := _text(value), _number(text, value), file, f"{place}, {column}")
+            column: DataCell(before + short, text := _text(value), _number(text, value), file, f"{place}, {column}")
             for column, short, value in zip(header, slugs, row, strict=True)
         }
-    return Grid(name, file, tuple(header), chosen, grid)
+    return DataTable(name, file, tuple(header), chosen, grid)
 
 
 def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
@@ -314,9 +314,9 @@ def _distinct(marks: Iterable[tuple[str, ...]]) -> bool:
     return True
 
 
-def _leaves(name: str, file: str, held: Any) -> dict[str, Cell]:
+def _leaves(name: str, file: str, held: Any) -> dict[str, DataCell]:
     """The leaves of what a JSON file holds, by their paths."""
-    found: dict[str, Cell] = {}
+    found: dict[str, DataCell] = {}
     for path, value in _walk(held, ()):
         text = _text(value)
         address = "/".join((name, *map(_slug, path)))
@@ -326,7 +326,7 @@ def _leaves(name: str, file: str, held: Any) -> dict[str, Cell]:
                 f"{file}: {found[address].place!r} and {place!r} would have one address; rename one, or leave the file "
                 f"out of data in {ADOPTED}"
             )
-        found[address] = Cell(address, text, _number(text, value), file, place)
+        found[address] = DataCell(address, text, _number(text, value), file, place)
     return found
 
 

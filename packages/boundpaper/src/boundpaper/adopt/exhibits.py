@@ -37,17 +37,17 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
         No such file, a parameter that names no table of rows, or a table that is wider than the page; what the
         author's own code raises is told with its place.
     """
-    from boundpaper.tables.latex import Setting, latex
+    from boundpaper.tables.latex import TablePlacement, latex
     from boundpaper.tables.read import read
-    from boundpaper.tables.width import Page, fit, text_width
+    from boundpaper.tables.width import PageWidths, fit, text_width
 
     cells: Cells = read(_made(folder, data, "table", name), name)
     page, text = folder.page.column, folder.page.text
     narrow = min(250.0, page)
-    chosen = fit(cells, Page(page, text, narrow))
+    chosen = fit(cells, PageWidths(page, text, narrow))
     both = chosen.width > page + OVER and text > page and part == "float"
     if both:
-        chosen = fit(cells, Page(text, text, narrow))
+        chosen = fit(cells, PageWidths(text, text, narrow))
     room = text if both or cells.table.landscape else page
     if chosen.width > room + OVER and part == "float":
         raise SpecError(
@@ -64,18 +64,18 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
         words = text_width(" ".join([cells.table.caption, *cells.table.notes])) * folder.page.size / room
         high = text if cells.table.landscape else folder.page.height
         lines = max(4.0, 0.85 * high / (1.2 * folder.page.size) - 8.0 - words)
-    made = latex(cells, Setting(Page(room, text, narrow), both, lines, part))  # type: ignore[arg-type]
+    made = latex(cells, TablePlacement(PageWidths(room, text, narrow), both, lines, part))  # type: ignore[arg-type]
     return _citing(made, folder)
 
 
 def packages_of(made: str) -> list[str]:
     """Packages that the LaTeX of a table needs, except those for citations, which the author chooses."""
-    told = re.search(r"^% Packages: (.*)\.$", made, re.MULTILINE)
-    return [each for each in (told[1].split(", ") if told else ()) if each != "natbib"]
+    packages = re.search(r"^% Packages: (.*)\.$", made, re.MULTILINE)
+    return [each for each in (packages[1].split(", ") if packages else ()) if each != "natbib"]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class IncludedFigure:
     """A figure as the paper includes it: its float, and what its PDF is compiled from."""
 
     text: str
@@ -89,7 +89,7 @@ class Drawn:
         return content_of(self.figure, "pdf", name, self.head)
 
 
-def figure_of(folder: Folder, data: Data, name: str, path: str) -> Drawn:
+def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigure:
     """The figure that `figures/NAME.py` makes, as a float over one column or both that includes the PDF `path`.
 
     A figure that gives no width of its own is as wide as a column. The first line of the float holds the digest of
@@ -121,7 +121,7 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> Drawn:
     for file, content in sorted(assets(figure, name).items()):
         digest.update(file.encode() + content)
     made = float_tex(figure, name, path=path, both=figure.width > column + 0.1)
-    return Drawn(f"% Picture {digest.hexdigest()}\n{_citing(made, folder)}", figure, head)
+    return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_citing(made, folder)}", figure, head)
 
 
 def _fonts(family: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from boundpaper.adopt import flatten, revision, source
 from boundpaper.adopt.folder import Folder, read
-from boundpaper.adopt.generate import Paper
+from boundpaper.adopt.generate import AdoptedPaper
 from boundpaper.adopt.numerals import numerals, without
 from boundpaper.build import process
 from boundpaper.errors import SpecError, ThesisError
@@ -38,7 +38,7 @@ def arxiv(folder: Folder) -> bytes:
     SpecError
         The paper cites and has no `.bbl`, which arXiv asks for.
     """
-    paper = Paper.read(folder)
+    paper = AdoptedPaper.read(folder)
     code = "\n".join(each.code for each in paper.sources)
     kept = {each.path for each in paper.sources} | {path for path in folder.generated.rglob("*") if path.is_file()}
     included = {Path(name.strip()).stem for name in _INCLUDED.findall(code)}

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from boundpaper.adopt import source
 from boundpaper.adopt.folder import Folder
-from boundpaper.adopt.generate import Paper, picture_of
-from boundpaper.adopt.source import Source, Use
+from boundpaper.adopt.generate import AdoptedPaper, picture_of
+from boundpaper.adopt.source import LatexFile, Use
 from boundpaper.errors import SpecError, ThesisError
 
 
-def flattened(paper: Paper) -> dict[Path, bytes]:
+def flattened(paper: AdoptedPaper) -> dict[Path, bytes]:
     """The paper's files, by path, with every value written out and without the line that reads `bound/`; and pictures.
 
     Raises
@@ -28,7 +28,7 @@ def flattened(paper: Paper) -> dict[Path, bytes]:
     return files
 
 
-def _picture(paper: Paper, name: str) -> bytes:
+def _picture(paper: AdoptedPaper, name: str) -> bytes:
     """The PDF of a figure as `build` wrote it, to lie beside the paper."""
     made = paper.folder.paper / picture_of(name)
     if not made.is_file():
@@ -39,7 +39,7 @@ def _picture(paper: Paper, name: str) -> bytes:
     return made.read_bytes()
 
 
-def _plain(paper: Paper, file: Source, faults: list[str]) -> str:
+def _plain(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str:
     text = file.text
     pieces, position = [], 0
     for use in sorted(paper.uses, key=lambda use: use.start):
@@ -62,7 +62,7 @@ def _plain(paper: Paper, file: Source, faults: list[str]) -> str:
     return without_line(text)
 
 
-def _written(paper: Paper, use: Use) -> str:
+def _written(paper: AdoptedPaper, use: Use) -> str:
     if use.command == "figure":
         return paper.figure(use.key, f"figures/{use.key}.pdf").text.partition("\n")[2].rstrip("\n")
     return paper.printed(use)
@@ -106,7 +106,7 @@ def write(folder: Folder, target: Path | None) -> list[str]:
 
     from boundpaper.store import files
 
-    made = flattened(Paper.read(folder))
+    made = flattened(AdoptedPaper.read(folder))
     if target is None:
         return [folder.shown(path) for path, content in made.items() if files.write(path, content)]
     names = {}

@@ -34,7 +34,7 @@ _LINT = frozenset({"names", "ignore"})
 
 
 @dataclass(frozen=True)
-class Rows:
+class TabularRows:
     """Rows for a tabular of the author: the table, its columns with their formats, which rows, and their order."""
 
     table: str
@@ -44,7 +44,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageMeasures:
     """Measures that a probe took of the author's preamble.
 
     Attributes
@@ -76,8 +76,8 @@ class Folder:
     cells: int = MOST_CELLS
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
-    rows: Mapping[str, Rows] = field(default_factory=dict)
-    page: Page = Page()
+    rows: Mapping[str, TabularRows] = field(default_factory=dict)
+    page: PageMeasures = PageMeasures()
     names: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
@@ -104,22 +104,22 @@ def read(root: Path) -> Folder:
     SpecError
         No TOML, a word that is not known, or one that has no meaning here; the message names it.
     """
-    told = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
-    _known(told, _TYPES, "")
+    settings = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
+    _require_known(settings, _TYPES, "")
     for name, kinds in _TYPES.items():
-        if name in told and (not isinstance(told[name], kinds) or isinstance(told[name], bool)):
-            raise SpecError(f"{ADOPTED}: {name} is {told[name]!r}; give {_kind(kinds)}")
+        if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
+            raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind(kinds)}")
     for name, words in _INNER.items():
-        for each, inner in told.get(name, {}).items():
+        for each, inner in settings.get(name, {}).items():
             if not isinstance(inner, dict):
                 raise SpecError(f"{ADOPTED}: {name}.{each} is {inner!r}; write a table [{name}.{each}]")
-            _known(inner, words, f"{name}.{each}: ")
-    page, lint = told.get("page", {}), told.get("lint", {})
+            _require_known(inner, words, f"{name}.{each}: ")
+    page, lint = settings.get("page", {}), settings.get("lint", {})
     require(page, _PAGE, f"{ADOPTED}: page", SpecError)
-    require(told.get("cells", MOST_CELLS), at_least(1), f"{ADOPTED}: cells", SpecError)
-    _known(lint, _LINT, "lint: ")
-    mains = _texts(told.get("main", []), "main")
-    if not mains or not _texts(told.get("data", []), "data"):
+    require(settings.get("cells", MOST_CELLS), at_least(1), f"{ADOPTED}: cells", SpecError)
+    _require_known(lint, _LINT, "lint: ")
+    mains = _texts(settings.get("main", []), "main")
+    if not mains or not _texts(settings.get("data", []), "data"):
         raise SpecError(f"{ADOPTED}: main and data are needed: the main file, and patterns of the files with numbers")
     for main in mains:
         if not (root / main).is_file():
@@ -129,27 +129,29 @@ def read(root: Path) -> Folder:
     return Folder(
         root=root,
         mains=mains,
-        data=_texts(told["data"], "data"),
-        macro=_macro(told.get("macro", "val")),
-        cells=told.get("cells", MOST_CELLS),
-        keys={name: _texts(each.get("key", []), f"tables.{name}.key") for name, each in told.get("tables", {}).items()},
-        values={name: _text(each, f"values.{name}") for name, each in told.get("values", {}).items()},
-        rows={name: _rows(name, each) for name, each in told.get("rows", {}).items()},
-        page=Page(**page),
+        data=_texts(settings["data"], "data"),
+        macro=_macro(settings.get("macro", "val")),
+        cells=settings.get("cells", MOST_CELLS),
+        keys={
+            name: _texts(each.get("key", []), f"tables.{name}.key") for name, each in settings.get("tables", {}).items()
+        },
+        values={name: _text(each, f"values.{name}") for name, each in settings.get("values", {}).items()},
+        rows={name: _rows(name, each) for name, each in settings.get("rows", {}).items()},
+        page=PageMeasures(**page),
         names=_patterns(lint.get("names", []), "lint.names"),
         ignored=_texts(lint.get("ignore", []), "lint.ignore"),
     )
 
 
-def _rows(name: str, told: Mapping[str, Any]) -> Rows:
-    where = told.get("where", {})
-    if not isinstance(where, dict) or "table" not in told or not told.get("columns"):
+def _rows(name: str, settings: Mapping[str, Any]) -> TabularRows:
+    where = settings.get("where", {})
+    if not isinstance(where, dict) or "table" not in settings or not settings.get("columns"):
         raise SpecError(f"{ADOPTED}: rows.{name}: give table, columns, and perhaps where = {{column = value}} and sort")
-    return Rows(
-        _text(told["table"], f"rows.{name}.table"),
-        _texts(told["columns"], f"rows.{name}.columns"),
+    return TabularRows(
+        _text(settings["table"], f"rows.{name}.table"),
+        _texts(settings["columns"], f"rows.{name}.columns"),
         {column: str(value) for column, value in where.items()},
-        _text(told.get("sort", ""), f"rows.{name}.sort"),
+        _text(settings.get("sort", ""), f"rows.{name}.sort"),
     )
 
 
@@ -159,8 +161,8 @@ def _macro(name: str) -> str:
     return name
 
 
-def _known(told: Mapping[str, Any], words: Any, where: str) -> None:
-    for name in told:
+def _require_known(settings: Mapping[str, Any], words: Any, where: str) -> None:
+    for name in settings:
         if name not in words:
             raise SpecError(f"{ADOPTED}: {where}{name!r} has no meaning here{or_known(name, words)}")
 

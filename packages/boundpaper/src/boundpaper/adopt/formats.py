@@ -14,7 +14,7 @@ _FORMAT = re.compile(r"(?P<signs>[+!,;_]*)(?:\.(?P<digits>\d\d?))?(?P<kind>[fpnd
 
 
 @dataclass(frozen=True)
-class Format:
+class NumberFormat:
     """How a number is printed.
 
     Attributes
@@ -59,7 +59,7 @@ def _power(text: str, kind: str) -> str:
 
 
 @cache
-def parsed(text: str) -> Format:
+def parsed(text: str) -> NumberFormat:
     """Read a format.
 
     Raises
@@ -75,4 +75,4 @@ def parsed(text: str) -> Format:
     digits = int(match["digits"] or 0)
     if len(parted) > 1 or digits > 15 or (match["kind"] == "g" and not digits):
         raise SpecError(f"{text!r} is no format; give one sign for thousands, and at most 15 digits")
-    return Format(match["kind"], digits, "+" in signs, "!" in signs, "".join(parted))
+    return NumberFormat(match["kind"], digits, "+" in signs, "!" in signs, "".join(parted))

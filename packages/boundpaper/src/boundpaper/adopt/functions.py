@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundpaper.adopt.cells import Data, Grid
+from boundpaper.adopt.cells import Data, DataTable
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.near import or_known
 
@@ -33,7 +33,7 @@ def loaded(path: Path, file: str) -> dict[str, Function]:
     except ThesisError:
         raise
     except Exception as error:  # the author's own code may raise anything
-        raise _told(error, file, path) from None
+        raise _located_error(error, file, path) from None
     found = inspect.getmembers(module, inspect.isfunction)
     own = [(name, each) for name, each in found if each.__module__ == module.__name__ and not name.startswith("_")]
     return dict(sorted(own, key=lambda pair: pair[1].__code__.co_firstlineno))
@@ -63,10 +63,10 @@ def called(function: Function, file: str, path: Path, data: Data) -> Any:
     except ThesisError as error:
         raise type(error)(f"{file}: {function.__name__}: {error}") from None
     except Exception as error:  # the author's own code may raise anything
-        raise _told(error, file, path) from None
+        raise _located_error(error, file, path) from None
 
 
-def _told(error: Exception, file: str, path: Path) -> SpecError:
+def _located_error(error: Exception, file: str, path: Path) -> SpecError:
     import traceback
 
     lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == str(path)]
@@ -81,7 +81,7 @@ def leaves(data: Data, name: str) -> dict[str, float | str]:
     return {cell.address.partition("/")[2]: cell.text if cell.number is None else float(cell.number) for cell in cells}
 
 
-def frame(grid: Grid) -> pd.DataFrame:
+def frame(grid: DataTable) -> pd.DataFrame:
     """A table as a frame; a column is numeric if all of its cells are numbers."""
     import pandas as pd
 

@@ -10,12 +10,12 @@ from decimal import Decimal
 from fnmatch import fnmatch
 from typing import NamedTuple
 
-from boundpaper.adopt.cells import Cell, Data
+from boundpaper.adopt.cells import Data, DataCell
 from boundpaper.adopt.folder import Folder
 from boundpaper.adopt.formats import parsed
-from boundpaper.adopt.generate import Paper
-from boundpaper.adopt.numerals import Numeral, numerals
-from boundpaper.adopt.source import Source
+from boundpaper.adopt.generate import AdoptedPaper
+from boundpaper.adopt.numerals import TypedNumber, numerals
+from boundpaper.adopt.source import LatexFile
 from boundpaper.typeset.rounding import round_half_up
 
 SAFE_DIGITS = 3
@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
     It is `exact` where nothing is rounded, and `plain` where neither scale nor sign is supposed.
     """
 
-    cell: Cell
+    cell: DataCell
     form: str
     exact: bool
     plain: bool
@@ -48,12 +48,12 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Finding:
+class NumberFinding:
     """A typed number, its candidate cells, and the cell that used to have its value."""
 
-    numeral: Numeral
+    numeral: TypedNumber
     candidates: tuple[Candidate, ...]
-    stale: tuple[Cell, str] | None = None
+    stale: tuple[DataCell, str] | None = None
     revision: str = ""
     macro: str = "val"
 
@@ -98,22 +98,22 @@ class Index:
     """Numbers of cells in ascending order, to find those that round to a typed one."""
 
     values: list[float] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
+    cells: list[DataCell] = field(default_factory=list)
 
     @classmethod
-    def of(cls, cells: Iterable[Cell]) -> Index:
+    def of(cls, cells: Iterable[DataCell]) -> Index:
         """Sort the cells that are numbers."""
         numbers = ((float(cell.number), cell) for cell in cells if cell.number is not None)
         pairs = sorted(numbers, key=lambda pair: pair[0])
         return cls([value for value, _ in pairs], [cell for _, cell in pairs])
 
-    def near(self, low: Decimal, high: Decimal) -> list[Cell]:
+    def near(self, low: Decimal, high: Decimal) -> list[DataCell]:
         """Cells with values from `low` to `high`, widened by the rounding error of floats."""
         slack = 1e-12 * max(abs(float(low)), abs(float(high)))
         return self.cells[bisect_left(self.values, float(low) - slack) : bisect_right(self.values, float(high) + slack)]
 
 
-def boundable(data: Data) -> list[Cell]:
+def boundable(data: Data) -> list[DataCell]:
     """Cells that a number may be bound to, which excludes keys of rows."""
     names = {
         row[column].address
@@ -125,7 +125,7 @@ def boundable(data: Data) -> list[Cell]:
     return [cell for cell in data.cells.values() if cell.address not in names]
 
 
-def candidates(numeral: Numeral, index: Index) -> list[Candidate]:
+def candidates(numeral: TypedNumber, index: Index) -> list[Candidate]:
     """Cells that print as the typed number: as they are, as a percentage, or without their minus sign."""
     half = Decimal(5).scaleb(-numeral.decimals - 1)
     found: dict[str, Candidate] = {}
@@ -144,7 +144,7 @@ def candidates(numeral: Numeral, index: Index) -> list[Candidate]:
     return list(found.values())
 
 
-def ranked(numeral: Numeral, found: list[Candidate]) -> list[Candidate]:
+def ranked(numeral: TypedNumber, found: list[Candidate]) -> list[Candidate]:
     """Candidates, ordered so that those come first whose address shares words with the text near the number."""
     if len(found) < 2 or len(found) > 200:
         return found
@@ -158,13 +158,13 @@ def ranked(numeral: Numeral, found: list[Candidate]) -> list[Candidate]:
     return sorted(found, key=likeness)
 
 
-def lint(paper: Paper, before: Mapping[str, Cell] | None = None, revision: str = "") -> list[Finding]:
+def lint(paper: AdoptedPaper, before: Mapping[str, DataCell] | None = None, revision: str = "") -> list[NumberFinding]:
     """Find the typed numbers of a paper.
 
     Parameters
     ----------
-    paper : Paper
-    before : mapping of str to Cell, optional
+    paper : AdoptedPaper
+    before : mapping of str to DataCell, optional
         Cells as they were at `revision`: a number that only the old value of a changed cell has is stale.
     revision : str
         Its name, for messages.
@@ -185,17 +185,17 @@ def lint(paper: Paper, before: Mapping[str, Cell] | None = None, revision: str =
             if not now and moved and numeral.significant >= SAFE_DIGITS - 1 and (was := candidates(numeral, old)):
                 cell = ranked(numeral, was)[0].cell
                 stale = cell, paper.data.cells[cell.address].text or "empty"
-            found.append(Finding(numeral, tuple(ranked(numeral, now)), stale, revision, folder.macro))
+            found.append(NumberFinding(numeral, tuple(ranked(numeral, now)), stale, revision, folder.macro))
     return found
 
 
-def _read(sources: list[Source], folder: Folder) -> list[Source]:
+def _read(sources: list[LatexFile], folder: Folder) -> list[LatexFile]:
     return [each for each in sources if not any(fnmatch(each.shown, pattern) for pattern in folder.ignored)]
 
 
-def bind(paper: Paper, chosen: Iterable[tuple[Numeral, Candidate]]) -> dict[Source, str]:
+def bind(paper: AdoptedPaper, chosen: Iterable[tuple[TypedNumber, Candidate]]) -> dict[LatexFile, str]:
     """Bind the chosen numbers in the files; each is still printed as it was typed."""
-    by_file: dict[int, list[tuple[Numeral, Candidate]]] = {}
+    by_file: dict[int, list[tuple[TypedNumber, Candidate]]] = {}
     for numeral, candidate in chosen:
         by_file.setdefault(id(numeral.source), []).append((numeral, candidate))
     made = {}

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from boundpaper.adopt import source
 from boundpaper.adopt.formats import SPELLED
-from boundpaper.adopt.source import Source
+from boundpaper.adopt.source import LatexFile
 from boundpaper.paper.visible import CITE, SILENT, blank, closed, without_commands
 
 # Commands whose braces hold no values, by how many of them; those of chapters and what whole papers have besides.
@@ -66,7 +66,7 @@ YEARS = range(1900, 2100)
 
 
 @dataclass(frozen=True)
-class Numeral:
+class TypedNumber:
     """A typed number.
 
     Attributes
@@ -83,7 +83,7 @@ class Numeral:
         Whether a percent sign follows.
     """
 
-    source: Source
+    source: LatexFile
     start: int
     end: int
     value: Decimal
@@ -103,12 +103,12 @@ class Numeral:
         return self.source.place(self.start)
 
 
-def numerals(file: Source, macro: str, names: Iterable[str] = ()) -> list[Numeral]:
+def numerals(file: LatexFile, macro: str, names: Iterable[str] = ()) -> list[TypedNumber]:
     """Numbers in a file that a reader sees: decimals, and whole numbers of three digits or more.
 
     Parameters
     ----------
-    file : Source
+    file : LatexFile
     macro : str
         The command of bound values, whose keys are none.
     names : iterable of str
@@ -123,7 +123,7 @@ def numerals(file: Source, macro: str, names: Iterable[str] = ()) -> list[Numera
     return found
 
 
-def _numeral(file: Source, text: str, match: re.Match[str]) -> Numeral | None:
+def _numeral(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | None:
     whole, fraction = match["whole"] or "", match["fraction"] or match["bare"] or ""
     digits = re.sub(r"\D", "", whole)
     if not fraction and (len(digits) < 3 or (digits[0] == "0")):
@@ -141,24 +141,24 @@ def _numeral(file: Source, text: str, match: re.Match[str]) -> Numeral | None:
     sign = signed["sign"] if signed else ""
     value = Decimal(f"{digits or '0'}.{fraction or '0'}")
     negative = sign == "-" or apart is not None
-    told = (digits + fraction).lstrip("0")
+    digits_kept = (digits + fraction).lstrip("0")
     spelled = next((sign for sign, text in SPELLED.items() if text == match["parted"]), "")
     kind = "n" if match["bare"] else "f"
     form = ("!" if apart and not signed else "") + ("+" if sign == "+" else "") + spelled
     form += f".{len(fraction)}{kind}" if fraction else "d"
-    return Numeral(
+    return TypedNumber(
         source=file,
         start=start - len(sign),
         end=end,
         value=-value if negative else value,
         decimals=len(fraction),
-        significant=len(told if fraction else told.rstrip("0")),
+        significant=len(digits_kept if fraction else digits_kept.rstrip("0")),
         form=form,
         percent=_PERCENT.match(text, end) is not None,
     )
 
 
-def visible(file: Source, macro: str, names: Iterable[str] = ()) -> str:
+def visible(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
     """The text of a file with everything but words and values replaced by blanks, so that offsets stay."""
     text = file.code
     text = without(text, _DRAWN, "\\end{%s}", blank)

@@ -4,8 +4,8 @@ import os
 import re
 from pathlib import Path
 
-from boundpaper.adopt.folder import Page
-from boundpaper.adopt.source import Source
+from boundpaper.adopt.folder import PageMeasures
+from boundpaper.adopt.source import LatexFile
 from boundpaper.errors import DataError
 
 TIMEOUT = 120.0
@@ -32,23 +32,23 @@ _ASKED = r"""x\par
 """
 
 
-def engine(main: Source) -> str:
+def engine(main: LatexFile) -> str:
     """The program that sets a paper: by its line `% !TeX program = ...`, else by packages that pdflatex cannot load."""
-    told = _PROGRAM.search(main.text)
-    if told and told[1].lower() in ENGINES:
-        return told[1].lower()
+    found = _PROGRAM.search(main.text)
+    if found and found[1].lower() in ENGINES:
+        return found[1].lower()
     needed = _OF_ANOTHER.search(main.code)
     return "pdflatex" if needed is None else "lualatex" if needed[1] == "luacode" else "xelatex"
 
 
-def measured(main: Source, scratch: Path) -> tuple[Page, str]:
+def measured(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     """Page measures under a main file's preamble, and the font's name if pdfLaTeX does not have that font, else "".
 
     Asked after the title and a first word, since some classes begin their two columns there (acmart, revtex).
 
     Parameters
     ----------
-    main : Source
+    main : LatexFile
     scratch : Path
         An empty folder, in which LaTeX writes.
 
@@ -72,11 +72,11 @@ def measured(main: Source, scratch: Path) -> tuple[Page, str]:
     environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([own] if own else []), ""))
     argv = (program, ENGINES[program], "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
     done = process.run(argv, scratch, TIMEOUT, environment)
-    told = dict(_TOLD.findall(done.output))
+    found = dict(_TOLD.findall(done.output))
     try:
-        column, text, height = (float(told[name]) for name in ("column", "text", "height"))
-        font = told.get("font", "")
-        page = Page(column, text, height, font=font, size=float(told["size"]), cite=told["cite"])
+        column, text, height = (float(found[name]) for name in ("column", "text", "height"))
+        font = found.get("font", "")
+        page = PageMeasures(column, text, height, font=font, size=float(found["size"]), cite=found["cite"])
     except (KeyError, ValueError):
         raise DataError(f"{program} refuses the preamble") from None
-    return page, "" if font else told["family"]
+    return page, "" if font else found["family"]

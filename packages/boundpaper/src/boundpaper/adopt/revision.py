@@ -6,7 +6,7 @@ import tarfile
 from pathlib import Path
 
 from boundpaper.adopt import cells
-from boundpaper.adopt.cells import Cell
+from boundpaper.adopt.cells import DataCell
 from boundpaper.adopt.folder import Folder
 from boundpaper.errors import DataError, SpecError
 
@@ -40,12 +40,12 @@ def unpacked(root: Path, revision: str, folder: Path) -> Path:
     return folder
 
 
-def cells_at(folder: Folder, revision: str) -> dict[str, Cell]:
+def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
     """Cells at a revision, for the data files that have changed since."""
     named = cells.files(folder)
     changed = git(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
     there = {name.decode() for name in (changed or b"").split(b"\0") if name}
-    found: dict[str, Cell] = {}
+    found: dict[str, DataCell] = {}
     for name, file in named.items():
         raw = git(folder.root, "show", f"{revision}:./{file}") if file in there else None
         if raw is None:

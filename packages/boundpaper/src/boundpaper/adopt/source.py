@@ -21,7 +21,7 @@ END = re.compile(r"\\end\{document\}")
 
 
 @dataclass(frozen=True)
-class Source:
+class LatexFile:
     """One LaTeX file: its path, its text with its line ends, its encoding, and the number of its first line."""
 
     path: Path
@@ -56,7 +56,7 @@ class Source:
 class Use:
     r"""A place where a value is named: `\val{address:format}`, `\boundrows{name}` and their kin."""
 
-    source: Source
+    source: LatexFile
     start: int
     end: int
     command: str
@@ -68,7 +68,7 @@ class Use:
         return self.source.place(self.start)
 
 
-def read(path: Path, shown: str) -> Source:
+def read(path: Path, shown: str) -> LatexFile:
     """Read a file as UTF-8, or as Latin-1 if it is not; writing it again gives the same bytes.
 
     Raises
@@ -81,14 +81,14 @@ def read(path: Path, shown: str) -> Source:
     except OSError as error:
         raise SpecError(f"{shown}: cannot be read ({error.strerror})") from None
     try:
-        return Source(path, shown, raw.decode("utf-8"), "utf-8")
+        return LatexFile(path, shown, raw.decode("utf-8"), "utf-8")
     except UnicodeDecodeError:
-        return Source(path, shown, raw.decode("latin-1"), "latin-1")
+        return LatexFile(path, shown, raw.decode("latin-1"), "latin-1")
 
 
-def sources(folder: Folder) -> list[Source]:
+def sources(folder: Folder) -> list[LatexFile]:
     """The main files and the files that they input, each once, in reading order; generated files are left out."""
-    found: dict[Path, Source] = {}
+    found: dict[Path, LatexFile] = {}
     waiting = [folder.root / main for main in reversed(folder.mains)]
     while waiting:
         path = waiting.pop()
@@ -99,7 +99,7 @@ def sources(folder: Folder) -> list[Source]:
     return list(found.values())
 
 
-def _inputs(source: Source, folder: Folder) -> Iterator[Path]:
+def _inputs(source: LatexFile, folder: Folder) -> Iterator[Path]:
     for match in READ.finditer(source.code):
         name = (match["name"] if match["name"] is not None else match["bare"]).strip().strip('"')
         inner = (match["folder"] or "").strip()
@@ -114,7 +114,7 @@ def _inputs(source: Source, folder: Folder) -> Iterator[Path]:
                 break
 
 
-def uses(source: Source, macro: str) -> list[Use]:
+def uses(source: LatexFile, macro: str) -> list[Use]:
     """Every place of a file where a value is named.
 
     Raises
@@ -137,7 +137,7 @@ def uses(source: Source, macro: str) -> list[Use]:
     return found
 
 
-def body_of(source: Source) -> tuple[int, int]:
+def body_of(source: LatexFile) -> tuple[int, int]:
     r"""Where the document's body begins and ends; the whole text of a file without `\begin{document}`."""
     begin = source.code.find(r"\begin{document}")
     end = END.search(source.code)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import reduce
 from operator import mul, sub
 
-from boundpaper.audit.documents import Document, Sentence
-from boundpaper.audit.finding import Finding, Formula, Relation, spread
+from boundpaper.audit.documents import ReadDocument, Sentence
+from boundpaper.audit.finding import CellRelation, Finding, Formula, spread
 from boundpaper.audit.number import Number
 from boundpaper.audit.relations import FORMULAS
 from boundpaper.statistics.rounding import Interval, meets, ratio
@@ -52,7 +52,7 @@ _SIGNS = {
 _NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
 
 
-def check(document: Document) -> Iterator[Finding]:
+def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of each sentence with two numbers or more."""
     for sentence in document.sentences:
         if 2 <= len(sentence.numbers) < 1000:
@@ -64,7 +64,7 @@ def _finding(sentence: Sentence, numbers: list[Number], expected: str, why: str,
     """A finding that prints a sentence from the first to the last of some numbers: operands, then the result."""
     printed = sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
     names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
-    relation = Relation(by, names, ((printed, (numbers[-1], *numbers[:-1])),)) if by else None
+    relation = CellRelation(by, names, ((printed, (numbers[-1], *numbers[:-1])),)) if by else None
     return Finding("arithmetic", "error", sentence.place, printed, why, expected, relation=relation)
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from boundpaper.audit import arithmetic, relations, reported, rows, same, structure
-from boundpaper.audit.documents import Document, together
+from boundpaper.audit.documents import ReadDocument, together
 from boundpaper.audit.finding import LEVELS, Finding
 from boundpaper.typeset.plural import counted
 
-CHECKS: dict[Callable[[Document], Iterator[Finding]], tuple[str, ...]] = {
+CHECKS: dict[Callable[[ReadDocument], Iterator[Finding]], tuple[str, ...]] = {
     structure.check: ("section-number", "caption-number", "reference"),
     relations.check: ("total", "relation"),
     same.check: ("same-quantity",),
@@ -18,7 +18,7 @@ CHECKS: dict[Callable[[Document], Iterator[Finding]], tuple[str, ...]] = {
 KINDS = sorted(kind for kinds in CHECKS.values() for kind in kinds)
 
 
-def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
+def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
     """Findings of the kinds `only`, or of all, by file and line, each once; `joint` reads documents as one."""
     found: dict[tuple[str, int, str], Finding] = {}
     for check in CHECKS:
@@ -30,7 +30,7 @@ def audit(documents: Sequence[Document], *, joint: bool = False, only: Sequence[
     return sorted(found.values(), key=lambda each: (each.place.file, each.place.line, LEVELS.index(each.level)))
 
 
-def coverage(documents: Sequence[Document]) -> dict[str, int]:
+def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
     """Counts of what was read; `quantities` are numbers of sentences, of which those `untied` stand in no table."""
     tables = [table for each in documents for table in each.tables]
     cells = [one.value for table in tables for column in table.columns for one in column.numbers if one]
@@ -48,11 +48,11 @@ def coverage(documents: Sequence[Document]) -> dict[str, int]:
     }
 
 
-def told(counts: dict[str, int]) -> str:
+def counts_in_words(counts: dict[str, int]) -> str:
     """What was read, in words."""
     nouns = {"cells": "number", "quantities": "number", "untied": "number"}
-    said = {key: counted(count, nouns.get(key, key.removesuffix("s"))) for key, count in counts.items()}
+    phrases = {key: counted(count, nouns.get(key, key.removesuffix("s"))) for key, count in counts.items()}
     return (
         "read {tables} with {cells}, {figures} in code, {sentences} with {quantities}; {relations} of columns; "
         "{untied} of sentences in no table: silence about those proves nothing"
-    ).format(**said)
+    ).format(**phrases)

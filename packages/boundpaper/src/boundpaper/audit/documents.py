@@ -22,7 +22,7 @@ EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA",
 
 
 @dataclass(frozen=True)
-class Place:
+class FileLine:
     """A file and a line."""
 
     file: str
@@ -36,7 +36,7 @@ class Place:
 class Sentence:
     """A sentence, or a heading of a level from 1, below the headings of `path`; `aside` in a list or a quotation."""
 
-    place: Place
+    place: FileLine
     text: str
     path: tuple[str, ...] = ()
     level: int = 0
@@ -61,7 +61,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Column:
+class NumberColumn:
     """A column of numbers, or a row of a table read sideways: one number or None for each line."""
 
     name: str
@@ -79,7 +79,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReadTable:
     """A table or the code of a figure: the line of its head, its header, rows of as many cells, and the line of each.
 
     The caption may be the sentence that leads to it. A turned table is `sideways`: `lines` are those of its columns.
@@ -96,7 +96,7 @@ class Table:
     sideways: bool = False
 
     @cached_property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[NumberColumn, ...]:
         """Columns of numbers; the first column names the rows and is left out."""
         found = []
         for index in range(1, len(self.header)):
@@ -104,7 +104,7 @@ class Table:
             numbers = tuple(map(number.of_cell, texts))
             filled = sum(text not in EMPTY for text in texts)
             if filled and sum(one is not None for one in numbers) >= NUMERIC * filled:
-                found.append(Column(self.header[index], index, numbers))
+                found.append(NumberColumn(self.header[index], index, numbers))
         return tuple(found)
 
     @cached_property
@@ -127,7 +127,7 @@ class Table:
         cells = [[(self.header[index].rstrip("s"), row[index].strip()) for index in chosen] for row in self.rows]
         return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
 
-    def parted(self) -> Table:
+    def parted(self) -> ReadTable:
         """The table with counts `k of n` as two columns, the second `all of` the first, and a share as a third."""
         columns: list[tuple[str, ...]] = []
         for name, *cells in zip(self.header, *self.rows, strict=True):
@@ -140,14 +140,14 @@ class Table:
         header, *rows = zip(*columns, strict=True)
         return replace(self, header=header, rows=tuple(rows))
 
-    def turned(self) -> Table:
+    def turned(self) -> ReadTable:
         """The transposed table, for relations that run along a row."""
         rows = tuple((each.name, *(row[each.index] for row in self.rows)) for each in self.columns)
         return replace(self, header=("", *self.names), rows=rows, lines=(self.line, *self.lines), sideways=True)
 
 
 @dataclass
-class Document:
+class ReadDocument:
     """What was read of a file, whose name is as the user gave it.
 
     `labels` and `references` are those of LaTeX with their places; the document is `whole` where no other file is read
@@ -156,16 +156,16 @@ class Document:
 
     file: str
     whole: bool = False
-    tables: list[Table] = field(default_factory=list)
+    tables: list[ReadTable] = field(default_factory=list)
     sentences: list[Sentence] = field(default_factory=list)
-    labels: list[tuple[str, Place]] = field(default_factory=list)
-    references: list[tuple[str, Place]] = field(default_factory=list)
+    labels: list[tuple[str, FileLine]] = field(default_factory=list)
+    references: list[tuple[str, FileLine]] = field(default_factory=list)
     above: dict[int, str] = field(default_factory=dict)
 
     def head(self, line: int, level: int, text: str) -> None:
         """Add a heading."""
         self.above = {upper: heading for upper, heading in self.above.items() if upper < level}
-        self.sentences.append(Sentence(Place(self.file, line), text, tuple(self.above.values()), level))
+        self.sentences.append(Sentence(FileLine(self.file, line), text, tuple(self.above.values()), level))
         self.above[level] = text
 
     def say(self, line: int, text: str, *, aside: bool = False) -> None:
@@ -173,7 +173,7 @@ class Document:
         words, above = list(re.finditer(r"\S+", text)), tuple(self.above.values())
         for each in split(" ".join(word[0] for word in words)) if words else ():
             begun = line + text.count("\n", 0, words[0].start())
-            self.sentences.append(Sentence(Place(self.file, begun), each, above, aside=aside))
+            self.sentences.append(Sentence(FileLine(self.file, begun), each, above, aside=aside))
             words = words[len(each.split()) :]
 
     def tabulate(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
@@ -190,12 +190,12 @@ class Document:
         if found:
             lines, shown = zip(*found, strict=True)
             above = tuple(self.above.values())
-            self.tables.append(Table(self.file, line, header, shown, lines, caption, above, kind))
+            self.tables.append(ReadTable(self.file, line, header, shown, lines, caption, above, kind))
 
 
-def together(documents: Sequence[Document], *, whole: bool = False) -> Document:
+def together(documents: Sequence[ReadDocument], *, whole: bool = False) -> ReadDocument:
     """Several documents as one, in their order."""
-    one = Document(documents[0].file, whole)
+    one = ReadDocument(documents[0].file, whole)
     for name in ("tables", "sentences", "labels", "references"):
         setattr(one, name, [part for each in documents for part in getattr(each, name)])
     return one

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from boundpaper.audit.documents import Place
+from boundpaper.audit.documents import FileLine
 from boundpaper.audit.number import Number
 from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval
@@ -43,7 +43,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Relation:
+class CellRelation:
     """A relation between printed cells: its formula, the names of result and operands, and their numbers by row."""
 
     formula: Formula
@@ -62,13 +62,13 @@ class Finding:
 
     kind: str
     level: Level
-    place: Place
+    place: FileLine
     what: str
     why: str
     expected: str = ""
     values: tuple[str, ...] = ()
-    other: Place | None = None
-    relation: Relation | None = None
+    other: FileLine | None = None
+    relation: CellRelation | None = None
 
     @property
     def id(self) -> str:

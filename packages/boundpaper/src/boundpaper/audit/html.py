@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 from itertools import takewhile
 
-from boundpaper.audit.documents import Document
+from boundpaper.audit.documents import ReadDocument
 
 _APART = re.compile("p|li|h[1-6]|figcaption|caption|td|th|dd|dt|blockquote")
 _SKIPPED = re.compile("script|style|svg|math|pre|nav|template|noscript|select")
@@ -12,24 +12,24 @@ _ASIDE = re.compile("blockquote|[uod]l")
 _SPAN = re.compile(r"[1-9]\d{0,3}")
 
 
-def read(text: str, file: str, document: Document | None = None) -> Document:
+def read(text: str, file: str, document: ReadDocument | None = None) -> ReadDocument:
     """Read headings, tables and sentences of HTML into a document, a new one if none is given."""
-    reader = Reader(document or Document(file))
+    reader = HtmlReader(document or ReadDocument(file))
     reader.feed(text)
     reader.close()
     reader.flush()
     return reader.document
 
 
-class Reader(HTMLParser):
+class HtmlReader(HTMLParser):
     """A parser that adds what it is fed to a document; `open` holds the tables that are not at their end."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: ReadDocument) -> None:
         super().__init__()
         self.document = document
         self.text: list[str] = []
         self.tag, self.spans, self.line, self.skipped, self.asides = "", [1, 1], 1, 0, 0
-        self.open: list[Grid] = []
+        self.open: list[OpenTable] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Close what is open before a tag that parts text, and note what the tag opens."""
@@ -39,7 +39,7 @@ class Reader(HTMLParser):
             return
         elif tag == "table":
             self.flush()
-            self.open.append(Grid(self.getpos()[0]))
+            self.open.append(OpenTable(self.getpos()[0]))
         elif tag == "tr" and self.open:
             self.flush()
             self.open[-1].rows.append((self.getpos()[0], []))
@@ -84,7 +84,7 @@ class Reader(HTMLParser):
             self.document.say(self.line, text, aside=self.asides > 0)
 
 
-class Grid:
+class OpenTable:
     """A table while it is read: its cells by row and column, and of each row its line and which cells are heads."""
 
     def __init__(self, line: int) -> None:
@@ -103,7 +103,7 @@ class Grid:
         self.column += across
         self.rows[-1][1].append(head)
 
-    def close(self, document: Document) -> None:
+    def close(self, document: ReadDocument) -> None:
         """Add the table to a document, unless it has fewer than two columns, since it is layout then."""
         width = 1 + max((column for _, column in self.cells), default=0)
         heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from boundpaper.adopt.source import Source, body_of
-from boundpaper.audit.documents import Document, Place, Row
+from boundpaper.adopt.source import LatexFile, body_of
+from boundpaper.audit.documents import FileLine, ReadDocument, Row
 from boundpaper.paper.visible import closed
 from boundpaper.typeset.characters import MATH
 
@@ -71,11 +71,11 @@ def _printed(tex: str) -> str:
     return re.sub(r"[{}$]", "", text)
 
 
-def read(text: str, file: str) -> Document:
+def read(text: str, file: str) -> ReadDocument:
     """Read a LaTeX file, except comments, verbatim parts and the preamble."""
-    source = Source(Path(file), file, text, "utf-8")
+    source = LatexFile(Path(file), file, text, "utf-8")
     (start, stop), code = body_of(source), source.code
-    document, ends = Document(file, "\\begin{document}" in code), closed(code)
+    document, ends = ReadDocument(file, "\\begin{document}" in code), closed(code)
     position, floated, caption = start, 0, ""
     for match in [*_BLOCK.finditer(code, start, stop), None]:
         if match and match.start() < position:
@@ -108,18 +108,18 @@ def read(text: str, file: str) -> Document:
             else:
                 document.head(line, _LEVELS[match["level"]], text)
     document.references = [
-        (name.strip(), Place(file, source.line(match.start())))
+        (name.strip(), FileLine(file, source.line(match.start())))
         for match in _REFERENCE.finditer(code, start, stop) for name in match[1].split(",")
     ]  # fmt: skip
     shown = source.text if _ESCAPED.search(source.text) else code  # a listing may set labels then
     for match in _LABEL.finditer(source.text):  # options of listings count, though their text is no code
         name = match[match.lastindex or 0].strip()
         if shown[match.start()] == "\\" if match[1] else name not in dict(document.labels):
-            document.labels.append((name, Place(file, source.line(match.start()))))
+            document.labels.append((name, FileLine(file, source.line(match.start()))))
     return document
 
 
-def _tabulate(document: Document, source: Source, start: int, stop: int, line: int) -> None:
+def _tabulate(document: ReadDocument, source: LatexFile, start: int, stop: int, line: int) -> None:
     """Add the table of some code; up to three rows above the first inner rule are its head."""
     rows: list[Row] = []
     cells: list[str] = []
@@ -162,7 +162,7 @@ def _spanned(cell: str) -> list[str]:
     return [inner] * (int(count) if count.isdecimal() and int(count) < 60 else 1)
 
 
-def draw(document: Document, code: str, line: int) -> None:
+def draw(document: ReadDocument, code: str, line: int) -> None:
     """Add the coordinates of a drawing as one table: one row per x, one column per series."""
     plots = list(_PLOT.finditer(code))
     points = (_POINT.findall(code[match.end() : code.find("}", match.end())]) for match in plots)

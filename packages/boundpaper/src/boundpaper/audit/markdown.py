@@ -5,7 +5,7 @@ import re
 from markdown_it import MarkdownIt
 
 from boundpaper.audit import html, latex
-from boundpaper.audit.documents import Document
+from boundpaper.audit.documents import ReadDocument
 
 _HEAD = re.compile(r"---\n.*?\n---", re.DOTALL)
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
@@ -16,11 +16,11 @@ _CODE = re.compile(r"`[^`]+`")
 _ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 
 
-def read(text: str, file: str) -> Document:
+def read(text: str, file: str) -> ReadDocument:
     """Read headings, tables and sentences, of HTML and figures in LaTeX inside it too; findings give `file` as name."""
     blocks = MarkdownIt("commonmark", {"html": True}).enable("table")
-    document = Document(file)
-    reader, reached = html.Reader(document), 0
+    document = ReadDocument(file)
+    reader, reached = html.HtmlReader(document), 0
     if head := _HEAD.match(text):
         text = "\n" * head[0].count("\n") + text[head.end() :]
     for token in blocks.parse(_with_bars_escaped(text)):

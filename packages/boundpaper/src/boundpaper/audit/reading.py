@@ -4,9 +4,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from boundpaper.adopt.source import READ, Source
+from boundpaper.adopt.source import READ, LatexFile
 from boundpaper.audit import html, latex, markdown
-from boundpaper.audit.documents import Document, together
+from boundpaper.audit.documents import ReadDocument, together
 from boundpaper.errors import DataError
 from boundpaper.store.text_file import text_of
 
@@ -14,7 +14,7 @@ READERS = dict.fromkeys((".md", ".markdown", ".mdx"), markdown.read) | {".html":
 READERS |= dict.fromkeys((".tex", ".ltx"), latex.read)
 
 
-def read(path: Path, shown: str) -> Document:
+def read(path: Path, shown: str) -> ReadDocument:
     """Read a file by its ending; DataError if it is absent or no text, or what reads such a file is missing."""
     suffix = path.suffix.lower()
     if not path.is_file():
@@ -22,7 +22,7 @@ def read(path: Path, shown: str) -> Document:
     if suffix == ".docx":
         return markdown.read(_through("pandoc", ["-f", "docx", "-t", "gfm", str(path)], shown), shown)
     if suffix == ".pdf":
-        document = Document(shown)
+        document = ReadDocument(shown)
         for block in _through("pdftotext", ["-enc", "UTF-8", str(path), "-"], shown).split("\n\n"):
             document.say(0, " ".join(block.split()))
         return document
@@ -33,15 +33,15 @@ def read(path: Path, shown: str) -> Document:
     return _with_parts(path, shown, text) if suffix in (".tex", ".ltx") else READERS[suffix](text, shown)
 
 
-def _with_parts(main: Path, shown: str, text: str) -> Document:
+def _with_parts(main: Path, shown: str, text: str) -> ReadDocument:
     """A LaTeX file with the files that it reads; whole where all of them are there."""
-    read: list[Document] = []
+    read: list[ReadDocument] = []
     waiting, seen, whole = [(shown, text)], {main.resolve()}, not latex.OUTSIDE.search(text)
     while waiting:
         name, content = waiting.pop()
         read.append(latex.read(content, name))
         inner: list[tuple[str, str]] = []
-        for match in READ.finditer(Source(Path(name), name, content, "utf-8").code):
+        for match in READ.finditer(LatexFile(Path(name), name, content, "utf-8").code):
             part = (match["name"] or match["bare"] or "").strip().strip('"')
             folder = Path(shown).parent / (match["folder"] or "").strip()
             path = next((each for each in (folder / f"{part}.tex", folder / part) if each.is_file()), None)

@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import pairwise, permutations
 
 from boundpaper.audit import number
-from boundpaper.audit.documents import ALL_OF, Column, Document, Place, Table
-from boundpaper.audit.finding import LEVELS, Finding, Formula, Relation, spread
+from boundpaper.audit.documents import ALL_OF, FileLine, NumberColumn, ReadDocument, ReadTable
+from boundpaper.audit.finding import LEVELS, CellRelation, Finding, Formula, spread
 from boundpaper.statistics.rounding import Interval, meets
 
 FORMULAS = {
@@ -45,15 +45,15 @@ MOST_COLUMNS = 24  # columns of wider tables are not tried in pairs
 
 
 @dataclass(frozen=True)
-class Held:
+class ColumnRelation:
     """How a relation of a column to others fares in a table: the rows that keep it, and `broken`, those that do not.
 
     These have what they should print beside them; `chance` is how likely the others keep it by chance.
     """
 
-    table: Table
+    table: ReadTable
     formula: str
-    columns: tuple[Column, ...]
+    columns: tuple[NumberColumn, ...]
     kept: tuple[int, ...]
     broken: tuple[tuple[int, Interval], ...]
     chance: float
@@ -64,7 +64,7 @@ class Held:
         return [one for column in self.columns if (one := column.numbers[row])]
 
 
-def check(document: Document) -> Iterator[Finding]:
+def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of every table, read down and across: rows that break a relation; a cell is told once."""
     for table in document.tables:
         said: set[tuple[int, str]] = set()
@@ -73,14 +73,14 @@ def check(document: Document) -> Iterator[Finding]:
                 lines = [held.table.lines[each.index if held.table.sideways else row] for each in held.columns]
                 places = [(line, one.text) for line, one in zip(lines, held.cells(row), strict=True)]
                 if said.isdisjoint(places) and not _accounted(held, row, expected):
-                    yield _told(held, row, expected, Place(table.file, lines[0]))
+                    yield _finding_with_rows(held, row, expected, FileLine(table.file, lines[0]))
                 said.add(places[0])
 
 
 @lru_cache(maxsize=512)
-def held_in(table: Table) -> tuple[Held, ...]:
+def held_in(table: ReadTable) -> tuple[ColumnRelation, ...]:
     """Relations that are accepted for a table, read down and across."""
-    found: list[Held] = []
+    found: list[ColumnRelation] = []
     whole = table.parted()
     for each in (whole, whole.turned()) if table.kind == "table" else ():
         summed = [*_totals(each), *_counted(each)]
@@ -89,7 +89,7 @@ def held_in(table: Table) -> tuple[Held, ...]:
     return tuple(found)
 
 
-def _pairs(table: Table) -> Iterator[Held]:
+def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
     """The best relation of each column to two others, if it is accepted; what a head says to follow is told first."""
     columns = table.columns
     if not 3 <= len(columns) <= MOST_COLUMNS:
@@ -100,7 +100,7 @@ def _pairs(table: Table) -> Iterator[Held]:
         pairs = [two for two in permutations(columns, 2) if target not in two]
         far = [sum(abs(each.index - target.index) for each in two) for two in pairs]
         most = max(1, int((0.4 if cued else 0.15) * len(table.rows)))
-        best: list[tuple[tuple[float, ...], Held]] = []
+        best: list[tuple[tuple[float, ...], ColumnRelation]] = []
         for formula in cued or (() if table.sideways else ("-", "/")):
             for (first, second), distance in zip(pairs, far, strict=True):
                 if formula in ("+", "mean") and first.index > second.index:
@@ -115,7 +115,7 @@ def _pairs(table: Table) -> Iterator[Held]:
             yield max(best, key=lambda each: each[0])[1]
 
 
-def _counted(table: Table) -> Iterator[Held]:
+def _counted(table: ReadTable) -> Iterator[ColumnRelation]:
     """The column of percentages that is best kept as the share of counts `k of n`, where most rows keep it."""
     for count, of in pairwise(table.columns):
         if of.name == ALL_OF + count.name:
@@ -132,7 +132,7 @@ def _bare(name: str) -> str:
     return re.sub(r"\s", "", name).replace("\u2212", "-")
 
 
-def _cues(target: Column, columns: Sequence[Column]) -> list[str]:
+def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
     """The formulas that the head of a column names: by a word, or as `A+B`, `A-B`, `A/B` of two heads."""
     names = {_bare(each.name) for each in columns}
     pieces = {sign: _bare(target.name).split(sign) for sign in "+-/"}
@@ -141,7 +141,7 @@ def _cues(target: Column, columns: Sequence[Column]) -> list[str]:
     return written or [formula for formula, words in _CUES.items() if not said.isdisjoint(words.split())]
 
 
-def _believed(held: Held, tried: int, cued: bool) -> bool:
+def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
     """Whether more rows keep a relation than chance explains; fewer have to where one digit of one row is the fault."""
     kept, broken, chance, across = len(held.kept), len(held.broken), held.chance * tried, held.table.sideways
     fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
@@ -150,7 +150,7 @@ def _believed(held: Held, tried: int, cued: bool) -> bool:
     return many or (rare and broken == 1 and not (across and kept < 3) and _slip(held))
 
 
-def _slip(held: Held) -> bool:
+def _slip(held: ColumnRelation) -> bool:
     """Whether one other digit in one cell of the row that breaks a relation would mend it."""
     cells = held.cells(held.broken[0][0])
     for place, text in enumerate(one.text for one in cells):
@@ -165,8 +165,8 @@ def _slip(held: Held) -> bool:
 
 
 def fares(
-    table: Table, formula: str, columns: tuple[Column, ...], *, most: int = 9999, total: bool = False
-) -> Held | None:
+    table: ReadTable, formula: str, columns: tuple[NumberColumn, ...], *, most: int = 9999, total: bool = False
+) -> ColumnRelation | None:
     """How a relation fares in a table; None where more than `most` rows break it or, but for a total, none keeps it."""
     shown = [one for one in columns[0].numbers if one]
     width = max(one.value for one in shown) - min(one.value for one in shown) if shown else 0.0
@@ -203,7 +203,7 @@ def fares(
             chance *= min(1.0, (expected.width + printed.width) / room) if room else 1.0
     if not (kept or (total and broken)) or 2 * turned > len(kept) + len(broken):
         return None  # where most are turned, the other order of the operands says the same
-    return Held(table, formula, columns, tuple(kept), tuple(broken), chance, total)
+    return ColumnRelation(table, formula, columns, tuple(kept), tuple(broken), chance, total)
 
 
 def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> bool:
@@ -220,7 +220,7 @@ def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> b
     return unit in {"/": ("", "x"), "relative": ("",), "lost": ("",)}.get(formula, ("", "%"))
 
 
-def _totals(table: Table) -> Iterator[Held]:
+def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
     """Columns named total, sum, mean or average, as the sum or the mean of those beside, before, between or after."""
     named = {each: match for each in table.columns if (match := _TOTAL_NAME.fullmatch(each.name.strip()))}
     others = [each for each in table.columns if each not in named]
@@ -239,7 +239,7 @@ def _totals(table: Table) -> Iterator[Held]:
             yield best
 
 
-def _believed_total(held: Held) -> bool:
+def _believed_total(held: ColumnRelation) -> bool:
     """Whether enough rows keep a total, or its only row is a sum of three counts or more that nearly comes out."""
     kept, broken = len(held.kept), len(held.broken)
     if kept:
@@ -252,13 +252,13 @@ def _believed_total(held: Held) -> bool:
     return broken == 1 and held.formula == "sum" and len(numbers) > 3 and counts and near
 
 
-def _told(held: Held, row: int, expected: Interval, place: Place) -> Finding:
+def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place: FileLine) -> Finding:
     """A finding, and the relation with the numbers of each row that has them all."""
     table, formula = held.table, FORMULAS[held.formula]
     whole = {each: cells for each in range(len(table.rows)) if len(cells := held.cells(each)) == len(held.columns)}
     named = number.distinct(table.names[each] or str(each + 1) for each in whole)
     names = number.distinct(each.name or "cell" for each in held.columns)
-    relation = Relation(formula, names, tuple(zip(named, map(tuple, whole.values()), strict=True)))
+    relation = CellRelation(formula, names, tuple(zip(named, map(tuple, whole.values()), strict=True)))
     printed, *shown = (one.text for one in whole[row])
     few = [*shown[:8], *["..."][: len(shown) > 8]]
     why = f"the mean of {', '.join(few)}" if held.total and held.formula == "mean" else formula.of(few)
@@ -271,7 +271,7 @@ def _told(held: Held, row: int, expected: Interval, place: Place) -> Finding:
     return Finding(kind, level, place, what, why, spread(expected), values, relation=relation)
 
 
-def _accounted(held: Held, row: int, expected: Interval) -> bool:
+def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
     """Whether a row may say another thing: points between changes, a sum between means, or another cell added."""
     printed, *operands = held.cells(row)
     parts = [each.interval for each in operands]

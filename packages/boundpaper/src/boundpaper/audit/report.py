@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from boundpaper import __version__
-from boundpaper.audit.documents import Place
+from boundpaper.audit.documents import FileLine
 from boundpaper.audit.finding import Finding
 from boundpaper.errors import SpecError
 
@@ -54,7 +54,7 @@ def as_sarif(findings: Reasoned) -> str:
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
-def _location(place: Place) -> dict[str, Any]:
+def _location(place: FileLine) -> dict[str, Any]:
     region = {"region": {"startLine": place.line}} if place.line else {}
     return {"physicalLocation": {"artifactLocation": {"uri": quote(place.file)}, **region}}
 
@@ -65,7 +65,7 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
     for file in files:
         parts.append(f"<h1>{html.escape(file)}</h1>")
         for line, text in enumerate(Path(file).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-            place = Place(file, line)
+            place = FileLine(file, line)
             here = [each for each in findings if each.place == place]
             looks = [each.level for each in here] + ["other" for each in findings if each.other == place]
             mark = f' class="{looks[0]}"' if looks else ""

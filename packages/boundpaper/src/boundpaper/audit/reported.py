@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scipy import stats
 
 from boundpaper.audit import number
-from boundpaper.audit.documents import Document, Sentence
+from boundpaper.audit.documents import ReadDocument, Sentence
 from boundpaper.audit.finding import Finding, Level
 from boundpaper.statistics.rounding import Interval, meets
 
@@ -44,18 +44,18 @@ _OTHER_P = re.compile(
 _HEDGED = re.compile(r"\b(?:about|around|roughly|approximately|nearly|almost|over|under|least|most|than)\s?$")
 
 
-def check(document: Document) -> Iterator[Finding]:
+def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of each sentence."""
     for sentence in document.sentences:
         text = sentence.text
         for match in _TEST.finditer(text) if "p" in text and not _OTHER_P.search(text) else ():
             yield from _tested(sentence, match)
         for match in _ALONE.finditer(text):
-            p = _read(match["p"])
+            p = _interval(match["p"])
             if re.search(r"[.\u2212-]", match["p"]) and (p.low < p.high < 0 or (p.low > 1 and match["sign"] in "=>≥")):
                 yield _finding(sentence, match, "0 to 1", "a probability lies between 0 and 1")
         for match in _INTERVAL.finditer(text):
-            value, low, high = (_read(match[name]) for name in ("value", "low", "high"))
+            value, low, high = (_interval(match[name]) for name in ("value", "low", "high"))
             if re.search(r"\b[pnN]\s?[=<>]\s?$", text[: match.start()][-6:]):
                 continue
             if low.middle > high.middle:
@@ -67,7 +67,7 @@ def check(document: Document) -> Iterator[Finding]:
             yield from _percentage(sentence, match)
 
 
-def _read(text: str) -> Interval:
+def _interval(text: str) -> Interval:
     """The numbers that are printed so; a point may begin them."""
     read = number.of_cell(re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-")))
     return read.interval if read else Interval(math.inf, math.inf)
@@ -79,7 +79,12 @@ def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, 
 
 def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     """A test whose p is not that of its statistic, at either end of what is printed."""
-    statistic, p, sign, test = _read(match["value"]), _read(match["p"]), match["sign"], match["test"] or match["bare"]
+    statistic, p, sign, test = (
+        _interval(match["value"]),
+        _interval(match["p"]),
+        match["sign"],
+        match["test"] or match["bare"],
+    )
     n = match["n"] or match["n2"]
     first, second = float(match["df1"] or (n and int(n) - 2) or 0), float(match["df2"] or 0)
     lacking = first <= 0 or (test == "F" and second <= 0) or (test == "t" and second > 0)
@@ -114,7 +119,7 @@ def _two_sided(test: str, size: float, first: float, second: float) -> float:
 
 def _percentage(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     """A percentage that no count of so many things gives (GRIM)."""
-    n, percent, places = int(match["n"]), _read(match["percent"]), len(match["percent"].partition(".")[2])
+    n, percent, places = int(match["n"]), _interval(match["percent"]), len(match["percent"].partition(".")[2])
     low, high = percent.low * n / 100, percent.high * n / 100
     fits = math.floor(high + 1e-9) >= math.ceil(low - 1e-9)
     if not fits and 2 <= n < 100 * 10**places and not _HEDGED.search(sentence.text[: match.start()]):

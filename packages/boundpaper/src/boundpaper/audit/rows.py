@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from boundpaper.audit.documents import Column, Document, Place, Sentence, Table
+from boundpaper.audit.documents import FileLine, NumberColumn, ReadDocument, ReadTable, Sentence
 from boundpaper.audit.finding import Finding
 from boundpaper.audit.number import Number
 from boundpaper.audit.same import words
@@ -29,7 +29,7 @@ _BOTH = re.compile(r"\b(?:both|each|all|every|identical|equal|similar)(?:ly)?\b|
 _FALLS = re.compile(r"(?:(?!\bnon|\bnot\b).)*\bmonoton(?:(?!\bnon|\bnot\b).)*", re.IGNORECASE)
 _COUNTED = re.compile(r"\b(?:all|across|in)\s(?:of\s)?(?:the\s)?(?P<count>\d{1,3})\b", re.IGNORECASE)
 _TRIGGER = re.compile(f"(?:{_RANGE.pattern})|(?:{_BOTH.pattern})|monoton", re.IGNORECASE)
-Cells = dict[tuple[int, Column], Number]
+Cells = dict[tuple[int, NumberColumn], Number]
 _DULL = words("overall total mean average magnitude level percent change")
 
 
@@ -39,11 +39,11 @@ def _squeezed(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Said:
+class TableSentence:
     """A sentence, and the words of those before it, held against a table: the rows and columns that it names."""
 
     sentence: Sentence
-    table: Table
+    table: ReadTable
     before: str
 
     @cached_property
@@ -72,26 +72,26 @@ class Said:
         return found
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[NumberColumn]:
         """The columns that are named: all words of their heads, but dull ones, stand in the sentence or before it."""
         text = f"{self.before} {self.sentence.text}"
         initials = ("".join(sign for sign in name if sign.isupper()).lower() for name in _CAPITALS.findall(text))
         known = words(text) | frozenset(each for each in initials if len(each) > 1)
         return [each for each in self.table.columns if (own := words(each.name) - _DULL) and own <= known]
 
-    def cells(self, column: Column, rows: Sequence[int]) -> Cells:
+    def cells(self, column: NumberColumn, rows: Sequence[int]) -> Cells:
         """The numbers of a column in rows."""
         return {(row, column): one for row in rows if (one := column.numbers[row]) and not one.marked}
 
-    def differs(self, printed: str, cells: Cells, wrong: tuple[int, Column]) -> Finding:
+    def differs(self, printed: str, cells: Cells, wrong: tuple[int, NumberColumn]) -> Finding:
         """Tell what the sentence prints against the one cell of several that is not so."""
         (row, column), text = wrong, cells[wrong].text
-        name, other = f"{column.name} of {self.table.names[row]}", Place(self.table.file, self.table.lines[row])
+        name, other = f"{column.name} of {self.table.names[row]}", FileLine(self.table.file, self.table.lines[row])
         why = f"{name} is {text}; {len(cells) - 1} of {len(cells)} cells named are so"
         return Finding("rows", "warning", self.sentence.place, printed.strip(), why, text, (printed, name), other)
 
 
-def check(document: Document) -> Iterator[Finding]:
+def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of each sentence against each table of its document, those above it and near it first."""
     tables = [each for each in document.tables if each.columns and len(each.rows) > 1]
     for index, sentence in enumerate(document.sentences if tables else ()):
@@ -100,16 +100,16 @@ def check(document: Document) -> Iterator[Finding]:
             last = document.sentences[max(0, index - 3) : index]
             near = [each.text for each in last if each.place.file == file and line - each.place.line <= 2]
             order = sorted(tables, key=lambda each: (each.file != file, each.line > line, abs(each.line - line)))
-            said = [Said(sentence, table, " ".join(near)) for table in order]
-            yield from filter(None, (claim(said) for claim in (_ranges, _falls, _factors)))
+            candidates = [TableSentence(sentence, table, " ".join(near)) for table in order]
+            yield from filter(None, (claim(candidates) for claim in (_ranges, _falls, _factors)))
 
 
-def _ranges(said: Sequence[Said]) -> Finding | None:
+def _ranges(candidates: Sequence[TableSentence]) -> Finding | None:
     """`Pines at 37-40`: a named column whose values give both ends, and one that lies outside."""
-    for match in _RANGE.finditer(said[0].sentence.text):
+    for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         broken: list[Finding] = []
-        for each, column, cells in _groups(said, match.start()) if ends[0] <= ends[1] else ():
+        for each, column, cells in _groups(candidates, match.start()) if ends[0] <= ends[1] else ():
             near = [{row for (row, _), one in cells.items() if abs(one.value - end) <= unit} for end in ends]
             if not all(near) or len(near[0] | near[1]) < 2:
                 continue
@@ -125,19 +125,19 @@ def _ranges(said: Sequence[Said]) -> Finding | None:
     return None
 
 
-def _groups(said: Sequence[Said], before: int) -> Iterator[tuple[Said, Column, Cells]]:
+def _groups(candidates: Sequence[TableSentence], before: int) -> Iterator[tuple[TableSentence, NumberColumn, Cells]]:
     """The cells of each column in the rows that are named last before an offset."""
-    for each in said:
+    for each in candidates:
         rows = next((rows for end, rows in reversed(each.groups) if end <= before), ())
         for column in each.table.columns if len(rows) > 1 else ():
             yield each, column, each.cells(column, rows)
 
 
-def _falls(said: Sequence[Said]) -> Finding | None:
+def _falls(candidates: Sequence[TableSentence]) -> Finding | None:
     """`All 11 fall monotonically`: a row that rises and falls over ordered columns, among as many as are counted."""
-    text = said[0].sentence.text
+    text = candidates[0].sentence.text
     counts = {int(match["count"]) for match in _COUNTED.finditer(text)}
-    for each in said if counts and _FALLS.fullmatch(text) else ():
+    for each in candidates if counts and _FALLS.fullmatch(text) else ():
         columns = [column for column in each.table.columns if column.name[:1].isdigit()]
         rows = list(dict.fromkeys(row for _, group in each.groups for row in group))
         if len(columns) < max(5, len(each.table.columns)) or len(rows) < 3 or len(rows) not in counts:
@@ -148,18 +148,18 @@ def _falls(said: Sequence[Said]) -> Finding | None:
             if any(two.low > one.high for one, two in pairs) and any(one.low > two.high for one, two in pairs)
         ]  # fmt: skip
         if 0 < 2 * len(bent) < len(rows):
-            names, other = [each.table.names[row] for row in bent], Place(each.table.file, each.table.lines[bent[0]])
+            names, other = [each.table.names[row] for row in bent], FileLine(each.table.file, each.table.lines[bent[0]])
             why = f"{len(bent)} of {len(rows)} rows rise and fall by more than rounding: {', '.join(names)}"
             values, place = ("monotone", f" of {names[0]}"), each.sentence.place
             return Finding("rows", "warning", place, "monotone", why, "", values, other)
     return None
 
 
-def _factors(said: Sequence[Said]) -> Finding | None:
+def _factors(candidates: Sequence[TableSentence]) -> Finding | None:
     """`both about 4x`: a factor of several cells, of which one is not so."""
-    sentence = said[0].sentence
+    sentence = candidates[0].sentence
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
-        for each in said if number.unit == "x" and number.qualifier != "bound" else ():
+        for each in candidates if number.unit == "x" and number.qualifier != "bound" else ():
             cells = _factored(each)
             failing = [place for place, one in cells.items() if not meets(one.loose, number.loose)]
             told = any(meets(cells[place].loose, one.loose) for place in failing for one in sentence.numbers)
@@ -170,13 +170,13 @@ def _factors(said: Sequence[Said]) -> Finding | None:
     return None
 
 
-def _factored(said: Said) -> Cells:
+def _factored(candidates: TableSentence) -> Cells:
     """The factors among the cells of the rows whose words a sentence holds: of one row both, of `A/B` one each."""
-    text, table = said.sentence.text, said.table
+    text, table = candidates.sentence.text, candidates.table
     known = words(text)
     own = {row: len(each) for row, key in enumerate(table.keys) if (each := words(key)) <= known}
     most = max(own.values(), default=0)
     best = [row for row, count in own.items() if count == most > 1]
-    cells = {place: one for column in table.columns for place, one in said.cells(column, best).items()}
+    cells = {place: one for column in table.columns for place, one in candidates.cells(column, best).items()}
     found = {place: one for place, one in cells.items() if one.unit == "x" and not one.qualifier}
     return found if len(found) in (2, 3) and (len(best) == 1) != ("/" in text and len(best) == 2) else {}

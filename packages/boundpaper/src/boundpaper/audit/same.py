@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from boundpaper.audit.documents import Document, Place, Table
-from boundpaper.audit.finding import Finding, Formula, Relation
+from boundpaper.audit.documents import FileLine, ReadDocument, ReadTable
+from boundpaper.audit.finding import CellRelation, Finding, Formula
 from boundpaper.audit.number import Number, distinct
 from boundpaper.statistics.rounding import meets
 
@@ -38,13 +38,13 @@ def words(text: str) -> Words:
 
 
 @dataclass(frozen=True)
-class Cell:
+class WordedNumber:
     """A number with the words of its row and of its column, and those of both."""
 
     row: tuple[str, ...]
     column: tuple[str, ...]
     number: Number
-    place: Place
+    place: FileLine
     name: str
     own: Words
 
@@ -54,17 +54,17 @@ class Cell:
         return 3 if abs(self.number.value) == 100 else len(re.sub(r"\D", "", self.number.text).strip("0"))
 
 
-class Named:
+class WordedTable:
     """A table with the words of its cells and of its context: the caption and the last two headings."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ReadTable) -> None:
         self.kind = table.kind
         self.told = f"the {table.kind} at line {table.line}"
         self.context = words(" ".join((table.caption, *table.path[-2:])))
         rows = [listed(key) for key in table.keys]
         self.cells = [
-            Cell(
-                rows[row], heads, one, Place(table.file, table.lines[row]), f"{table.names[row]}, {column.name}",
+            WordedNumber(
+                rows[row], heads, one, FileLine(table.file, table.lines[row]), f"{table.names[row]}, {column.name}",
                 frozenset(rows[row] + heads),
             )
             for column in table.columns for heads in [listed(column.name)]
@@ -73,23 +73,23 @@ class Named:
         self.vocabulary = self.context.union(*(cell.own for cell in self.cells))
 
 
-def check(document: Document) -> Iterator[Finding]:
+def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of each two tables."""
-    named = [each for table in document.tables[:MOST_TABLES] if table.columns and (each := Named(table)).cells]
+    named = [each for table in document.tables[:MOST_TABLES] if table.columns and (each := WordedTable(table)).cells]
     for index, first in enumerate(named):
         for second in named[index + 1 :]:
             yield from _compared(first, second)
 
 
-def _matched(first: Named, second: Named) -> Iterator[tuple[Cell, Cell]]:
+def _matched(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNumber, WordedNumber]]:
     """Cells of one quantity, where only one of each table fits the other and their units are no two.
 
     What one says more has to stand in the other's context, and each axis has to share a word with the other cell.
     """
-    by_own: dict[Words, list[Cell]] = {}
+    by_own: dict[Words, list[WordedNumber]] = {}
     for two in [each for each in second.cells if each.own <= first.vocabulary][:MOST_CELLS]:
         by_own.setdefault(two.own, []).append(two)
-    fits: list[tuple[Cell, Cell]] = []
+    fits: list[tuple[WordedNumber, WordedNumber]] = []
     for one in [each for each in first.cells if each.own <= second.vocabulary][:MOST_CELLS]:
         found = [two for two in by_own.get(one.own, ()) if one.row in (two.row, two.column)]
         if one.own not in by_own:
@@ -107,7 +107,7 @@ def _matched(first: Named, second: Named) -> Iterator[tuple[Cell, Cell]]:
             yield one, two
 
 
-def _compared(first: Named, second: Named) -> Iterator[Finding]:
+def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
     """The cells that differ by a digit where most agree, or where all of a figure are of a table and most differ."""
     pairs = list(_matched(first, second))
     agree = [(one, two) for one, two in pairs if meets(one.number.interval, two.number.interval)]
@@ -128,7 +128,7 @@ def _compared(first: Named, second: Named) -> Iterator[Finding]:
         names = distinct([one.name for one, _ in pairs])
         held = [(name, (two.number, one.number)) for name, (one, two) in zip(names, pairs, strict=True)]
         equal = Formula("-{0}", lambda a: -a) if flipped else Formula("{0}", lambda a: a)
-        relation = Relation(equal, distinct([second.told, first.told]), tuple(held))
+        relation = CellRelation(equal, distinct([second.told, first.told]), tuple(held))
         for one, two in differ:
             printed, other = two.number.text, one.number.text
             why = f"the {first.kind} at line {one.place.line} prints {other}; {len(agree)} other cells of the two agree"

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from boundpaper.audit.documents import Document, Place, Sentence
+from boundpaper.audit.documents import FileLine, ReadDocument, Sentence
 from boundpaper.audit.finding import Finding
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?P<titled>\.?\s+[^\W\d_])?")
@@ -18,7 +18,7 @@ _OF_OTHERS = re.compile(r"\bet al\b|\[\d|\b(?:original|their|supplement\w*|appen
 _VERSIONS = re.compile(r"\b(?:change ?log|releases?|versions?|history|news|updates?)\b", re.IGNORECASE)
 
 
-def check(document: Document) -> Iterator[Finding]:
+def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of headings, captions and references of one document."""
     yield from _sections(document)
     yield from _captions(document, "Figure")
@@ -27,7 +27,7 @@ def check(document: Document) -> Iterator[Finding]:
         yield from _labels(document)
 
 
-def _sections(document: Document) -> Iterator[Finding]:
+def _sections(document: ReadDocument) -> Iterator[Finding]:
     """Two sections of one number, a number left out, and one out of order, under one parent."""
     under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
     known = set()
@@ -57,7 +57,7 @@ def _sections(document: Document) -> Iterator[Finding]:
                 yield Finding("section-number", "warning", heading.place, what, why, values=values)
 
 
-def _captions(document: Document, kind: str) -> Iterator[Finding]:
+def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
     """Captions of one number, numbers left out or out of order, and references to none."""
     found, cited = [], []
     for sentence in document.sentences:
@@ -92,9 +92,9 @@ def _captions(document: Document, kind: str) -> Iterator[Finding]:
             yield Finding("reference", "error", sentence.place, what, why, values=values)
 
 
-def _labels(document: Document) -> Iterator[Finding]:
+def _labels(document: ReadDocument) -> Iterator[Finding]:
     r"""`\ref` without `\label`, and a label twice."""
-    labels: dict[str, list[Place]] = {}
+    labels: dict[str, list[FileLine]] = {}
     for name, place in document.labels:
         labels.setdefault(name, []).append(place)
     for name, place in document.references:

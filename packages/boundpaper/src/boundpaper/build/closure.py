@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.places import package_folders
 from boundpaper.store.text_file import text_of
 
@@ -15,7 +15,7 @@ ROOMS = ("analysis", "tables", "figures")  # of a project, that hold Python
 class Closures:
     """Closures of the project that `reader` reads, each found once; nothing is imported."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: FactReader) -> None:
         self.reader = reader
         self.folders = {**{room: room for room in ROOMS}, **package_folders(reader.root)}
         self._closures: dict[str, frozenset[str]] = {}
@@ -91,7 +91,7 @@ def code_of(root: Path, modules: Iterable[str]) -> str:
     DataError
         When a file is no text in UTF-8; names it, with the line.
     """
-    closures = Closures(Reader(root))
+    closures = Closures(FactReader(root))
     files = set().union(*(closures.of_module(name) for name in modules))
     state = hashlib.blake2b(digest_size=16)
     for file in sorted(files):

@@ -15,11 +15,11 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from boundpaper.build import process
-from boundpaper.build.facts import Reader
+from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.job import Job
 from boundpaper.build.pool import Workers
-from boundpaper.build.running import Contents, Made, made, named
+from boundpaper.build.running import Contents, StepOutput, made, named
 from boundpaper.build.state import State
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.files import write
@@ -33,7 +33,7 @@ Report = Callable[[str, str, str], None]
 
 
 @dataclass
-class Outcome:
+class BuildOutcome:
     """What a build did: keys of steps built, found fresh, left out because a need failed, and failures by key."""
 
     built: list[str] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Engine:
         The project's folder.
     graph : Graph
         Its steps.
-    reader : Reader
+    reader : FactReader
         Hashes files, each once a run.
     report : callable
         Called with an event (`start`, `built`, `fresh`, `failed`, `left out`, `note`, `rewritten`), a step's key, and a
@@ -60,20 +60,20 @@ class Engine:
         How many processes may run at a time, outside programs among them.
     """
 
-    def __init__(self, root: Path, graph: Graph, reader: Reader, report: Report, jobs: int = 0) -> None:
+    def __init__(self, root: Path, graph: Graph, reader: FactReader, report: Report, jobs: int = 0) -> None:
         self.root, self.graph, self.reader, self.report = root, graph, reader, report
         self.jobs = jobs or os.cpu_count() or 1
         self.state = State(root / "out/state/state.json")
-        self.outcome = Outcome()
+        self.outcome = BuildOutcome()
 
-    def build(self, targets: Iterable[str]) -> Outcome:
+    def build(self, targets: Iterable[str]) -> BuildOutcome:
         """Build `targets` and what they need; independent steps go on after a failure."""
         sorter = TopologicalSorter({key: self.graph.steps[key].needs for key in self.graph.order(targets)})
         sorter.prepare()
         serial: deque[str] = deque()
         side: list[str] = []
         apart: list[str] = []
-        running: dict[Future[Made], str] = {}
+        running: dict[Future[StepOutput], str] = {}
         before: dict[str, dict[str, str]] = {}
         pool = ThreadPoolExecutor(max_workers=self.jobs)
         workers = Workers(min(self.jobs, MOST_WORKERS))
@@ -189,7 +189,7 @@ class Engine:
             line=step.line,
         )
 
-    def _run(self, step: Step) -> Made:
+    def _run(self, step: Step) -> StepOutput:
         """Run a step's builder; this may happen in a thread of its own, so the reader of facts is not used here."""
         if step.fault:
             raise SpecError(step.fault)
@@ -199,10 +199,10 @@ class Engine:
         """Say what the results that a step's error names are computed from; empty if it names none."""
         results = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
         of = {name: ", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results}
-        told = [f"{name} is computed from {sources}" for name, sources in of.items()]
-        return f"; {'; '.join(told)}" if told else ""
+        origins = [f"{name} is computed from {sources}" for name, sources in of.items()]
+        return f"; {'; '.join(origins)}" if origins else ""
 
-    def _finish(self, step: Step, result: Callable[[], Made], hashes: dict[str, str]) -> None:
+    def _finish(self, step: Step, result: Callable[[], StepOutput], hashes: dict[str, str]) -> None:
         try:
             found = result()
             for text in found.notes:
@@ -211,9 +211,9 @@ class Engine:
             self.outcome.built.append(step.key)
             self.report("built", step.key, "")
         except Exception as error:
-            told = named(self._job(step), error)
-            told.args = (f"{told}{self._origins(step, str(told))}",)
-            self._fail(step, told, None if isinstance(error, ThesisError) else error)
+            origins = named(self._job(step), error)
+            origins.args = (f"{origins}{self._origins(step, str(origins))}",)
+            self._fail(step, origins, None if isinstance(error, ThesisError) else error)
 
     def _fail(self, step: Step, error: ThesisError, cause: BaseException | None = None) -> None:
         error.__cause__ = cause or error.__cause__

@@ -11,7 +11,7 @@ from typing import Any
 from boundpaper.build.kinds import KINDS
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.files import digest
-from boundpaper.store.kept import keep, kept
+from boundpaper.store.kept import keep, read_kept
 
 Facts = dict[str, Any]
 _FORMAT = 4
@@ -119,7 +119,7 @@ def resolve(name: str) -> Callable[..., Any]:
     return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
 
 
-class Reader:
+class FactReader:
     """Reads facts of files, hashes each file once a run, and keeps parsed facts in the file `cache` by content hash.
 
     Without a `cache` nothing is kept or written.
@@ -133,8 +133,8 @@ class Reader:
         self._changed = False
         self._facts: dict[str, Any] = {}
         try:
-            found: dict[str, Any] = kept(cache) if cache else {}
-            if found.get("format") == _FORMAT and all(_sound(known) for known in found["facts"].values()):
+            found: dict[str, Any] = read_kept(cache) if cache else {}
+            if found.get("format") == _FORMAT and all(_is_entry(known) for known in found["facts"].values()):
                 self._facts = found["facts"]
         except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
             pass  # unreadable, or not what was written: read every file anew
@@ -200,8 +200,8 @@ class Reader:
             self._changed = False
 
 
-def _sound(known: Any) -> bool:
-    """Whether a cached entry has the form that `Reader` writes."""
+def _is_entry(known: Any) -> bool:
+    """Whether a cached entry has the form that `FactReader` writes."""
     if not isinstance(known["stamp"], str) or not isinstance(known["error"], str):
         return False
     if "functions" not in known:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from boundpaper.build.closure import Closures
-from boundpaper.build.facts import Facts, Reader
+from boundpaper.build.facts import FactReader, Facts
 from boundpaper.build.kinds import KINDS, NAMED, Kind
 from boundpaper.errors import SpecError
 from boundpaper.near import nearest
@@ -108,7 +108,7 @@ class Graph:
         return list(done)
 
 
-def load(root: Path, reader: Reader) -> Graph:
+def load(root: Path, reader: FactReader) -> Graph:
     """Read the graph of the project in `root`."""
     loader = _Loader(root, reader)
     loader.collect()
@@ -118,7 +118,7 @@ def load(root: Path, reader: Reader) -> Graph:
 
 
 class _Loader:
-    def __init__(self, root: Path, reader: Reader) -> None:
+    def __init__(self, root: Path, reader: FactReader) -> None:
         self.root, self.reader = root, reader
         self.steps: dict[str, Step] = {}
         self.makers: dict[str, str] = {}

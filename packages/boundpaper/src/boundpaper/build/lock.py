@@ -34,7 +34,7 @@ def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
 
 def _locked(path: Path, waiting: Callable[[str], None]) -> int:
     """Open and lock the file at `path`, and again if the file was removed while we waited."""
-    told = False
+    announced = False
     while True:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,9 +45,9 @@ def _locked(path: Path, waiting: Callable[[str], None]) -> int:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                if not told:
+                if not announced:
                     waiting(os.pread(stream, 100, 0).decode(errors="replace").strip() or "unknown")
-                told = True
+                announced = True
                 fcntl.flock(stream, fcntl.LOCK_EX)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(stream), os.stat(path)):

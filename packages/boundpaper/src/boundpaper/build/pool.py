@@ -95,7 +95,7 @@ class Workers:
             ) from None
 
     def give_up(self) -> None:
-        """End the processes in the midst of what they do, as on Ctrl-C, and begin no more."""
+        """End the processes at once, as on Ctrl-C, and start no more."""
         if self.begun:
             end(self._pool)
         self.begun, self.broken = False, True

@@ -18,7 +18,7 @@ Contents = dict[str, str | bytes]
 
 
 @dataclass(frozen=True)
-class Made:
+class StepOutput:
     """What a step made: contents by path, the notes of its builder, its seconds."""
 
     contents: Contents
@@ -26,7 +26,7 @@ class Made:
     seconds: float
 
 
-def made(job: Job, builder: str, targets: Sequence[str]) -> Made:
+def made(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
     """What the builder of a step makes, and how long it took.
 
     Raises
@@ -56,7 +56,7 @@ def made(job: Job, builder: str, targets: Sequence[str]) -> Made:
         raise named(job, error) from error
     finally:
         sys.stdout.flush()  # another process may be ended without a word
-    return Made(contents, notes, time.monotonic() - start)
+    return StepOutput(contents, notes, time.monotonic() - start)
 
 
 def named(job: Job, error: Exception) -> ThesisError:
@@ -64,8 +64,8 @@ def named(job: Job, error: Exception) -> ThesisError:
     if isinstance(error, ModuleNotFoundError):
         return MissingDependency.package(error.name)
     if not isinstance(error, ThesisError):  # a fault in a step's own code is the user's to mend: say where
-        told = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
-        return SpecError(f"{_place(job, error)}: {told}")
+        text = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
+        return SpecError(f"{_place(job, error)}: {text}")
     own = job.file and not job.file.startswith(tuple(package_folders(job.root).values()))
     if own and job.file not in str(error) and not _begins_with_a_file(job.root, str(error)):
         error.args = (f"{_own_place(job, error) or job.file}: {error}",)

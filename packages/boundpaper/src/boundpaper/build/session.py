@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from boundpaper.build.engine import Engine, Outcome
-from boundpaper.build.facts import Reader
+from boundpaper.build.engine import BuildOutcome, Engine
+from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Step, load
 from boundpaper.build.job import Job
 from boundpaper.build.lock import lock
@@ -44,7 +44,7 @@ class Session:
 
     def __init__(self, root: Path, jobs: int = 0, debug: bool = False, watch: Watch | None = None) -> None:
         self.root, self.debug, self._watch = root, debug, watch
-        reader = Reader(root, root / "out/state/facts.json")
+        reader = FactReader(root, root / "out/state/facts.json")
         self.graph = load(root, reader)
         self.progress = Progress()
         self.engine = Engine(root, self.graph, reader, self.progress.report, jobs)
@@ -58,7 +58,7 @@ class Session:
                 sweep(root / folder)
             yield cls(root, jobs, debug, Watch(root, root / LOCK))
 
-    def build(self, targets: Sequence[str]) -> Outcome:
+    def build(self, targets: Sequence[str]) -> BuildOutcome:
         """Build `targets`.
 
         Raises
@@ -67,9 +67,9 @@ class Session:
             When a step failed; every failure is printed first.
         """
         reached = set(self.graph.order(targets))
-        told = {line for key in reached for line in self.graph.steps[key].fault.splitlines()}  # as errors, below
+        step_faults = {line for key in reached for line in self.graph.steps[key].fault.splitlines()}  # as errors, below
         for fault in self.graph.faults:
-            if fault not in told:
+            if fault not in step_faults:
                 say(f"warning: {fault}")
         for step in self.graph.steps.values():
             if step.fault and step.key not in reached:

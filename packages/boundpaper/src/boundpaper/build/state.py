@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from boundpaper.store.kept import keep, kept
+from boundpaper.store.kept import keep, read_kept
 
 _FORMAT = 2
 WRITABLE = ("out/", "artifacts/results/")
@@ -17,9 +17,9 @@ class State:
         self.path = path
         self._changed, self._saved = False, 0.0
         try:
-            found = kept(path)
+            found = read_kept(path)
             steps = _spread(found["steps"], found["files"]) if found["format"] == _FORMAT else {}
-            self.steps: dict[str, Any] = steps if _sound(steps) else {}
+            self.steps: dict[str, Any] = steps if _is_state(steps) else {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             self.steps = {}  # unreadable, or not what was written: build all
 
@@ -60,7 +60,7 @@ def _spread(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
     return {key: {**entry, "inputs": dict(files[place] for place in entry["inputs"])} for key, entry in steps.items()}
 
 
-def _sound(steps: object) -> bool:
+def _is_state(steps: object) -> bool:
     """Whether kept steps have the form that `record` writes; an output elsewhere may be a user's file."""
     if not isinstance(steps, dict):
         return False

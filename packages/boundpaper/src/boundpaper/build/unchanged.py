@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.store.files import digest
-from boundpaper.store.kept import keep, kept
+from boundpaper.store.kept import keep, read_kept
 
 FILE = "out/state/unchanged.json"
 STATE = "out/state/state.json"
@@ -130,7 +130,7 @@ def _holds(root: Path, kept: Mapping[str, Any]) -> bool:
 
 def _read(root: Path) -> dict[str, Any] | None:
     try:
-        found: dict[str, Any] = kept(root / FILE)
+        found: dict[str, Any] = read_kept(root / FILE)
         sound = found["format"] == _FORMAT and isinstance(found["stamps"], str)
         listed = isinstance(found["steps"], list) and isinstance(found["paths"], list)
         return found if sound and listed and {*map(type, found["steps"]), *map(type, found["paths"])} <= {str} else None

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from boundpaper.build.job import Job
 from boundpaper.claims.by_p import refuse_by_p
-from boundpaper.claims.statement import Stated
+from boundpaper.claims.statement import ClaimPlace
 from boundpaper.claims.typeset import typeset
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
@@ -41,7 +41,7 @@ def build(job: Job) -> dict[str, str]:
     """
     function = job.load()
     where = f"{job.file}: {job.function}()"
-    place: Stated | None = getattr(function, "stated", None)
+    place: ClaimPlace | None = getattr(function, "stated", None)
     statement = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
     if not place or not statement:
         raise SpecError(
@@ -111,8 +111,8 @@ def _failure(verdict: Verdict, declared: str) -> str:
     return declared if derived else verdict.failure
 
 
-def _sentence(said: str) -> str:
+def _sentence(docstring: str) -> str:
     """A statement with a capital and a full stop, so that all look alike; a symbol or a name at its start is kept."""
-    text = said.strip()
+    text = docstring.strip()
     text = text[0].upper() + text[1:] if _WORD.match(text) else text
     return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -31,7 +31,7 @@ def changes(before: str, now: str) -> list[str]:
     ]
     lines += [f"{claim}: {row['verdict']} -> gone" for claim, row in old.items() if claim not in new]
     lines += [f"{claim}: new -> {row['verdict']}" for claim, row in new.items() if claim not in old]
-    lines += _others(old, new)
+    lines += _other_columns(old, new)
     return lines or ["the rows stand in another order"]
 
 
@@ -39,7 +39,7 @@ def _rows(text: str) -> Rows:
     return {row["claim"]: row for row in csv.DictReader(io.StringIO(text))}
 
 
-def _others(old: Rows, new: Rows) -> list[str]:
+def _other_columns(old: Rows, new: Rows) -> list[str]:
     """One line per column beside the verdict in which rows of both ledgers differ, with one of them as an example."""
     differing: dict[str, list[str]] = {}
     for claim, row in new.items():

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from boundpaper.claims.judge import Quoted, about, compare, judge, quote
-from boundpaper.claims.relations import Part
+from boundpaper.claims.relations import DeclarationPart
 from boundpaper.claims.repeats import repeating
-from boundpaper.claims.said import said
-from boundpaper.claims.terms import Artifact, Cell, Frames
+from boundpaper.claims.said import stated_number
+from boundpaper.claims.terms import Artifact, ArtifactCell, Frames
 from boundpaper.claims.verdict import Verdict
 from boundpaper.statistics.rounding import Interval
 from boundpaper.store.frames import pick
@@ -17,7 +17,7 @@ from boundpaper.store.paper_vocabulary import vocabulary
 
 
 @dataclass(frozen=True)
-class Repeats(Part):
+class Repeats(DeclarationPart):
     """Values in prose or captions that repeat cells.
 
     Attributes
@@ -25,7 +25,7 @@ class Repeats(Part):
     of : Artifact
         Values with the columns `statement` and `quantity`, and one of those that the vocabulary's `stated_of` names.
         One whose `qualifier` is "about" is judged as an approximate number.
-    origins : mapping of str to Cell
+    origins : mapping of str to ArtifactCell
         By statement, the cell it should round from; one of an artifact without a label is called by its section.
     words : bool
         Whether the values are given in words (`zero`).
@@ -43,7 +43,7 @@ class Repeats(Part):
     """
 
     of: Artifact
-    origins: Mapping[str, Cell]
+    origins: Mapping[str, ArtifactCell]
     words: bool = False
 
     def reads(self) -> Iterator[Artifact]:
@@ -61,7 +61,7 @@ class Repeats(Part):
         """
         return [self._verdict(frames, key, cell) for key, cell in self.origins.items()]
 
-    def _verdict(self, frames: Frames, key: str, cell: Cell) -> Verdict:
+    def _verdict(self, frames: Frames, key: str, cell: ArtifactCell) -> Verdict:
         stated, original = self.of.frame(frames), cell.read(frames, {})
         row = pick(stated, statement=key)
         reported = _spelled(row) if self.words else quote(stated, statement=key)
@@ -91,7 +91,7 @@ class Repeats(Part):
 
 
 def _spelled(row: pd.Series) -> Quoted:
-    number = said(row)
+    number = stated_number(row)
     return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
 
@@ -122,7 +122,7 @@ def _named(row: pd.Series) -> str:
 
 
 @dataclass(frozen=True)
-class Copies(Part):
+class Copies(DeclarationPart):
     """Cells that occur in two tables must be equal; cells that are empty in either are skipped.
 
     Attributes

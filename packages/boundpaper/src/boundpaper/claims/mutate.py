@@ -34,7 +34,7 @@ NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, Typ
 
 
 @dataclass
-class Answer:
+class MutationOutcome:
     """Outcome of all mutations for one verdict.
 
     Attributes
@@ -60,7 +60,7 @@ class Answer:
 class Tally:
     """Outcomes of one claim by key, with how many mutations were tried and how many raised an error."""
 
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, MutationOutcome] = field(default_factory=dict)
     tried: int = 0
     noticed: int = 0
 
@@ -119,7 +119,7 @@ def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: 
     tally = Tally()
     base = called(claim, frames)
     for key, verdict in base.items():
-        tally.answers[key] = Answer(f"{name}.{key}" if key else name, verdict.verdict)
+        tally.answers[key] = MutationOutcome(f"{name}.{key}" if key else name, verdict.verdict)
     for what, changed in mutations(frames, base.values()):
         if tally.done or tally.tried >= most or (words and tally.speaks):
             break
@@ -141,7 +141,7 @@ def called(claim: Claim, frames: Frames) -> dict[str, Verdict]:
     return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
 
 
-def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:
+def _compare(answer: MutationOutcome, before: Verdict, now: Verdict, what: str) -> None:
     values = [(each.reason, each.reported, each.recomputed) for each in (before, now)]
     if before.verdict != now.verdict:
         answer.turned = answer.turned or what
@@ -238,7 +238,7 @@ def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         for what, change in _PRINTED.items():
             yield from _read(f"printed {what}", frame, [change(text) for text in frame["printed"]])
         yield from _read("printed in the opposite order", frame, list(frame["printed"])[::-1])
-    for column in _own(frame):
+    for column in _changeable(frame):
         values = frame[column]
         if pd.api.types.is_bool_dtype(values):
             yield f"{column} negated", frame.assign(**{column: ~values})
@@ -253,7 +253,7 @@ def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    numeric = [name for name in _own(frame) if pd.api.types.is_numeric_dtype(frame[name])]
+    numeric = [name for name in _changeable(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     for row in range(len(frame)):
         if "printed" in frame.columns:
             for what, change in _PRINTED.items():
@@ -276,7 +276,7 @@ def _rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"row {row + 2} left out", frame.drop(index=frame.index[row]).reset_index(drop=True)
 
 
-def _own(frame: pd.DataFrame) -> list[str]:
+def _changeable(frame: pd.DataFrame) -> list[str]:
     """The columns that mutations change one by one: neither remarks nor numbers parsed from the printed text."""
     parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
     return [name for name in frame.columns if name not in _NOT_READ | parsed_too]

@@ -50,7 +50,7 @@ class Typo:
     kind: str
 
 
-class Project:
+class ProjectInMemory:
     """The steps of a project in memory: which study makes which result, and which claims read which artifacts.
 
     Parameters
@@ -89,7 +89,7 @@ class Project:
                 made = self.studies[ready](**self._frames(self.studies[ready], changed))
             except NOTICED:
                 return f"{ready} (refused)"
-            if not _same(made, store.read(self.root, ready)):
+            if not _equal(made, store.read(self.root, ready)):
                 changed[ready] = made
 
     def _followers(self, name: str) -> list[str]:
@@ -126,7 +126,7 @@ def reads(step: Step) -> set[str]:
     return {each.name for each in inspect.signature(step).parameters.values() if each.default is each.empty}
 
 
-def _same(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
+def _equal(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
     try:
         pd.testing.assert_frame_equal(made.reset_index(drop=True), kept, check_dtype=False, rtol=1e-6, atol=1e-9)
     except AssertionError:
@@ -201,7 +201,7 @@ def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
     return changes
 
 
-def detection(project: Project, each: Typo) -> str:
+def detection(project: ProjectInMemory, each: Typo) -> str:
     """Name what detects a typo; empty if nothing does."""
     frame = store.read(project.root, each.table)
     texts = list(frame["printed"])
@@ -220,7 +220,7 @@ def main(arguments: list[str]) -> int:
     root = places.project()
     count = int(arguments[0]) if arguments else COUNT
     seed = int(arguments[1]) if len(arguments) > 1 else SEED
-    project = Project(root)
+    project = ProjectInMemory(root)
     rows = []
     for each in typos(root, count, seed):
         by = detection(project, each)

@@ -29,14 +29,14 @@ import pandas as pd
 from boundpaper.claims.judge import compare
 from boundpaper.claims.repeats import repeating
 from boundpaper.claims.statement import stated
-from boundpaper.claims.terms import Artifact, Cell, Frames, Keys, Rows, Term, fill
+from boundpaper.claims.terms import Artifact, ArtifactCell, Frames, Keys, Rows, Term, fill
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
 
 Each = Mapping[str, Sequence[Any] | Rows] | Rows
 
 
-class Part:
+class DeclarationPart:
     """A part of a declaration: what it reads, and its verdicts."""
 
     def reads(self) -> Iterator[Artifact]:
@@ -55,7 +55,7 @@ class Cells:
     ----------
     statement, source : str
         The sentence, and the document with its section, as for the decorator `claim`.
-    parts : Part
+    parts : DeclarationPart
         Relations (`Relation`, and `Repeats` and `Copies` of `_verdicts.copies`), whose verdicts follow each other.
 
     Attributes
@@ -75,7 +75,7 @@ class Cells:
     ['holds']
     """
 
-    def __init__(self, statement: str, source: str, *parts: Part) -> None:
+    def __init__(self, statement: str, source: str, *parts: DeclarationPart) -> None:
         self.parts = parts
         self.artifacts = tuple(dict.fromkeys(artifact.name for part in parts for artifact in part.reads()))
         self.__doc__ = statement
@@ -103,12 +103,12 @@ class Cells:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Relation(Part):
+class Relation(DeclarationPart):
     """A printed cell must equal what follows from other cells, for each set of keys.
 
     Attributes
     ----------
-    cell : Cell
+    cell : ArtifactCell
         What is judged.
     follows : Term
         What it should round from.
@@ -139,7 +139,7 @@ class Relation(Part):
     [('holds', '18.4 and 3.1 are 21.5.')]
     """
 
-    cell: Cell
+    cell: ArtifactCell
     follows: Term
     each: Each = field(default_factory=dict)
     because: str
@@ -153,7 +153,7 @@ class Relation(Part):
         """Artifacts of the cell, of the terms, and of the keys."""
         yield self.cell.artifact
         yield from (cell.artifact for cell in self.follows.cells())
-        yield from (rows.artifact for rows in _given(self.each))
+        yield from (rows.artifact for rows in _rows_of_artifacts(self.each))
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
         """Return one verdict for each set of keys.
@@ -186,7 +186,7 @@ class Relation(Part):
         return repeating(made, *(str(fill(claim, keys)) for claim in (*origins, *self.judged.get(key, "").split())))
 
 
-def _given(each: Each) -> Iterator[Rows]:
+def _rows_of_artifacts(each: Each) -> Iterator[Rows]:
     """Those parts of what a relation runs over that are rows of an artifact."""
     yield from (part for part in ([each] if isinstance(each, Rows) else each.values()) if isinstance(part, Rows))
 

@@ -30,7 +30,7 @@ def spelled(text: str) -> float | None:
     return next((float(known[word]) for word in re.findall(r"[a-z]+", text.lower()) if word in known), None)
 
 
-def said(row: pd.Series) -> float:
+def stated_number(row: pd.Series) -> float:
     """The number of a stated value: what its printed text spells, else the number typed beside a word such as `all`.
 
     Parameters

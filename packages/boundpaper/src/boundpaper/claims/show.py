@@ -48,7 +48,7 @@ def full(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
         "p": row["p_value"],
         "p adjusted": row["p_adjusted"],
     }
-    said = ", ".join(
+    listing = ", ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in numbers.items()
         if value not in (None, "")
@@ -58,7 +58,7 @@ def full(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
         f"{row['claim']}: {coloured(row['verdict'])} ({weight})",
         f"    statement  {row['statement']}",
         f"    stands in  {where}",
-        *([f"    numbers    {said}"] if said else []),
+        *([f"    numbers    {listing}"] if listing else []),
         f"    reason     {row['reason']}",
         f"    function   {place['function']}",
         f"    reads      {place['inputs'] or 'nothing'}",

@@ -16,7 +16,7 @@ Judged = TypeVar("Judged", Verdict, list[Verdict])
 
 
 @dataclass(frozen=True)
-class Stated:
+class ClaimPlace:
     """Where a document states what a claim judges.
 
     Attributes
@@ -36,7 +36,7 @@ class Stated:
     severity: str = ""
 
 
-def stated(place: str, failure: str = "", severity: str = "") -> Stated:
+def stated(place: str, failure: str = "", severity: str = "") -> ClaimPlace:
     """Read a place such as `002, Results`.
 
     Raises
@@ -50,7 +50,7 @@ def stated(place: str, failure: str = "", severity: str = "") -> Stated:
     for what, word, known in (("failure", failure, FAILURES), ("severity", severity, SEVERITIES)):
         if word and word not in known:
             raise SpecError(f"a claim of {place!r} has the {what} {word!r}, which is none of {', '.join(known)}")
-    return Stated(parts["document"], parts["section"], failure, severity)
+    return ClaimPlace(parts["document"], parts["section"], failure, severity)
 
 
 class Decorator(Protocol):

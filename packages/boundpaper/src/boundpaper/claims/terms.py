@@ -66,7 +66,7 @@ def fill(text: Any, keys: Keys, *read: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Reading:
+class TermValue:
     """Value of a cell or a term: its printed text, its number, its range (None if exact), its decimals and its row."""
 
     printed: str
@@ -93,11 +93,11 @@ class Reading:
 class Term:
     """Something that has a number for each set of keys."""
 
-    def read(self, frames: Frames, keys: Keys) -> Reading:
+    def read(self, frames: Frames, keys: Keys) -> TermValue:
         """The number, with its range."""
         raise NotImplementedError
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[ArtifactCell]:
         """The cells of the term, in the order in which it names them."""
         raise NotImplementedError
 
@@ -122,23 +122,23 @@ class Combined(Term):
     number: Callable[..., float]
     interval: Callable[..., Interval]
 
-    def read(self, frames: Frames, keys: Keys) -> Reading:
+    def read(self, frames: Frames, keys: Keys) -> TermValue:
         """The number, with its range unless all inputs are exact; with decimals if there is one input."""
         parts = [part.read(frames, keys) for part in self.of]
         value = self.number(*(part.number for part in parts))
         if all(part.interval is None for part in parts):
-            return Reading(f"{value:g}", value, None)
+            return TermValue(f"{value:g}", value, None)
         within = self.interval(*(part.interval or rounding.exact(part.number) for part in parts))
-        return Reading(f"{value:g}", value, within, parts[0].decimals if len(parts) == 1 else None)
+        return TermValue(f"{value:g}", value, within, parts[0].decimals if len(parts) == 1 else None)
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[ArtifactCell]:
         """The cells of its terms."""
         for part in self.of:
             yield from part.cells()
 
 
 @dataclass(frozen=True)
-class Cell(Term):
+class ArtifactCell(Term):
     """One row of an artifact: its printed cell, or the number in `column`, exact or with the range in the columns
     `ends`.
 
@@ -162,11 +162,11 @@ class Cell(Term):
     ends: tuple[str, ...] = ()
     judged: tuple[str, ...] = ()
 
-    def by(self, *claims: str) -> Cell:
+    def by(self, *claims: str) -> ArtifactCell:
         """The same cell, judged by the ledger rows `claims`."""
         return replace(self, judged=claims)
 
-    def at(self, **where: object) -> Cell:
+    def at(self, **where: object) -> ArtifactCell:
         """The cell, chosen by further columns."""
         return replace(self, where={**self.where, **where})
 
@@ -174,19 +174,19 @@ class Cell(Term):
         """The columns and values that choose the row."""
         return {name: fill(value, keys) for name, value in self.where.items()}
 
-    def read(self, frames: Frames, keys: Keys) -> Reading:
+    def read(self, frames: Frames, keys: Keys) -> TermValue:
         """The printed cell, or the number of the column."""
         frame, where = self.artifact.frame(frames), self.filled(keys)
         row = pick(frame, **where)
         if not self.column:
             words = pd.isna(row["low"]) and pd.notna(row.get("as_number"))
             cell = _in_words(row) if words else quote(frame, **where)
-            return Reading(cell.printed, cell.value, cell.interval, cell.decimals, row)
+            return TermValue(cell.printed, cell.value, cell.interval, cell.decimals, row)
         value = float(row[fill(self.column, keys)])
         within = Interval(*(float(row[end]) for end in self.ends)) if self.ends else None
-        return Reading(f"{value:g}", value, within, row=row)
+        return TermValue(f"{value:g}", value, within, row=row)
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[ArtifactCell]:
         """Return this cell."""
         yield self
 
@@ -227,11 +227,11 @@ class Artifact:
     only: tuple[tuple[str, object], ...] = ()
     added: tuple[tuple[str, str], ...] = ()
 
-    def __call__(self, **where: object) -> Cell:
+    def __call__(self, **where: object) -> ArtifactCell:
         """The printed cell of the row that `where` picks."""
-        return Cell(self, where)
+        return ArtifactCell(self, where)
 
-    def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: object) -> Cell:
+    def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: object) -> ArtifactCell:
         """The number in `column` of that row, with the range that the columns `ends` give, if any.
 
         Parameters
@@ -243,7 +243,7 @@ class Artifact:
         where
             Columns and the values that they have in the row.
         """
-        return Cell(self, where, column, ends)
+        return ArtifactCell(self, where, column, ends)
 
     def where(self, **columns: object) -> Artifact:
         """The rows in which the columns have these values, or one of them where a tuple is given.

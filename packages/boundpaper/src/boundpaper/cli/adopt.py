@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from boundpaper.adopt.folder import Folder
-    from boundpaper.adopt.lint import Candidate, Finding
+    from boundpaper.adopt.lint import Candidate, NumberFinding
 
 
 def adopted() -> Folder:
@@ -104,7 +104,7 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
         revision.require(folder.root, against)
     asked = against or "HEAD"
     before = revision.cells_at(folder, asked) if revision.known(folder.root, asked) else {}
-    paper = generate.Paper.read(folder)
+    paper = generate.AdoptedPaper.read(folder)
     found = room.lint(paper, before, asked)
     chosen = [(each.numeral, each.candidates[0]) for each in found if each.safe] if fix else []
     left = [each for each in found if not (fix and each.safe)]
@@ -129,7 +129,7 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
         raise SystemExit(1)
 
 
-def _asked(finding: Finding) -> Candidate | None:
+def _asked(finding: NumberFinding) -> Candidate | None:
     """The cell that the author chooses for a number; None to leave it."""
     if not finding.candidates:
         return None
@@ -216,7 +216,7 @@ def diff(revision: str, pdf: bool) -> None:
         click.echo(folder.shown(target))
         return
     git.require(folder.root, revision)
-    for line in generate.moved(generate.Paper.read(folder), git.cells_at(folder, revision)):
+    for line in generate.moved(generate.AdoptedPaper.read(folder), git.cells_at(folder, revision)):
         click.echo(line)
 
 
@@ -226,7 +226,7 @@ def trace(what: str) -> None:
     """Trace WHAT to the data: FILE.tex:LINE, an address, or a printed number."""
     from boundpaper.adopt import generate
 
-    for line in generate.traced(generate.Paper.read(adopted()), what):
+    for line in generate.traced(generate.AdoptedPaper.read(adopted()), what):
         click.echo(line)
 
 

@@ -75,7 +75,7 @@ def audit(
     if form == "text":
         counts = [f"{sum(each.level == one for each in shown)} {one}s" for one in LEVELS]
         counts.append(f"{len(suppressed)} suppressed")
-        text = "\n".join((*map(str, shown), ", ".join(counts), checks.told(covered))) + "\n"
+        text = "\n".join((*map(str, shown), ", ".join(counts), checks.counts_in_words(covered))) + "\n"
     elif form == "html":
         places = [place for each in shown for place in (each.place, each.other) if place]
         names = [*(each.file for each in held), *(place.file for place in places)]

@@ -16,14 +16,14 @@ def trace(what: str, every: bool) -> None:
     """
     from boundpaper.build.session import Session
     from boundpaper.errors import SpecError
-    from boundpaper.paper.trace.descent import Project
+    from boundpaper.paper.trace.descent import TracedProject
     from boundpaper.paper.trace.find import trace as lines
-    from boundpaper.paper.trace.known import Known
+    from boundpaper.paper.trace.known import StepCache
 
     opened = Session(root())
     engine = opened.engine
-    project = Project(
-        root(), opened.graph.steps, opened.job, engine.stamp, lambda step: not engine.reasons(step), Known(root())
+    project = TracedProject(
+        root(), opened.graph.steps, opened.job, engine.stamp, lambda step: not engine.reasons(step), StepCache(root())
     )
     try:
         for line in lines(project, what, every):

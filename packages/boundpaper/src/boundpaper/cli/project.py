@@ -26,8 +26,8 @@ def _context() -> dict[str, Any]:
 
 def root() -> Path:
     """The project's folder; outside of one, a DataError that says where to go."""
-    said = _context()
-    return (said["root"] or nearest_project()) if "root" in said else opened_project()
+    settings = _context()
+    return (settings["root"] or nearest_project()) if "root" in settings else opened_project()
 
 
 def jobs_option(command: Any) -> Any:
@@ -89,10 +89,10 @@ def complete(*kinds: str) -> Any:
 
 def read_graph() -> Graph:
     """The steps of the project, without a lock on it."""
-    from boundpaper.build.facts import Reader
+    from boundpaper.build.facts import FactReader
     from boundpaper.build.graph import load
 
-    return load(root(), Reader(root(), root() / "out/state/facts.json"))
+    return load(root(), FactReader(root(), root() / "out/state/facts.json"))
 
 
 def steps_named(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:

@@ -166,10 +166,10 @@ def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
     ]
     plots = [plot]
     thick = abs(across.at(places[0] + item.thick) - across.at(places[0]))
-    said = bar_texts(s)
+    labels = bar_texts(s)
     paper = "white" if canvas.ready.panel.rules else ""  # a reference line stops before a number
-    upright = not flat and any(width(t, "scriptsize") > thick * 1.08 for t in said)
-    for i, text in enumerate(said):
+    upright = not flat and any(width(t, "scriptsize") > thick * 1.08 for t in labels)
+    for i, text in enumerate(labels):
         down = values[i] < 0 and not lengthless(axis)
         side = -1 if down else 1
         ends = [along.at(v) for v in (values[i], *((s.low[i], s.high[i]) if errors else ()))]
@@ -186,9 +186,11 @@ def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
         else:
             canvas.say(x, y + 0.8 * side, text, "north" if down else "south", size="scriptsize", fill=paper)
     if s.reported is not None:
-        told = [canvas.point(*xy(p, r)) for p, r in zip(places, s.reported, strict=True) if r is not None and r == r]
-        if told:
-            plots.append({"kind": "reported", "rows": told})
+        reported = [
+            canvas.point(*xy(p, r)) for p, r in zip(places, s.reported, strict=True) if r is not None and r == r
+        ]
+        if reported:
+            plots.append({"kind": "reported", "rows": reported})
     return plots
 
 

@@ -159,7 +159,7 @@ def _step(at: Sequence[float]) -> float:
 
 
 def span(item: Drawn, axis: str) -> list[float]:
-    """All values that a series draws along an axis."""
+    """Return all values that a series draws along an axis."""
     s = item.series
     if isinstance(s, Heatmap):
         return []

@@ -30,20 +30,20 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
     if scale.kind == "log":
         at = log_ticks(scale.low, scale.high, wanted, axis.base)
         powers = len(at) > 1 and (max(at) >= 1e5 or min(at) < 1e-3)
-        said = [_power(v, axis.base) + sign for v in at] if powers else texts(at, sign, equal=False)
+        labels = [_power(v, axis.base) + sign for v in at] if powers else texts(at, sign, equal=False)
     elif scale.kind == "symlog":
         at = apart(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
-        said = texts(at, sign, equal=False)
+        labels = texts(at, sign, equal=False)
     elif scale.geometric and scale.high / scale.low > 30:
         at = apart(scale, log_ticks(scale.low, scale.high, wanted, axis.base), every * 0.6)
-        said = texts(at, sign, equal=False)
+        labels = texts(at, sign, equal=False)
     elif years:
         at = [v for v in linear_ticks(scale.low, scale.high, wanted) if v == round(v)]
-        said = [f"${v:.0f}$" for v in at]
+        labels = [f"${v:.0f}$" for v in at]
     else:
         at = linear_ticks(scale.low, scale.high, wanted)
-        said = texts(at, sign)
-    return replace(scale, ticks=tuple(zip(at, said, strict=True)))
+        labels = texts(at, sign)
+    return replace(scale, ticks=tuple(zip(at, labels, strict=True)))
 
 
 def is_year(value: object) -> bool:

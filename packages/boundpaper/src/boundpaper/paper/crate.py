@@ -85,7 +85,7 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 
 
 @dataclass(frozen=True)
-class Part:
+class CrateFile:
     """A file of the crate: its origin or content, its place in the crate, and its description."""
 
     source: Path | bytes
@@ -100,7 +100,7 @@ class Part:
         return words(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
 
 
-def parts(root: Path) -> Iterator[Part]:
+def parts(root: Path) -> Iterator[CrateFile]:
     """The files of a project's crate: its artifacts, then the others, sorted within each room.
 
     Raises
@@ -109,14 +109,14 @@ def parts(root: Path) -> Iterator[Part]:
         What would go in is a link, which may lead out of the project.
     """
     yield from artifacts(root)
-    for pattern, said in PARTS:
+    for pattern, description in PARTS:
         for path in sorted(root.glob(pattern)):
             name = path.relative_to(root).as_posix()
             if path.is_file() and not any(each.startswith((".", "_")) for each in Path(name).parts):
-                yield Part(_no_link(root, path), name.removeprefix("out/"), said)
+                yield CrateFile(_no_link(root, path), name.removeprefix("out/"), description)
 
 
-def artifacts(root: Path) -> Iterator[Part]:
+def artifacts(root: Path) -> Iterator[CrateFile]:
     """The data package in full, with the size and hash of every table, then the tables and their manifests."""
     tables = list(_tables(root))
     sums = {part.name.removeprefix("artifacts/"): part.content for part in tables if part.name.endswith(CSV)}
@@ -124,23 +124,23 @@ def artifacts(root: Path) -> Iterator[Part]:
     for entry in described["resources"]:
         content = sums[entry["path"]]
         entry |= {"bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
-    yield Part(
+    yield CrateFile(
         f"{json.dumps(described, ensure_ascii=False, allow_nan=False, indent=1)}\n".encode(), PACKAGE, PACKAGE_WORDS
     )
     yield from tables
 
 
-def _tables(root: Path) -> Iterator[Part]:
+def _tables(root: Path) -> Iterator[CrateFile]:
     """Every table that the data package describes, and the manifests beside measurements."""
     paths = sorted(path for entry in package(root)["resources"] for path in files(root, entry["name"]))
     for file in paths:
         path, name = root / file, Path(file).with_suffix(CSV).as_posix()
-        said = "The claims ledger: every statement with its verdict and reason" if file == LEDGER else None
-        said = said or ROOMS[Path(file).parts[1]]
-        yield Part(_no_link(root, path), name, said)
+        description = "The claims ledger: every statement with its verdict and reason" if file == LEDGER else None
+        description = description or ROOMS[Path(file).parts[1]]
+        yield CrateFile(_no_link(root, path), name, description)
         manifest = path.with_suffix(".json")
         if manifest.is_file():
-            yield Part(_no_link(root, manifest), manifest.relative_to(root).as_posix(), said)
+            yield CrateFile(_no_link(root, manifest), manifest.relative_to(root).as_posix(), description)
 
 
 def _no_link(root: Path, path: Path) -> Path:
@@ -256,7 +256,7 @@ def version(root: Path) -> str:
     return str(described_project(root)["project"]["version"])
 
 
-def _described(part: Part, content: bytes, found: str) -> dict[str, Any]:
+def _described(part: CrateFile, content: bytes, found: str) -> dict[str, Any]:
     kind = TYPES.get(Path(part.name).suffix) or mimetypes.guess_type(part.name)[0] or "text/plain"
     return {
         "name": part.name.rpartition("/")[2],
@@ -290,13 +290,13 @@ def _cited(told: dict[str, Any]) -> metadata.Author:
     return metadata.Author(person or str(told.get("name", "")), **about, is_person=bool(person))
 
 
-def _licence(crate: Any, said: str, cited: str) -> Any:
+def _licence(crate: Any, description: str, cited: str) -> Any:
     """The licence as an entity: by its name in the SPDX list where the paper or its citation gives one."""
     from rocrate.model.contextentity import ContextEntity
 
-    name = said if _SPDX.fullmatch(said) else cited
+    name = description if _SPDX.fullmatch(description) else cited
     address = f"https://spdx.org/licenses/{name}" if name else "#licence"
-    about = {"@type": "CreativeWork", "name": name or "see LICENSE", "description": said or "Of text and data."}
+    about = {"@type": "CreativeWork", "name": name or "see LICENSE", "description": description or "Of text and data."}
     return crate.add(ContextEntity(crate, address, properties=about))
 
 

@@ -85,7 +85,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
         "creator": "LaTeX with hyperref",
         "producer": "pdfTeX",
     }
-    told = xmp.packet(**info)
+    packet = xmp.packet(**info)
     try:
         return (
             environment()
@@ -102,8 +102,8 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
                 chapters=described.chapters,
                 appendices=described.appendices,
                 revision=edition.words,
-                xmp=told,
-                identity=hashlib.sha256(told.encode()).hexdigest()[:32],
+                xmp=packet,
+                identity=hashlib.sha256(packet.encode()).hexdigest()[:32],
                 info={name: escape(value, "latex") for name, value in info.items()},
                 site=site,
                 printed=site if "://" in site else "",
@@ -279,7 +279,7 @@ def _check(root: Path, described: Metadata) -> None:
         raise SpecError("\n".join(map(str, findings)))
 
 
-def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[str, int]) -> list[lint.Finding]:
+def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[str, int]) -> list[lint.ChapterFault]:
     """Citations of captions and notes that the bibliography does not hold, by the file of the exhibit."""
     findings = []
     for kind, name in dict.fromkeys(call[:2] for text in templates.values() for call in calls.dependencies(text)):
@@ -296,5 +296,5 @@ def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[
                 what = (
                     f"the {kind} {name!r} cites {key!r}, which {bibliography.FILE} does not hold{or_known(key, lines)}"
                 )
-                findings.append(lint.Finding(source or f"out/{kind}s/{path.name}", line, what))
+                findings.append(lint.ChapterFault(source or f"out/{kind}s/{path.name}", line, what))
     return findings

@@ -29,7 +29,7 @@ _LITERAL = re.compile(r"\s*[-+]?\d")
 
 
 @dataclass(frozen=True)
-class Finding:
+class ChapterFault:
     """One fault of a chapter: where, what, and how to mend it."""
 
     file: str
@@ -42,7 +42,7 @@ class Finding:
 
 def check(
     chapters: Mapping[str, str], entries: Mapping[str, int], names: Iterable[str] = (), terms: Iterable[str] = ()
-) -> list[Finding]:
+) -> list[ChapterFault]:
     """Check all chapters together.
 
     Parameters
@@ -60,29 +60,31 @@ def check(
     return findings + references(chapters) + labels(chapters) + uncalled(chapters)
 
 
-def percents(text: str, file: str) -> list[Finding]:
+def percents(text: str, file: str) -> list[ChapterFault]:
     r"""Find percent signs that are separated from their number: the house style is `27.0\%`, as formats print it."""
     return [
-        Finding(file, line_of(text, match.start()), "a space before \\%: the percent sign follows its number at once")
+        ChapterFault(
+            file, line_of(text, match.start()), "a space before \\%: the percent sign follows its number at once"
+        )
         for match in _APART.finditer(without_hidden(text))
     ]
 
 
-def uncalled(chapters: Mapping[str, str]) -> list[Finding]:
+def uncalled(chapters: Mapping[str, str]) -> list[ChapterFault]:
     r"""Find exhibits that a chapter includes and no chapter refers to with `\cref`."""
     called = {
         key for text in chapters.values() for match in _REFERENCE.finditer(_code(text)) for key in _keys(match["keys"])
     }
     prefixes = {"table": "tab", "figure": "fig"}
     return [
-        Finding(file, 1, f"the {what} {name!r} is shown and never called: write \\cref{{{prefixes[what]}:{name}}}")
+        ChapterFault(file, 1, f"the {what} {name!r} is shown and never called: write \\cref{{{prefixes[what]}:{name}}}")
         for file, text in chapters.items()
         for what, name, _ in calls.dependencies(text, file)
         if what in prefixes and f"{prefixes[what]}:{name}" not in called
     ]
 
 
-def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str] = ()) -> list[Finding]:
+def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str] = ()) -> list[ChapterFault]:
     """Find digits that are typed into prose instead of read from an artifact.
 
     Years from 1900 to 2099, headings, mathematics, labels, citations, lengths, comments and template expressions may
@@ -101,14 +103,14 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
         Fixed words.
     """
     findings = [
-        Finding(file, line_of(text, offset), "a number typed into << >>: read it with n('artifact', ...)")
+        ChapterFault(file, line_of(text, offset), "a number typed into << >>: read it with n('artifact', ...)")
         for offset, code in calls.expressions(text, file)
         if text[offset - 2 : offset] == "<<" and _LITERAL.match(code)
     ]
     listed = {re.sub(r"\s", "", term) for term in terms}
     for match in _MATH.finditer(_code(text)):
         if _states_value(match[0]) and re.sub(r"\s", "", match[0]) not in listed:
-            findings.append(Finding(file, line_of(text, match.start()), _typed(match[0])))
+            findings.append(ChapterFault(file, line_of(text, match.start()), _typed(match[0])))
     prose = words_of(text)
     allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
     # A name may not be the head or tail of a longer number: 2-D is no excuse for 12-D, nor 2026 for 2026.5.
@@ -117,11 +119,11 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
     for match in _WORD.finditer(prose):
         if not _DIGIT.search(match[0]):
             continue
-        findings.append(Finding(file, line_of(text, match.start()), _typed(match[0].strip("()[]{},.;:'`~"))))
+        findings.append(ChapterFault(file, line_of(text, match.start()), _typed(match[0].strip("()[]{},.;:'`~"))))
     return sorted(findings, key=lambda finding: finding.line)
 
 
-def citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[Finding]:
+def citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
     r"""Find `\cite` keys that the bibliography does not hold; `entries` are its keys with their lines."""
     findings = []
     for file, text in chapters.items():
@@ -129,7 +131,7 @@ def citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[F
             for key in _keys(match["keys"]):
                 if key not in entries and key != "*":
                     what = f"\\cite of {key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
-                    findings.append(Finding(file, line_of(text, match.start()), what))
+                    findings.append(ChapterFault(file, line_of(text, match.start()), what))
     return findings
 
 
@@ -158,19 +160,21 @@ def cited(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-def uncited(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[Finding]:
+def uncited(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
     r"""Find entries of the bibliography that no chapter cites, unless one says `\nocite{*}`."""
     used = {key for text in chapters.values() for key in cited(text)}
     if "*" in used:
         return []
     return [
-        Finding("paper/references.bib", line, f"no chapter cites {key!r}: cite it where it is used, or take it out")
+        ChapterFault(
+            "paper/references.bib", line, f"no chapter cites {key!r}: cite it where it is used, or take it out"
+        )
         for key, line in entries.items()
         if key not in used
     ]
 
 
-def references(chapters: Mapping[str, str]) -> list[Finding]:
+def references(chapters: Mapping[str, str]) -> list[ChapterFault]:
     r"""Find `\ref` and its kin to labels that no chapter sets and no exhibit included in a chapter brings."""
     labels: set[str] = set()
     for file, text in chapters.items():
@@ -184,11 +188,11 @@ def references(chapters: Mapping[str, str]) -> list[Finding]:
         for match in _REFERENCE.finditer(_code(text)):
             for key in _keys(match["keys"]):
                 if key not in labels:
-                    findings.append(Finding(file, line_of(text, match.start()), _unknown(key, labels)))
+                    findings.append(ChapterFault(file, line_of(text, match.start()), _unknown(key, labels)))
     return findings
 
 
-def labels(chapters: Mapping[str, str]) -> list[Finding]:
+def labels(chapters: Mapping[str, str]) -> list[ChapterFault]:
     r"""Find each `\label` that is set a second time, and each exhibit that is shown a second time, with both places."""
     first: dict[str, str] = {}
     findings = []
@@ -202,7 +206,7 @@ def labels(chapters: Mapping[str, str]) -> list[Finding]:
                 what = f"the label {key!r} is set in {first[key]} already: give one of them another name"
                 if key.startswith(("tab:", "fig:")):
                     what = f"{key!r} is shown or set in {first[key]} already: show an exhibit once, and refer to it"
-                findings.append(Finding(file, line, what))
+                findings.append(ChapterFault(file, line, what))
             else:
                 first[key] = f"{file}:{line}"
     return findings

@@ -153,8 +153,8 @@ def read(root: Path) -> Metadata:
 
 
 def _authors(given: str | Sequence[str | dict[str, Any]]) -> tuple[Author, ...]:
-    told = [given] if isinstance(given, str) else given
-    made = [Author(each) if isinstance(each, str) else Author(**each) for each in told if each]
+    listed_authors = [given] if isinstance(given, str) else given
+    made = [Author(each) if isinstance(each, str) else Author(**each) for each in listed_authors if each]
     return tuple(Author(**{**vars(each), "orcid": re.sub(ORCID, r"https://orcid.org/\1", each.orcid)}) for each in made)
 
 

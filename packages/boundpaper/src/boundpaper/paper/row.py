@@ -97,14 +97,14 @@ class Row:
             raise SpecError(f"{self.artifact} has no estimate (a column {wanted}): name the cell, as in .{self._any()}")
         value, low, high, p, adjusted = known[0]
         form, show_p = self.format or fixed(DIGITS), pvalue(relation=True)
-        said = form.show(self._cell(value), "latex")
+        shown = form.show(self._cell(value), "latex")
         if not self._empty(low) and not self._empty(high):
-            said += f" [{form.show(self._cell(low), 'latex')}, {form.show(self._cell(high), 'latex')}]"
+            shown += f" [{form.show(self._cell(low), 'latex')}, {form.show(self._cell(high), 'latex')}]"
         if self.p and not self._empty(p):
-            said += f", $p$~{show_p.show(self._cell(p), 'latex')}"
+            shown += f", $p$~{show_p.show(self._cell(p), 'latex')}"
             if not self._empty(adjusted) and self._cell(adjusted) != self._cell(p):
-                said += f", Holm $p$~{show_p.show(self._cell(adjusted), 'latex')}"
-        return said
+                shown += f", Holm $p$~{show_p.show(self._cell(adjusted), 'latex')}"
+        return shown
 
     def __getattr__(self, column: str) -> Any:
         if column.startswith("__"):
@@ -116,7 +116,7 @@ class Row:
             raise SpecError(f"{self.artifact} has no column {column!r}{or_known(column, self.cells)}")
         if self._empty(column):
             why = "" if self._empty("reason") else f" ({self.cells['reason']})"
-            raise SpecError(f"{self.artifact}: {column} is empty for {self._any(said=True)}{why}")
+            raise SpecError(f"{self.artifact}: {column} is empty for {self._any(shown=True)}{why}")
         cell = self.cells[column]
         return bound(cell.item() if hasattr(cell, "item") else cell, [Origin(self.artifact, column, self.where)])
 
@@ -124,10 +124,10 @@ class Row:
         cell = self.cells.get(column)
         return cell is None or cell != cell or str(cell) in ("", "<NA>")
 
-    def _any(self, *, said: bool = False) -> str:
-        """The first column that is not empty, as an example for a message; with `said`, also its value."""
+    def _any(self, *, shown: bool = False) -> str:
+        """The first column that is not empty, as an example for a message; with `shown`, also its value."""
         column = next(name for name, cell in self.cells.items() if name != "study" and not self._empty(name))
-        return f"{column}={self.cells[column]!r}" if said else column
+        return f"{column}={self.cells[column]!r}" if shown else column
 
 
 def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[str, Any]) -> Row:
@@ -146,8 +146,8 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
             known = dict.fromkeys(str(cell) for name in columns for cell in frame[name])
             raise SpecError(f"{artifact} has no {word!r}{or_known(word, known)}")
         if len(holding) > 1:
-            said = " or ".join(f"{name}={word!r}" for name in holding)
-            raise SpecError(f"{artifact} has {word!r} in {len(holding)} columns: write {said}")
+            shown = " or ".join(f"{name}={word!r}" for name in holding)
+            raise SpecError(f"{artifact} has {word!r} in {len(holding)} columns: write {shown}")
         keys[holding[0]] = word
     only = one_row(frame, artifact, keys)
     cells = {str(name): only[name].iloc[0] for name in only.columns}

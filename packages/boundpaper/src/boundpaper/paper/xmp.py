@@ -40,9 +40,9 @@ def packet(*, title: str, author: str, subject: str, keywords: str, creator: str
         _listed("dc:title", "Alt", title),
         _listed("dc:creator", "Seq", author),
         _listed("dc:description", "Alt", subject),
-        _said("pdf:Keywords", keywords),
-        _said("xmp:CreatorTool", creator),
-        _said("pdf:Producer", producer),
+        _element("pdf:Keywords", keywords),
+        _element("xmp:CreatorTool", creator),
+        _element("pdf:Producer", producer),
     ]
     names = " ".join(f'xmlns:{name}="{address}"' for name, address in NAMESPACES.items())
     return (
@@ -53,13 +53,13 @@ def packet(*, title: str, author: str, subject: str, keywords: str, creator: str
     )
 
 
-def _said(name: str, text: str) -> str:
+def _element(name: str, text: str) -> str:
     shown = "".join(sign if sign in PLAIN else f"&#{ord(sign)};" for sign in text)
     return f"<{name}>{shown}</{name}>" if text else ""
 
 
 def _listed(name: str, kind: str, text: str) -> str:
-    item = _said("rdf:li", text)
+    item = _element("rdf:li", text)
     if kind == "Alt":
         item = item.replace("<rdf:li>", '<rdf:li xml:lang="x-default">', 1)
     return f"<{name}><rdf:{kind}>{item}</rdf:{kind}></{name}>" if text else ""

@@ -72,14 +72,14 @@ def _home(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> di
     where = f"artifacts/sources/test_families.csv, result {result}"
     fields = ("study", "comparison", "test", "unit")
     fitting = [one for one in declared if all(fnmatchcase(getattr(row, name), one[name]) for name in fields)]
-    said = " / ".join(repr(getattr(row, name)) for name in fields)
+    test = " / ".join(repr(getattr(row, name)) for name in fields)
     if len(fitting) != 1:
-        raise DataError(f"{where}: {len(fitting)} rows fit the test {said}; declare its family in exactly one")
+        raise DataError(f"{where}: {len(fitting)} rows fit the test {test}; declare its family in exactly one")
     role, share = fitting[0]["role"], independent_share(row.note)
     if role in COUNTED and share is not None and share < ENOUGH:
         raise DataError(
-            f"{where}: the test {said} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
+            f"{where}: the test {test} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
         )
     if role == DEPENDENT and share is None:
-        raise DataError(f"{where}: the test {said} is {role} without a guard; attach dependent_units in the study")
+        raise DataError(f"{where}: the test {test} is {role} without a guard; attach dependent_units in the study")
     return fitting[0]

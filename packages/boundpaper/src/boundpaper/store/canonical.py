@@ -66,7 +66,7 @@ def canonical(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
     return frame.assign(**changed) if changed else frame.copy()
 
 
-def same(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
+def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
     """Mask of equal numbers in two columns: within `tolerance` of the larger, or both within its noise.
 
     The noise is ten times `FLOOR` of the scale of both columns, and none for probabilities. Two missing numbers are the
@@ -79,13 +79,13 @@ def same(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE)
 
 
 def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
-    """Mask of cells in two columns of text that are equal or are the `same` number; lengths must agree."""
+    """Mask of cells in two columns of text that are equal or are the `equal_numbers` number; lengths must agree."""
     equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
     if equal.all():
         return equal
     one, two = (_numbers(part) for part in (left, right))
     both = np.isfinite(one) & np.isfinite(two)
-    return np.asarray(equal | (both & same(column, one, two, tolerance)))
+    return np.asarray(equal | (both & equal_numbers(column, one, two, tolerance)))
 
 
 def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:

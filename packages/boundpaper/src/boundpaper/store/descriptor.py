@@ -257,7 +257,7 @@ def _foreign(column: str, other: str) -> dict[str, Any]:
     return {"fields": [column], "reference": {"resource": resource, "fields": [field or column]}}
 
 
-class Column(NamedTuple):
+class DescribedField(NamedTuple):
     """A field in full, its mark, and the table that its cells refer to."""
 
     field: dict[str, Any]
@@ -265,7 +265,7 @@ class Column(NamedTuple):
     refers: str = ""
 
 
-def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> Column:
+def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
     """A column, given by its name, by its name with what differs from the dictionary, or as a full field."""
     if isinstance(item, str):
         name, mark = _marked(item)
@@ -292,14 +292,14 @@ def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str
     require(item, vocabulary.field, f"{where}, {item['name']}")
     if item["type"] in ("integer", "number"):
         require(item.get("constraints", {}), vocabulary.LIMITS, f"{where}, {item['name']}")
-    return Column(item)
+    return DescribedField(item)
 
 
 def _marked(word: str) -> tuple[str, str]:
     return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
 
 
-def _column(name: str, given: dict[str, Any], mark: str, where: str) -> Column:
+def _column(name: str, given: dict[str, Any], mark: str, where: str) -> DescribedField:
     """Build a column from its description; a property that is null removes what the dictionary gives."""
     limits = {"required": True} if mark in ("!", "*") else {}
     limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
@@ -310,4 +310,4 @@ def _column(name: str, given: dict[str, Any], mark: str, where: str) -> Column:
     require(field, vocabulary.field, f"{where}, {name}")
     if field["type"] in ("integer", "number"):
         require(limits, vocabulary.LIMITS, f"{where}, {name}")
-    return Column(field, mark, str(given.get("refers") or ""))
+    return DescribedField(field, mark, str(given.get("refers") or ""))

@@ -148,7 +148,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 @cache
 def passing() -> Path:
-    """A temporary folder that is removed with this process; the same one at every call."""
+    """Return a temporary folder that is removed with this process; every call returns the same one."""
     at_end = ExitStack()
     atexit.register(at_end.close)
     return at_end.enter_context(temporary())

@@ -51,7 +51,7 @@ def keep(path: Path, value: Any) -> bool:
     return write(path, packed(value))
 
 
-def kept(path: Path) -> Any:
+def read_kept(path: Path) -> Any:
     """The value that `keep` wrote.
 
     Raises

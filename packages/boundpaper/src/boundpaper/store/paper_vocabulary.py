@@ -63,7 +63,7 @@ RULE: Rule = mapping(
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedTable:
     """A table of sources whose rows have printed names.
 
     Attributes
@@ -96,7 +96,7 @@ class Vocabulary:
         Regular expressions, and what the ledger prints in place of what they find, in order.
     entities : mapping of str to mapping of str to str
         Looks in figures by entity, in the words of `boundpaper.figures.style.Style`.
-    named : tuple of Named
+    named : tuple of NamedTable
         Tables of what the paper is about.
     families : mapping
         Which tables say how families of things look in figures; empty where none does.
@@ -108,7 +108,7 @@ class Vocabulary:
     headlines: tuple[str, ...] = ()
     ledger: tuple[tuple[str, str], ...] = ()
     entities: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    named: tuple[Named, ...] = ()
+    named: tuple[NamedTable, ...] = ()
     families: Mapping[str, Any] = field(default_factory=dict)
 
     def tables(self) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _of_text(words_of_file: str) -> Vocabulary:
     if content is None:
         return EMPTY
     require(content, RULE, VOCABULARY)
-    named = tuple(Named(table, **columns) for table, columns in content.get("named", {}).items())
+    named = tuple(NamedTable(table, **columns) for table, columns in content.get("named", {}).items())
     families = content.get("families", {})
     if families and families["members"] not in content.get("named", {}):
         raise DataError(
@@ -226,6 +226,6 @@ def in_text(named: Vocabulary) -> dict[str, str]:
     return {key: shown for key, shown in named.words.get(METRIC, {}).items() if "_" in key and "$" not in shown}
 
 
-def names_of(rows: Sequence[Mapping[str, Any]], named: Named) -> dict[str, str]:
+def names_of(rows: Sequence[Mapping[str, Any]], named: NamedTable) -> dict[str, str]:
     """Names in print by key, of the rows of a table that have both."""
     return {row[named.key]: row[named.name] for row in rows if row.get(named.key) and row.get(named.name)}

@@ -119,7 +119,7 @@ def unpacked_rows(
 
 
 def _numbers(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """A column's numbers, any number where a cell is empty; the library's own way would import pandas."""
+    """Return a column's numbers, with any number for empty cells; pyarrow's own function would import pandas."""
     import numpy as np
 
     kind = column.type.to_pandas_dtype()

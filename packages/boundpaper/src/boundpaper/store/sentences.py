@@ -39,7 +39,7 @@ _COMMON = frozenset(
 
 
 @dataclass(frozen=True)
-class Sentence:
+class DocumentSentence:
     """A sentence (or item, or row of a table) of a document, its line counted from 1, and the headings it is under."""
 
     line: int
@@ -57,9 +57,9 @@ def normalised(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.lower()))
 
 
-def sentences(text: str) -> list[Sentence]:
+def sentences(text: str) -> list[DocumentSentence]:
     """The sentences of a Markdown document outside code."""
-    parts: list[Sentence] = []
+    parts: list[DocumentSentence] = []
     headings: list[tuple[int, str]] = []
     code = False
     for number, line in enumerate(text.splitlines(), start=1):
@@ -72,7 +72,7 @@ def sentences(text: str) -> list[Sentence]:
             level = len(match[1])
             headings = [each for each in headings if each[0] < level] + [(level, match[2].rstrip("#").rstrip())]
         names = tuple(name for _, name in headings)
-        parts += [Sentence(number, part, names) for part in _END.split(line.strip()) if normalised(part)]
+        parts += [DocumentSentence(number, part, names) for part in _END.split(line.strip()) if normalised(part)]
     return parts
 
 
@@ -104,7 +104,7 @@ def _stands(piece: str, text: str) -> bool:
     return re.search(rf"(?<!\w)(?<!\d\.)(?<!\s-){thousands}{re.escape(piece)}(?!\w)(?![.,]\d)", text) is not None
 
 
-def under(section: str, document: Sequence[Sentence]) -> str:
+def under(section: str, document: Sequence[DocumentSentence]) -> str:
     """The heading that best matches a section named in the ledger; empty if they share no word.
 
     A number at its head decides (`4.4 Key Findings`), else the words that a heading and those above it share with it;
@@ -140,14 +140,14 @@ def _stems(text: str) -> set[str]:
     return {word[:5] for word in words} - {"and", "of", "the", "to", "table", "in", "is", "not"}
 
 
-def anchored(row: Mapping[str, str], document: Sequence[Sentence], text: str = "") -> dict[str, str]:
+def anchored(row: Mapping[str, str], document: Sequence[DocumentSentence], text: str = "") -> dict[str, str]:
     """The anchor of one row of the ledger.
 
     Parameters
     ----------
     row : dict
         With `claim`, `kind`, `source`, `section`, `statement` and `reported`.
-    document : sequence of Sentence
+    document : sequence of DocumentSentence
         All of its document.
     text : str
         The document as it is, in which `reported` is looked for.
@@ -181,7 +181,7 @@ def anchored(row: Mapping[str, str], document: Sequence[Sentence], text: str = "
     }
 
 
-def tabled(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | None:
+def tabled(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """The row of a table that prints what a cell check reports; None if no row or several do.
 
     Of rows that print it, the one whose first cell and whose columns' heads the check names most is its own; two that
@@ -191,7 +191,7 @@ def tabled(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | Non
     if not reported:
         return None
     named = _names(f"{row['claim'].partition('.')[2]} {row['statement']}")
-    scores: list[tuple[float, Sentence]] = []
+    scores: list[tuple[float, DocumentSentence]] = []
     head: list[str] = []
     line = 0
     for sentence in inside:
@@ -213,7 +213,7 @@ def tabled(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | Non
     return highest[0] if len(highest) == 1 else None
 
 
-def alone(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | None:
+def alone(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """The only sentence that prints what a check reports; None if there are several, or none."""
     reported = _typed(row["reported"])
     printing = [each for each in inside if reported and _prints(_typed(each.text), reported)]
@@ -235,7 +235,9 @@ def _names(text: str) -> set[str]:
     return {word[:5] for word in re.findall(r"\d+(?:\.\d+)*|[a-z]+", text.lower())}
 
 
-def best(statement: str, inside: Iterable[Sentence], document: Sequence[Sentence], least: float) -> Sentence | None:
+def best(
+    statement: str, inside: Iterable[DocumentSentence], document: Sequence[DocumentSentence], least: float
+) -> DocumentSentence | None:
     """The sentence that shares most of a statement's weight, in which rare words and numbers count most."""
     seen = Counter(term for sentence in document for term in _terms(sentence.text))
     weights = {term: math.log(1 + len(document) / (1 + seen[term])) for term in _terms(statement)}

@@ -113,7 +113,7 @@ LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
 """Constraints of single cells, but `required`; `unique` is one of a column."""
 
 
-class Column:
+class CheckedField:
     """A field with its checks of cells.
 
     Parameters
@@ -227,7 +227,7 @@ def faults(
     DataError
         The schema is none that this module knows.
     """
-    columns, rows = [Column(field, schema) for field in fields], list(records(path))[1:]
+    columns, rows = [CheckedField(field, schema) for field in fields], list(records(path))[1:]
     places = {column.name: place for place, column in enumerate(columns)}
     keys = [key for key in (as_list(schema.get("primaryKey")), *schema.get("uniqueKeys", [])) if key]
     unique: list[tuple[tuple[int, ...], str]] = [
@@ -237,9 +237,9 @@ def faults(
     seen: list[set[tuple[Any, ...]]] = [set() for _ in unique]
     references = [([places[name] for name in names], names, *other) for names, other in foreign.items()]
     of_keys = {place for which, *_ in (*unique, *references) for place in which}
-    if _sound(columns, rows, of_keys, [which for which, _ in unique], references):
+    if _is_valid(columns, rows, of_keys, [which for which, _ in unique], references):
         return
-    columns = [Column(field, schema) for field in fields]  # which have met no cell
+    columns = [CheckedField(field, schema) for field in fields]  # which have met no cell
     for number, cells in enumerate(rows, 2):
         if len(cells) != len(columns):
             few = len(cells) < len(columns)
@@ -263,12 +263,12 @@ def faults(
         for which, names, other, there in references:
             asked = tuple("" if values[place] is None else cells[place] for place in which)
             if any(asked) and asked not in there:
-                words = f"{short(', '.join(asked))} is not in the table {other!r}{_end(asked, there)}"
+                words = f"{short(', '.join(asked))} is not in the table {other!r}{_advice(asked, there)}"
                 yield number, names[0] if len(names) == 1 else "", words
 
 
-def _sound(
-    columns: Sequence[Column],
+def _is_valid(
+    columns: Sequence[CheckedField],
     rows: Sequence[Sequence[str]],
     of_keys: Collection[int],
     unique: Sequence[Sequence[int]],
@@ -297,7 +297,7 @@ def _sound(
     return True
 
 
-def _end(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
+def _advice(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
     """End of the message on cells that another table lacks: the cells there that look like them, if there are any."""
     common = [looks(cell) for cell in asked]
     alike = next((cells for cells in there if [looks(cell) for cell in cells] == common), None)

@@ -20,7 +20,7 @@ from boundpaper.tables.layout import (
 )
 from boundpaper.tables.notes import Notes, gather
 from boundpaper.tables.template import PLACE, fill
-from boundpaper.tables.width import HOUSE, ROOMY, Fit, Page, fit
+from boundpaper.tables.width import HOUSE, ROOMY, PageWidths, TableFit, fit
 from boundpaper.typeset.armour import guarded, plain
 from boundpaper.typeset.text import citations, escape, prose, without_citations
 
@@ -32,7 +32,7 @@ _ABBREVIATIONS = ("vs", "e.g", "i.e", "cf", "al", "fig", "figs", "tab", "sec", "
 
 
 @dataclass(frozen=True)
-class Line:
+class LatexRow:
     """A row with the heading, rule or space before it."""
 
     cells: tuple[str, ...]
@@ -41,21 +41,21 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Setting:
+class TablePlacement:
     """How a table is set: on which page, over both columns, as a float, a tabular or its rows.
 
     A long table becomes floats of so many `lines`, since a longtable needs a page of one column; 0 for a longtable.
     """
 
-    page: Page = HOUSE
+    page: PageWidths = HOUSE
     both: bool = False
     lines: float = 0.0
     part: Literal["float", "tabular", "rows"] = "float"
 
 
-def latex(grid: Grid, setting: Setting | None = None) -> str:
+def latex(grid: Grid, setting: TablePlacement | None = None) -> str:
     """Write a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
-    setting = setting or Setting()
+    setting = setting or TablePlacement()
     table, notes = grid.table, gather(grid)
     chosen = fit(grid, setting.page)
     count = len(grid.columns)
@@ -90,17 +90,17 @@ def latex(grid: Grid, setting: Setting | None = None) -> str:
     return guarded(text, f"table {grid.name}")
 
 
-def _breaks(grid: Grid, setting: Setting) -> bool:
+def _breaks(grid: Grid, setting: TablePlacement) -> bool:
     """Whether LaTeX breaks the table over pages."""
     return grid.table.long and setting.part == "float" and not setting.lines
 
 
-def _pieces(lines: list[Line], most: float) -> list[list[Line]]:
+def _pieces(lines: list[LatexRow], most: float) -> list[list[LatexRow]]:
     """The rows of each float, which hold `most` lines at most; all rows in one if it is 0.
 
     The name of a group is repeated where a float begins within it.
     """
-    pieces: list[list[Line]] = [[]]
+    pieces: list[list[LatexRow]] = [[]]
     heights = [1 + 1.5 * ("group" in line.before) + 0.5 * bool(line.before & {"rule", "space"}) for line in lines]
     if most:
         most = min(most, sum(heights) / ceil(sum(heights) / most) + 2.0)  # none is left with the last two rows
@@ -119,7 +119,7 @@ def _pieces(lines: list[Line], most: float) -> list[list[Line]]:
     return pieces
 
 
-def _packages(grid: Grid, setting: Setting) -> str:
+def _packages(grid: Grid, setting: TablePlacement) -> str:
     table = grid.table
     needed = ["booktabs", "array"]
     if _breaks(grid, setting):
@@ -147,7 +147,7 @@ def _short(caption: str, short: str | None) -> str:
     return prose(without_citations(first).rstrip("."), "latex")
 
 
-def _columns(grid: Grid, chosen: Fit) -> str:
+def _columns(grid: Grid, chosen: TableFit) -> str:
     r"""Write the columns' types.
 
     Where rows stand close, a paragraph's further lines are indented, so that each row is seen to begin; below the names
@@ -186,7 +186,7 @@ def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
     return lines
 
 
-def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
+def _lines(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
     hung = [[_superscript(cell.stars, notes.of_cell(cell)) for cell in row] for row in grid.rows]
     texts = body(grid, "latex", hung)
     kept = [_widest_mark(grid, index, notes, space) for index in range(len(grid.columns))]
@@ -207,7 +207,7 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
                 text = _entries(grid, row) + text
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
         cells[-1] += _page(grid, row)
-        lines.append(Line(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
+        lines.append(LatexRow(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
     return lines
 
 

@@ -52,7 +52,7 @@ def read(table: Table, name: str) -> Grid:
     prose = {column.field for column in table.columns if isinstance(column.show, Words) and column.show.markup}
     for field in data.keys() - prose - {column.mark for column in table.columns}:
         data[field] = [plain(value) if isinstance(value, str) else value for value in data[field]]
-    reader = _Reader(table, name, data)
+    reader = _CellReader(table, name, data)
     columns = tuple(reader.resolved(column) for column in table.columns)
     labels = tuple(map(_label, data[columns[0].field]))
     reader = replace(reader, labels=labels)
@@ -74,7 +74,7 @@ def read(table: Table, name: str) -> Grid:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _CellReader:
     """Reads cells of one table.
 
     `data` holds the fields' values as Python's own, None for empty ones; `labels` are the first column's values, which

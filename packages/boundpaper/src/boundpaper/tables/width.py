@@ -34,7 +34,7 @@ def text_width(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageWidths:
     """Widths in pt: of a line, of a line on a landscape page, and that to which narrower tables are stretched."""
 
     line: float = LINE
@@ -42,11 +42,11 @@ class Page:
     narrow: float = NARROW
 
 
-HOUSE = Page()
+HOUSE = PageWidths()
 
 
 @dataclass(frozen=True)
-class Fit:
+class TableFit:
     """How a table is set.
 
     Attributes
@@ -66,7 +66,7 @@ class Fit:
     paragraphs: Mapping[int, float]
 
 
-def fit(grid: Grid, page: Page = HOUSE) -> Fit:
+def fit(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
     """Choose the size and column space that the table asks for, or the largest with which it fits its line.
 
     Paragraph columns give way to the others: all of them shrink by one factor until the table fits. A smaller size is
@@ -84,7 +84,7 @@ def fit(grid: Grid, page: Page = HOUSE) -> Fit:
     return _broken(grid, tried, page)
 
 
-def _broken(grid: Grid, chosen: Fit, page: Page) -> Fit:
+def _broken(grid: Grid, chosen: TableFit, page: PageWidths) -> TableFit:
     """The same fit; if the table is wider than its line, its widest column of text becomes narrower and breaks."""
     lacking = chosen.width - _line(grid, page)
     texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
@@ -99,11 +99,11 @@ def _broken(grid: Grid, chosen: Fit, page: Page) -> Fit:
     return replace(chosen, width=_line(grid, page), paragraphs={**chosen.paragraphs, widest: left})
 
 
-def _line(grid: Grid, page: Page) -> float:
+def _line(grid: Grid, page: PageWidths) -> float:
     return page.turned if grid.table.landscape else page.line
 
 
-def _try(grid: Grid, size: Size, space: float, page: Page) -> tuple[Fit, float]:
+def _try(grid: Grid, size: Size, space: float, page: PageWidths) -> tuple[TableFit, float]:
     """Estimate a table's width at one size, and the factor by which its paragraph columns shrink."""
     point, heads = _POINTS[size], titles(grid, "html")
     widths = [
@@ -124,7 +124,7 @@ def _try(grid: Grid, size: Size, space: float, page: Page) -> tuple[Fit, float]:
     wanted = sum(asked.values())
     shrunk = min(1.0, max(0.25, (_line(grid, page) - taken) / wanted)) if wanted else 1.0
     final = {index: width * shrunk for index, width in asked.items()}
-    return Fit(size, space, taken + sum(final.values()), final), shrunk
+    return TableFit(size, space, taken + sum(final.values()), final), shrunk
 
 
 def _paragraph_width(width: str | float, line: float, point: float, space: float) -> float:

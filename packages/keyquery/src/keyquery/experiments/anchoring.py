@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from boundpaper.errors import DataError
 from keyquery.experiments._anchoring import questions as anchoring_questions
 from keyquery.experiments._anchoring import states as anchoring_states
-from keyquery.experiments._anchoring.data import LENGTH, Sample, Split, plant_statements
-from keyquery.experiments._anchoring.groups import DRAWS, Measured, group_rows, pool, probe_rows
+from keyquery.experiments._anchoring.data import LENGTH, AnswerSample, Split, plant_statements
+from keyquery.experiments._anchoring.groups import DRAWS, TestSamples, group_rows, pool, probe_rows
 from keyquery.experiments._anchoring.probe import Bools, Probes, Readings, areas
 from keyquery.experiments._anchoring.probe import train as trained
 from keyquery.experiments._anchoring.states import marked, states
@@ -126,7 +126,7 @@ def measure(
     return [*rows, *probe_rows(data, everything), *group_rows(data, everything)]
 
 
-def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> Measured:
+def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> TestSamples:
     learn = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.train]
     asked = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.test]
     total = len(learn) + 4 * len(asked)
@@ -165,7 +165,7 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
     if len(set(right[held].tolist())) < 2:
         raise DataError(f"all {held.sum()} validation samples are of one kind; take more samples")
     best = areas(whole.probability(given[held]), right[held])
-    return Measured(
+    return TestSamples(
         whole=readings(whole),
         first=readings(probes(fit & halves, "first-half")),
         second=readings(probes(fit & ~halves, "second-half")),
@@ -176,7 +176,7 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
     )
 
 
-def _parts(samples: Sequence[Sample], seed: int) -> tuple[Bools, Bools, Bools]:
+def _parts(samples: Sequence[AnswerSample], seed: int) -> tuple[Bools, Bools, Bools]:
     """Which samples train, which validate, and which are of the first half; whole units each."""
     names = np.asarray([sample.unit for sample in samples])
     units = np.unique(names)

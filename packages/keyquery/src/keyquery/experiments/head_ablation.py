@@ -8,7 +8,7 @@ import numpy as np
 from boundpaper.errors import DataError
 from keyquery.measure.evaluation import BASELINE, Condition, answers, losses
 from keyquery.measure.heads.captured import findings
-from keyquery.measure.heads.finding import Finding
+from keyquery.measure.heads.finding import HeadResult
 from keyquery.measure.rows import Row, row
 from keyquery.measure.scores import items_of
 from keyquery.measure.subject import Options, Subject
@@ -43,7 +43,7 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     return _ablation_rows(subject, options, _rank(subject, findings(subject, options)))
 
 
-def _rank(subject: Subject, found: Sequence[Finding]) -> Heads:
+def _rank(subject: Subject, found: Sequence[HeadResult]) -> Heads:
     """Heads that have a late plasticity, the least plastic first; ties by layer and head."""
     ranked = [(each.metrics[RANK], (each.layer, each.head)) for each in found if RANK in each.metrics]
     if len(ranked) < 2:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 
 from keyquery.heads.head import Float64Array, IntArray
-from keyquery.heads.missing import Row
+from keyquery.heads.missing import BinnedValues
 
 DRAWS = 2000
 CONFIDENCE = 0.95
@@ -20,26 +20,26 @@ class OverHeads:
 
     Parameters
     ----------
-    mean : Row
+    mean : BinnedValues
         Mean over the heads that have a value, with their number.
     low, high : Row
         Percentile interval of the mean from resampled clusters, with the number of draws that gave a value; below
         `LEAST_BOOTSTRAPPED` clusters Student's over clusters, with their number. It covers the choice of heads, not of
         documents.
-    sd : Row
+    sd : BinnedValues
         Standard deviation over heads (divisor n - 1).
-    bimodality : Row
+    bimodality : BinnedValues
         Bimodality coefficient, (skewness^2 + 1) / kurtosis with small-sample corrections: 5/9 for a uniform
         distribution, more for two separate groups of heads.
     clusters : int
         Resampled units.
     """
 
-    mean: Row
-    low: Row
-    high: Row
-    sd: Row
-    bimodality: Row
+    mean: BinnedValues
+    low: BinnedValues
+    high: BinnedValues
+    sd: BinnedValues
+    bimodality: BinnedValues
     clusters: int
 
 
@@ -118,7 +118,7 @@ def _interval(
     draws: int,
     seed: int,
     confidence: float,
-) -> tuple[Row, Row]:
+) -> tuple[BinnedValues, BinnedValues]:
     """Resample clusters with replacement; every draw is the mean over the heads of the clusters drawn."""
     sums, sizes = np.zeros((units, table.shape[1])), np.zeros((units, table.shape[1]))
     np.add.at(sums, member, np.where(present, table, 0.0))
@@ -163,5 +163,7 @@ def _student(sums: Float64Array, sizes: Float64Array, confidence: float) -> Floa
     return np.stack([mean - half, mean + half])
 
 
-def _row(values: Float64Array, counts: IntArray, reason: str) -> Row:
-    return Row(values, counts.astype(np.int64), tuple("" if np.isfinite(value) else reason for value in values))
+def _row(values: Float64Array, counts: IntArray, reason: str) -> BinnedValues:
+    return BinnedValues(
+        values, counts.astype(np.int64), tuple("" if np.isfinite(value) else reason for value in values)
+    )

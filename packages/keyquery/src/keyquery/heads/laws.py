@@ -135,7 +135,7 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None, preci
         residual = known.n * (known.covariance - known.position_variance * np.outer(beta, beta))
     if estimator == "pooled_full":
         law = full_law(alpha, beta, residual / (known.n - 2))
-        if precision == "single" and not _own(law, np.diag(known.covariance)):
+        if precision == "single" and not _independent(law, np.diag(known.covariance)):
             return pooled_law(head, estimator)
         return law
     basis = householder(beta)
@@ -162,7 +162,7 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
     if n > d and estimator != "bucket_diag":
         mean, products = mean_and_products(queries, precision)
         law = full_law(mean, still, products / (n - 1))
-        if precision == "single" and not _own(law, np.diag(products) / (n - 1)):
+        if precision == "single" and not _independent(law, np.diag(products) / (n - 1)):
             return bucket_law(queries, estimator)
         return law
     rows, mean = centred(queries)
@@ -187,7 +187,7 @@ def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) 
     return Law(alpha=alpha, beta=beta, factor=factor, lower=not failed, mean_variance=scale)
 
 
-def _own(law: Law, variances: Float64Array) -> bool:
+def _independent(law: Law, variances: Float64Array) -> bool:
     """Whether part of each dimension's variance is not explained by position and the dimensions before it."""
     return law.lower and bool((np.diag(law.factor) ** 2 >= OWN * variances).all())
 

@@ -35,7 +35,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Row:
+class BinnedValues:
     """A row of values, one per bin; NaN marks a missing one and nothing else.
 
     Parameters
@@ -65,7 +65,7 @@ class Row:
         return np.isfinite(self.values)
 
 
-def weighted(row: Row, weights: Float64Array, chosen: BoolArray, nothing: str) -> Scalar:
+def weighted(row: BinnedValues, weights: Float64Array, chosen: BoolArray, nothing: str) -> Scalar:
     """Give the weighted mean of the chosen values that are present; `nothing` is the reason when there is none."""
     use = chosen & row.present & (weights > 0)
     if not use.any():
@@ -73,9 +73,9 @@ def weighted(row: Row, weights: Float64Array, chosen: BoolArray, nothing: str) -
     return Scalar(float(np.average(row.values[use], weights=weights[use])), int(np.count_nonzero(use)))
 
 
-def row_of(scalars: list[Scalar]) -> Row:
+def row_of(scalars: list[Scalar]) -> BinnedValues:
     """Collect values into a row."""
-    return Row(
+    return BinnedValues(
         np.array([np.nan if scalar.value is None else scalar.value for scalar in scalars]),
         np.array([scalar.count for scalar in scalars], dtype=np.int64),
         tuple(scalar.reason for scalar in scalars),

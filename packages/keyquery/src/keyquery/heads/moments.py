@@ -114,7 +114,7 @@ def mean_and_products(vectors: FloatArray, precision: Precision = "double") -> t
 def _sums(
     vectors: FloatArray, times: Float64Array | None, precision: Precision
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """A point near the mean, and of deviations from it: sums of products, plain sums and sums with `times`."""
+    """Return a point near the mean, and sums of deviations from it: of products, plain, and with `times`."""
     n, d = vectors.shape
     kind = np.float32 if precision == "single" and vectors.dtype == np.float32 else np.float64
     # the mean of rows from everywhere: what is left of the mean is then small beside the spread, and taking its

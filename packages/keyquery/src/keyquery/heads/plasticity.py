@@ -11,7 +11,7 @@ from keyquery.heads import laws as describe
 from keyquery.heads.competition import Sums, all_pairs, joined, sampled_pairs
 from keyquery.heads.head import Float64Array, Head, IntArray, whole
 from keyquery.heads.laws import ALIGNED, ESTIMATORS, POOLED, Binned, Estimator, Law
-from keyquery.heads.missing import Row
+from keyquery.heads.missing import BinnedValues
 from keyquery.heads.moments import PRECISIONS, Moments, Precision
 from keyquery.heads.pairs import PAIR_MODES, Keys, PairMode, competing, first_seen, limits, pair_counts
 from keyquery.heads.rotation import SEPARATIONS, Separation
@@ -115,7 +115,7 @@ class Plasticity:
         Queries of each bin.
     taus : ndarray, shape (bins,)
         Their mean position in tokens; NaN for a bin without queries.
-    profile : Row
+    profile : BinnedValues
         Mean plasticity over pairs, with the number of pairs evaluated.
     error : ndarray, shape (bins,)
         Monte-Carlo standard error of the profile; 0 where all pairs were evaluated, NaN where the profile is missing.
@@ -145,7 +145,7 @@ class Plasticity:
     context: int
     queries: IntArray
     taus: Float64Array
-    profile: Row
+    profile: BinnedValues
     error: Float64Array
     eligible: IntArray
     same_key: IntArray
@@ -199,7 +199,7 @@ class Plasticity:
 
 
 @dataclass(frozen=True)
-class Setting:
+class HeadData:
     """Data that the estimators of a head share.
 
     Parameters
@@ -235,7 +235,7 @@ class Prepared:
     """A head prepared for an estimator: its keys and queries in order, and the description of every bin."""
 
     estimator: Estimator
-    shared: Setting
+    shared: HeadData
     laws: dict[int, Law]
 
 
@@ -287,7 +287,7 @@ def plasticity(
 
 
 def _sums(
-    head: Head, options: PlasticityOptions, shared: Setting, keys: Keys, counts: IntArray, laws: dict[int, Law]
+    head: Head, options: PlasticityOptions, shared: HeadData, keys: Keys, counts: IntArray, laws: dict[int, Law]
 ) -> Sums:
     """Evaluate the pairs of the eligible keys under the laws of some bins: all of them, or a sample."""
     counted = options.estimator == "empirical"
@@ -298,7 +298,7 @@ def _sums(
     )
 
 
-def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> Setting:
+def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> HeadData:
     """Sort queries into bins, and keys into groups unless these are given."""
     bins = options.bins or head.buckets
     queries = describe.binned(head, bins, options.estimator in ALIGNED)
@@ -309,13 +309,17 @@ def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) ->
     ends = limits(head, options.pairs, bins, queries.taus)
     counts, first = groups.eligible(ends), first_seen(head, queries.taus)
     if first is None:
-        return Setting(groups, counts, queries, enough)
+        return HeadData(groups, counts, queries, enough)
     counts = np.maximum(counts - groups.eligible(first), 0)
-    return Setting(groups, counts, queries, enough, np.column_stack([first, ends]))
+    return HeadData(groups, counts, queries, enough, np.column_stack([first, ends]))
 
 
 def laws_of(
-    head: Head, shared: Setting, estimator: Estimator, queries: Moments | None = None, precision: Precision = "single"
+    head: Head,
+    shared: HeadData,
+    estimator: Estimator,
+    queries: Moments | None = None,
+    precision: Precision = "single",
 ) -> dict[int, Law]:
     """Describe the queries of every bin that has enough of them and a pair to decide between."""
     wanted = [place for place in shared.enough if pair_counts(shared.counts[place]).any()]
@@ -332,7 +336,7 @@ def means(sums: Float64Array, count: Float64Array) -> Float64Array:
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 
-def _result(head: Head, options: PlasticityOptions, shared: Setting, sums: Sums) -> Plasticity:
+def _result(head: Head, options: PlasticityOptions, shared: HeadData, sums: Sums) -> Plasticity:
     eligible = pair_counts(shared.counts).sum(axis=1)
     evaluated = eligible if options.cap is None else np.minimum(eligible, options.cap)
     tested = np.isin(np.arange(eligible.size), shared.enough)
@@ -353,7 +357,7 @@ def _result(head: Head, options: PlasticityOptions, shared: Setting, sums: Sums)
         context=head.context,
         queries=shared.queries.counts,
         taus=shared.queries.taus,
-        profile=Row(values, kept, tuple(reasons)),
+        profile=BinnedValues(values, kept, tuple(reasons)),
         error=np.where(np.isfinite(values), sums.error, np.nan),
         eligible=eligible,
         same_key=sums.same_key,

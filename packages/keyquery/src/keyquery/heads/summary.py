@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from keyquery.heads.head import Float64Array
-from keyquery.heads.missing import Row, Scalar, row_of, weighted
+from keyquery.heads.missing import BinnedValues, Scalar, row_of, weighted
 from keyquery.heads.plasticity import Plasticity
 
 DECILES = 10
@@ -17,32 +17,32 @@ LENGTH_NAMES = ("0-8K", "8-16K", "16-32K", "32-64K", "64-128K")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class ProfileSummary:
     """Aggregates of a profile; query bins weigh as many queries as they have.
 
     Parameters
     ----------
     ap_overall : Scalar
         Mean over query bins.
-    deciles : Row
+    deciles : BinnedValues
         Mean of the bins whose mean position lies in each tenth of the context, shape (10,).
     ap_first_20, ap_last_20 : Scalar
         Mean of the first and of the last two deciles: of those that have a value, see `count`.
     ap_drop : Scalar
         First minus last.
-    lengths : Row
+    lengths : BinnedValues
         Mean of the bins whose mean position lies in each of `LENGTH_NAMES`, shape (5,).
     """
 
     ap_overall: Scalar
-    deciles: Row
+    deciles: BinnedValues
     ap_first_20: Scalar
     ap_last_20: Scalar
     ap_drop: Scalar
-    lengths: Row
+    lengths: BinnedValues
 
 
-def summarise(found: Plasticity) -> Summary:
+def summarise(found: Plasticity) -> ProfileSummary:
     """Aggregate a head's plasticity."""
     deciles = _within(found, found.context * np.arange(DECILES + 1) / DECILES)
     first, last = _plain_mean(deciles, (0, 1)), _plain_mean(deciles, (8, 9))
@@ -51,7 +51,7 @@ def summarise(found: Plasticity) -> Summary:
     else:
         drop = Scalar(first.value - last.value, first.count + last.count)
     weights = found.queries.astype(np.float64)
-    return Summary(
+    return ProfileSummary(
         ap_overall=weighted(found.profile, weights, weights > 0, "no query bin has a value"),
         deciles=deciles,
         ap_first_20=first,
@@ -61,7 +61,7 @@ def summarise(found: Plasticity) -> Summary:
     )
 
 
-def _within(found: Plasticity, edges: Float64Array) -> Row:
+def _within(found: Plasticity, edges: Float64Array) -> BinnedValues:
     """Average the query bins whose mean position lies in each range of positions."""
     weights = found.queries.astype(np.float64)
     scalars = []
@@ -75,7 +75,7 @@ def _within(found: Plasticity, edges: Float64Array) -> Row:
     return row_of(scalars)
 
 
-def _plain_mean(row: Row, places: tuple[int, ...]) -> Scalar:
+def _plain_mean(row: BinnedValues, places: tuple[int, ...]) -> Scalar:
     chosen = np.isin(np.arange(row.values.size), places)
     names = ", ".join(str(place) for place in places)
     return weighted(row, np.ones(row.values.size), chosen, f"deciles {names} have no value")

@@ -14,7 +14,7 @@ from boundpaper.errors import DataError
 from keyquery.language import documents
 from keyquery.language import words as language
 from keyquery.language.words import world
-from keyquery.language.world import Relation, World, review
+from keyquery.language.world import FactKind, World, review
 from keyquery.tasks.items import NO, YES, Item
 
 LENGTH = 128  # tokens of training; of a prompt with a key when none is asked
@@ -44,7 +44,7 @@ class Draft:
     plant: Sequence[str] = ()
 
 
-def _yes_no(relation: Relation, draw: random.Random, number: int) -> Draft:
+def _yes_no(relation: FactKind, draw: random.Random, number: int) -> Draft:
     subject = draw.choice(relation.subjects)
     right = number % 2 == 0
     shown = relation.objects[subject] if right else relation.wrong(subject, draw)
@@ -52,7 +52,7 @@ def _yes_no(relation: Relation, draw: random.Random, number: int) -> Draft:
     return Draft(relation.asked(subject, shown), YES if right else NO, (YES, NO), facts)
 
 
-def _open(relation: Relation, draw: random.Random, number: int) -> Draft:
+def _open(relation: FactKind, draw: random.Random, number: int) -> Draft:
     subject = relation.subjects[number % len(relation.subjects)]
     return Draft(relation.open(subject), relation.objects[subject], (), {"subject": " ".join(subject)})
 

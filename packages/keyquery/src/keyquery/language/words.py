@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from keyquery.language import world as base
-from keyquery.language.world import FILLER, LISTED, NUMERALS, Relation, World
+from keyquery.language.world import FILLER, LISTED, NUMERALS, FactKind, World
 
 NAMES = ("otto", "mira", "leon", "nora", "hugo", "vera", "olaf", "edda", "knut", "ylva", "arno", "tove")
 SIGNS = ("ditto", "idem", "likewise")
@@ -30,7 +30,7 @@ def world(second: bool = False) -> World:
     return World(_seen(whole.cities), _seen(whole.sports), whole.followers)
 
 
-def held(relation: Relation) -> frozenset[base.Name]:
+def held(relation: FactKind) -> frozenset[base.Name]:
     """The names whose facts the second phase leaves out: a third, two of each object."""
     by_object: dict[str, list[base.Name]] = {}
     for name, value in relation.objects.items():
@@ -38,10 +38,10 @@ def held(relation: Relation) -> frozenset[base.Name]:
     return frozenset(name for names in by_object.values() for name in names[: len(names) // HELD_EVERY])
 
 
-def _seen(relation: Relation) -> Relation:
+def _seen(relation: FactKind) -> FactKind:
     out = held(relation)
     kept = {name: value for name, value in relation.objects.items() if name not in out}
-    return Relation(relation.name, kept, relation.pool, relation.never)
+    return FactKind(relation.name, kept, relation.pool, relation.never)
 
 
 def key(draw: random.Random) -> str:

@@ -59,7 +59,7 @@ Name = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Relation:
+class FactKind:
     """One kind of fact: which object belongs to each two-word name.
 
     Parameters
@@ -110,12 +110,12 @@ class Relation:
 class World:
     """All that is fixed: the relations, and which words can follow a filler word."""
 
-    cities: Relation
-    sports: Relation
+    cities: FactKind
+    sports: FactKind
     followers: Mapping[str, tuple[str, ...]]
 
     @property
-    def relations(self) -> tuple[Relation, Relation]:
+    def relations(self) -> tuple[FactKind, FactKind]:
         """Both relations."""
         return self.cities, self.sports
 
@@ -149,13 +149,13 @@ def _relation(
     pool: tuple[str, ...],
     never: tuple[str, ...],
     draw: random.Random,
-) -> Relation:
+) -> FactKind:
     # Four bearers for each first and each last word: a shift of the last words for each turn.
     subjects = [(first[i], last[(i + turn) % len(last)]) for turn in range(4) for i in range(len(first))]
     objects = [pool[i % len(pool)] for i in range(len(subjects))]
     draw.shuffle(subjects)
     draw.shuffle(objects)
-    return Relation(name, dict(zip(subjects, objects, strict=True)), pool, never)
+    return FactKind(name, dict(zip(subjects, objects, strict=True)), pool, never)
 
 
 OPINIONS = (3, 5)

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from boundpaper.build.closure import code_of
 from boundpaper.errors import DataError
 from boundpaper.places import project_or_none
-from boundpaper.store.kept import keep, kept
+from boundpaper.store.kept import keep, read_kept
 from keyquery.jobs.content import key
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def _save(path: Path, value: Any) -> None:
     keep(path, value)
 
 
-JSON: Form[Any] = Form(".json", kept, _save)
+JSON: Form[Any] = Form(".json", read_kept, _save)
 
 
 def code(module: str) -> str:

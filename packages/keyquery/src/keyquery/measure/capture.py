@@ -13,7 +13,7 @@ from keyquery.models.captures.progress import CaptureProgress
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.estimate import check, estimate, room
 from keyquery.models.checkpoints.loading import Loaded, ModelSource
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 
 LOGS = ".jobs"  # hidden, in the capture's folder: it goes where the capture goes
 
@@ -52,7 +52,7 @@ def run(
     )
     if isinstance(asked.get("heads"), tuple):
         asked["only_heads"], asked["heads"] = asked["heads"], None
-    options = CaptureOptions(model=source, texts=Source(texts, field, split), out=out.absolute(), **asked)
+    options = CaptureOptions(model=source, texts=TextSource(texts, field, split), out=out.absolute(), **asked)
     size = options.context // options.buckets
     if options.rate > size and options.context % options.buckets == 0:
         print(f"--rate {options.rate:g}: a bucket has {size} tokens, so all of them are kept", file=sys.stderr)

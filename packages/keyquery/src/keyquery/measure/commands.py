@@ -10,7 +10,7 @@ from keyquery.measure.choices import BY_NAME, ESTIMATORS, EXPERIMENTS, PAIRS, PA
 from keyquery.measure.loading_options import jobs, jobs_without_gpus, loading
 
 
-class Whole(click.ParamType[tuple[int, ...]]):
+class Integers(click.ParamType[tuple[int, ...]]):
     """Whole numbers separated by commas: `0,1,2`."""
 
     name = "numbers"
@@ -30,12 +30,12 @@ in_json = click.option("--json", "machine", is_flag=True, help="Print files and 
 
 def _echo(root: Path, paths: list[str], machine: bool) -> None:
     """Print the paths of the written tables, and their summary on standard error; for a program, print both as JSON."""
-    from keyquery.measure.summary import as_json, of_files, shown
+    from keyquery.measure.summary import as_json, of_files, summary_text
 
     said = of_files(root / path for path in paths)
     click.echo(as_json(paths, said) if machine else "\n".join(paths))
     if not machine:
-        click.echo(shown(said), err=True)
+        click.echo(summary_text(said), err=True)
 
 
 class Heads(click.ParamType[Any]):
@@ -89,7 +89,9 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option(
     "--heads", type=Heads(), default="300", show_default=True, help="How many to draw; or `all`; or which: 5.12,7.0."
 )
-@click.option("--layers", "only_layers", type=Whole(), default=(), metavar="0,1", help="Draw from these layers [all].")
+@click.option(
+    "--layers", "only_layers", type=Integers(), default=(), metavar="0,1", help="Draw from these layers [all]."
+)
 @click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"Keep also: {', '.join(PARTS)}.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents per forward.")
 @click.option("--stream", is_flag=True, help="Read weights from disk in each forward, for a model above memory.")
@@ -190,7 +192,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
     help="YAML file that names models, experiments and settings.",
 )
 @loading
-@click.option("--seeds", type=Whole(), default="0", show_default=True, help="Seeds of items and texts, as 0,1,2.")
+@click.option("--seeds", type=Integers(), default="0", show_default=True, help="Seeds of items and texts, as 0,1,2.")
 @click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
 @click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts per seed.")
 @click.option("--tokens", type=click.IntRange(8), help="Tokens of each text [the training length, at most 2,048].")

@@ -47,7 +47,7 @@ BASELINE = Condition("baseline")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JudgedAnswer:
     """One answer: what the model wrote and what it counts as ("right", "wrong", "unparsed")."""
 
     id: str
@@ -75,7 +75,7 @@ def answer_tokens(task: str) -> int:
     return NEW_TOKENS.get(task, FEW)
 
 
-def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASELINE) -> list[Outcome]:
+def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASELINE) -> list[JudgedAnswer]:
     """Greedy answers of the model to items of one task.
 
     Interventions act in the prefill, and in decode steps where the condition says so.
@@ -100,7 +100,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
             {"id": item.id, "text": text, "verdict": parse(item, text)} for item, text in zip(items, texts, strict=True)
         ]
 
-    return [Outcome(**row) for row in ask_once(subject, "answers", asked, ask)]
+    return [JudgedAnswer(**row) for row in ask_once(subject, "answers", asked, ask)]
 
 
 def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASELINE) -> list[Loss]:

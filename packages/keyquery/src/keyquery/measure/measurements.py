@@ -122,7 +122,7 @@ def manifest_beside(table: Path) -> dict[str, Any] | None:
     return manifest if isinstance(manifest, dict) else None
 
 
-def others(table: Path, manifest: Mapping[str, Any]) -> list[str]:
+def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
     """List the settings in which the existing table's manifest differs; empty if there is no table or no difference.
 
     Compared are the weights and how they are loaded, the encoding of positions, the texts, and all options.
@@ -142,34 +142,34 @@ def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
     Parameters
     ----------
     standing : mapping of Path to sequence of str
-        Tables by what `others` says of them; those of which it says nothing do not count.
+        Tables by what `conflicting_settings` says of them; those of which it says nothing do not count.
 
     Raises
     ------
     DataError
         Naming the first of them and how to go on.
     """
-    held = {table.relative_to(root).as_posix(): said for table, said in standing.items() if said}
+    held = {table.relative_to(root).as_posix(): settings for table, settings in standing.items() if settings}
     if held:
-        first, said = next(iter(held.items()))
+        first, settings = next(iter(held.items()))
         more = f" and {len(held) - 1} more" if len(held) > 1 else ""
         verb = "hold" if len(held) > 1 else "holds"
         raise DataError(
-            f"{first}{more} {verb} another measurement ({'; '.join(said)}); nothing is measured: give --name for one "
-            "beside it, or --replace to overwrite"
+            f"{first}{more} {verb} another measurement ({'; '.join(settings)}); nothing is measured: give --name for "
+            "one beside it, or --replace to overwrite"
         )
 
 
 def settings_said(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that decide the numbers, by their names on the command line."""
     model, capture = manifest.get("model"), manifest.get("capture")
-    said: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
-    said |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
+    model_part: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
+    model_part |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
     for part in ("options", "settings"):
-        said |= {WORDS.get(name, name): value for name, value in manifest.get(part, {}).items()}
+        model_part |= {WORDS.get(name, name): value for name, value in manifest.get(part, {}).items()}
     if isinstance(capture, dict):
-        said |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
-    return said
+        model_part |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
+    return model_part
 
 
 def _held(path: Path) -> bytes:

@@ -173,14 +173,14 @@ def of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float,
     asked = f"{quantity.metric} under '{quantity.condition}'"
     if part.empty:
         raise DataError(f"{where}: no row of {asked}; measure the model again, there are {len(rows)} rows")
-    value = _of(quantity, part.set_index("layer")["value"].astype(float), f"{where}, {asked}") * quantity.scale
+    value = _reduce(quantity, part.set_index("layer")["value"].astype(float), f"{where}, {asked}") * quantity.scale
     reasons = sorted({str(reason) for reason in part["reason"]} - {""})
     if quantity.over == "mean" and not (part["layer"] >= quantity.layer).any():
         reasons = [f"the model has no layer from {quantity.layer} on"]
     return value, "; ".join(reasons) if np.isnan(value) else ""
 
 
-def _of(quantity: Quantity, values: pd.Series, where: str) -> float:
+def _reduce(quantity: Quantity, values: pd.Series, where: str) -> float:
     """Reduce the rows of one model, by layer."""
     layers = values[values.index.notna()]
     if quantity.over == "model":

@@ -74,7 +74,7 @@ TOP = mapping(
 
 
 @dataclass(frozen=True)
-class Entry:
+class RecipeModel:
     """One model of a recipe: the name of its measurements, how it is loaded, and its shape if the file gives it."""
 
     name: str
@@ -92,7 +92,7 @@ class Recipe:
         The file, for messages.
     title : str
         What it is, in a line.
-    models : tuple of Entry
+    models : tuple of RecipeModel
         Measured one after the other, with the same items, texts and seeds.
     experiments : tuple of str
         In their order.
@@ -108,7 +108,7 @@ class Recipe:
 
     file: str
     title: str
-    models: tuple[Entry, ...]
+    models: tuple[RecipeModel, ...]
     experiments: tuple[str, ...]
     options: Options
     settings: Mapping[str, dict[str, Any]] = field(default_factory=dict)
@@ -228,7 +228,7 @@ def run_recipe(
         failed and why.
     """
     from keyquery.measure.bar import bar
-    from keyquery.measure.run import Plan, empty_folder, measure, unforeseen
+    from keyquery.measure.run import RunPlan, empty_folder, measure, unforeseen
 
     foreign = [entry.name for entry in recipe.models if entry.source.trust_remote_code]
     if foreign and not trusted:
@@ -241,7 +241,7 @@ def run_recipe(
     with bar(Path(recipe.file).stem) as shown:
         for place, entry in enumerate(recipe.models):
             source = dataclasses.replace(entry.source, device=device)
-            plan = Plan(
+            plan = RunPlan(
                 root=root,
                 source=source,
                 experiments=recipe.experiments,
@@ -348,7 +348,7 @@ def _positions(root: Path, source: ModelSource) -> int:
     return int(getattr(config, "max_position_embeddings", 0) or 0)
 
 
-def _entry(made: Mapping[str, Any], shared: Mapping[str, Any], file: str, where: str) -> Entry:
+def _entry(made: Mapping[str, Any], shared: Mapping[str, Any], file: str, where: str) -> RecipeModel:
     asked = {**shared, **{key: made[key] for key in LOADING if key in made}}
     if "scaling" in asked:
         asked["scaling"] = float(asked["scaling"])
@@ -358,7 +358,7 @@ def _entry(made: Mapping[str, Any], shared: Mapping[str, Any], file: str, where:
         numbers = {"rope_theta": float(facts["rope_theta"]), "cross_layers": tuple(facts.get("cross_layers", ()))}
         shape = Shape(**{**facts, **numbers})
     try:
-        return Entry(checked_name(made["name"]), ModelSource(made["id"], **asked), shape)
+        return RecipeModel(checked_name(made["name"]), ModelSource(made["id"], **asked), shape)
     except ThesisError as error:
         raise DataError(f"{file}: {where}: {error}") from None
 

@@ -22,7 +22,7 @@ from keyquery.jobs import Resources, open_executor, report, run_jobs
 from keyquery.measure.bar import Bar, bar, duration
 from keyquery.measure.cache import cache_name
 from keyquery.measure.choices import module_of
-from keyquery.measure.measurements import others, refuse, save
+from keyquery.measure.measurements import conflicting_settings, refuse, save
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import Options, Subject, open_subject
 from keyquery.models import libraries
@@ -36,7 +36,7 @@ SMALL = 20_000_000  # parameters
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RunPlan:
     """What to measure on one model.
 
     Parameters
@@ -69,7 +69,7 @@ class Plan:
     replace: bool = False
 
 
-def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
+def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
     """Run a plan's experiments on its model; return the tables that were written or already finished.
 
     What is finished is kept by `out/experiments`: a plan that was stopped goes on with the next experiment, and within
@@ -88,7 +88,7 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
         return _measure(plan, tell)
 
 
-def _measure(plan: Plan, tell: Callable[[str], None]) -> list[Path]:
+def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     tell("loading the model")
     subject = _open(plan, tell)
     fit_threads(subject)
@@ -99,13 +99,15 @@ def _measure(plan: Plan, tell: Callable[[str], None]) -> list[Path]:
             file=sys.stderr,
         )
     if not plan.replace:
-        refuse(plan.root, {table: others(table, manifest) for table, manifest in _standing(plan, subject)})
+        refuse(
+            plan.root, {table: conflicting_settings(table, manifest) for table, manifest in _standing(plan, subject)}
+        )
     paths: list[Path] = []
     failed: dict[str, ThesisError] = {}
     for place, name in enumerate(plan.experiments):
         tell(f"{place + 1} of {len(plan.experiments)}: {name}")
         try:
-            paths += _one(plan, subject, name)
+            paths += _run_experiment(plan, subject, name)
         except ThesisError as error:
             failed[name] = error
         except Exception as error:
@@ -117,10 +119,10 @@ def _measure(plan: Plan, tell: Callable[[str], None]) -> list[Path]:
     if len(plan.experiments) == 1 and failed:
         raise failed[plan.experiments[0]]
     if failed:
-        said = "; ".join(f"{name}: {error}" for name, error in failed.items())
+        message = "; ".join(f"{name}: {error}" for name, error in failed.items())
         raise ModelError(
             f"{subject.name}: {len(failed)} of {len(plan.experiments)} experiments not measured, the others are kept: "
-            f"{said}"
+            f"{message}"
         )
     return paths
 
@@ -133,16 +135,16 @@ def unforeseen(error: Exception) -> ModelError:
     own = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] in HOMES]
     place = (own or frames)[-1]
     file = Path(*Path(place.filename).parts[-3:]) if own else Path(place.filename).name
-    said = " ".join(str(error).split())
-    return ModelError(f"{type(error).__name__}: {said} ({file}:{place.lineno})")
+    message = " ".join(str(error).split())
+    return ModelError(f"{type(error).__name__}: {message} ({file}:{place.lineno})")
 
 
-def _open(plan: Plan, tell: Callable[[str], None]) -> Subject:
+def _open(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
     folder = plan.root / KEPT / "answers"
     return open_subject(plan.root, plan.source, options=plan.options, name=plan.name, folder=folder, tell=tell)
 
 
-def _standing(plan: Plan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _standing(plan: RunPlan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Tables of the plan that have one file each, with the manifest that each would get."""
     for name in plan.experiments:
         module, more = experiment(name), plan.settings.get(name, {})
@@ -150,7 +152,7 @@ def _standing(plan: Plan, subject: Subject) -> Iterator[tuple[Path, dict[str, An
             yield _table(plan, subject, module, more), manifest_of(plan, subject, module, more, 0.0)
 
 
-def _table(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path:
+def _table(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path:
     return path_of(plan.root, module.__name__.rpartition(".")[2], file_name(subject, module, more))
 
 
@@ -174,7 +176,7 @@ def fit_threads(subject: Subject) -> None:
         torch.set_num_threads(1)
 
 
-def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
+def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
     subject.used.clear()
     if hasattr(module, "write"):  # it writes tables of its own, and keeps its own work
@@ -247,7 +249,7 @@ def experiment(name: str) -> ModuleType:
     return module
 
 
-def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
+def _mark(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
     """The file that says that this was measured: named by weights, options and code."""
     if subject.identity is None:
         return None
@@ -257,7 +259,7 @@ def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]
 
 
 def manifest_of(
-    plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float
+    plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
     """Origin of a measurement: the command that repeats it, versions, model, texts, options and thresholds."""
     options, source, default = plan.options.published, plan.source, ModelSource
@@ -333,7 +335,7 @@ def run(
         In the words of `measure` and `keyquery.jobs.run_jobs`.
     """
     plans = [
-        Plan(
+        RunPlan(
             root=root,
             source=source,
             experiments=tuple(names),
@@ -347,14 +349,14 @@ def run(
     ]
     start = time.monotonic()
     if executor == "local" and resources in (None, Resources()):
-        paths = _here(plans)
+        paths = _run_all(plans)
     else:
         paths = _jobs(root, plans, executor, resources or Resources())
     print(f"{counted(len(paths), 'measurement')} in {duration(time.monotonic() - start)}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in paths]
 
 
-def _here(plans: Sequence[Plan]) -> list[Path]:
+def _run_all(plans: Sequence[RunPlan]) -> list[Path]:
     """Measure the models one after the other; one that fails does not keep the next from being measured."""
     paths: list[Path] = []
     failed: list[ThesisError] = []
@@ -376,7 +378,7 @@ def _here(plans: Sequence[Plan]) -> list[Path]:
     return paths
 
 
-def _teller(shown: Bar, plan: Plan) -> Callable[[str], None]:
+def _teller(shown: Bar, plan: RunPlan) -> Callable[[str], None]:
     state = {"done": 0}
 
     def tell(text: str) -> None:
@@ -386,7 +388,7 @@ def _teller(shown: Bar, plan: Plan) -> Callable[[str], None]:
     return tell
 
 
-def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources) -> list[Path]:
+def _jobs(root: Path, plans: Sequence[RunPlan], executor: str, resources: Resources) -> list[Path]:
     folder = root / KEPT / "jobs"
     names = [plan.source.name for plan in plans]
     with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
@@ -402,6 +404,6 @@ def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources
     return [Path(path) for paths in outcomes for path in paths]
 
 
-def share(plan: Plan) -> list[str]:
+def share(plan: RunPlan) -> list[str]:
     """A job: all experiments of one model."""
     return [str(path) for path in measure(plan, report)]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from keyquery.measure.evaluation import BASELINE, Condition, Outcome, answer_tokens, answers, losses
+from keyquery.measure.evaluation import BASELINE, Condition, JudgedAnswer, answer_tokens, answers, losses
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import LONGEST, Options, Subject, Text, standard_deviation
 from keyquery.models.attention.reach import learned_positions
@@ -74,7 +74,7 @@ def answer_rows(
     Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row per item). Seeds are pooled in the
     shares, and kept apart in the items.
     """
-    outcomes: list[tuple[int, Outcome]] = []
+    outcomes: list[tuple[int, JudgedAnswer]] = []
     chances: list[float] = []
     for seed, items in items_of(subject, task, options):
         outcomes += [(seed, each) for each in answers(subject, items, condition)]

@@ -16,7 +16,7 @@ from keyquery.models import libraries
 from keyquery.models.attention.positions import check_position_blind, positional
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import AS_CONFIGURED, Loaded, ModelSource, load
-from keyquery.models.texts import Source, texts
+from keyquery.models.texts import TextSource, texts
 from keyquery.models.vocabulary import check_tokens
 from keyquery.tasks.items import Book
 
@@ -89,13 +89,13 @@ class Options:
             raise DataError(f"--items 0: {experiment} measures answers to items alone; give --items 1 or more")
 
     @property
-    def texts_source(self) -> Source | None:
+    def texts_source(self) -> TextSource | None:
         """Source of texts given by the user; None for the book's own."""
         if self.place is None:
             return None
         from keyquery.tasks.english import HUB
 
-        return Source(HUB.get(self.place, self.place))
+        return TextSource(HUB.get(self.place, self.place))
 
     @property
     def published(self) -> Options:
@@ -238,7 +238,7 @@ class Subject:
                 "give texts in its language: --texts FILE"
             )
 
-    def _windows(self, source: Source, length: int, count: int) -> list[tuple[str, list[int]]]:
+    def _windows(self, source: TextSource, length: int, count: int) -> list[tuple[str, list[int]]]:
         """`count` parts of `length` tokens: one of each text while there are texts, then a second of each, and so on.
 
         Parts of one text are no independent units. The beginning token stands in front of every part, as experiments on

@@ -21,7 +21,7 @@ OF_HEADS = "model_metrics"
 
 
 @dataclass(frozen=True)
-class Said:
+class SummaryLine:
     """A line of the summary; ends of the interval are None where there is none, and `note` says why.
 
     Attributes
@@ -52,7 +52,7 @@ class Said:
     note: str
 
 
-def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[Said]:
+def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]:
     """The summary of a model's measurements.
 
     Parameters
@@ -62,14 +62,14 @@ def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[Said]:
     model : str
         Name of the measurements.
     """
-    said: list[Said] = []
+    summary_lines: list[SummaryLine] = []
     for experiment, table in tables.items():
         if experiment == OF_HEADS:
-            said += _of_heads(table, model)
+            summary_lines += _of_heads(table, model)
         elif is_tidy(table):
             rows = tidy(experiment, table)
-            said += [_line(rows, each, model, experiment) for each in headlines(experiment, rows)]
-    return said
+            summary_lines += [_line(rows, each, model, experiment) for each in headlines(experiment, rows)]
+    return summary_lines
 
 
 def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
@@ -84,20 +84,20 @@ def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
     return (ends, "") if ends else (None, f"no interval: every {units.kind} has the same value")
 
 
-def _line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -> Said:
+def _line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -> SummaryLine:
     named = (model, experiment, quantity.label, quantity.metric, quantity.condition)
     units = units_of(rows, quantity)
     if units is not None and len(units.defined):
         ends, why = interval_of(units)
         low, high = ends or (None, None)
         mean, count = float(units.defined.mean()), len(units.defined)
-        return Said(
+        return SummaryLine(
             *named, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (why, units.reason)))
         )
-    return Said(*named, *_of_model(rows, quantity), quantity.unit, _why_empty(rows, quantity))
+    return SummaryLine(*named, *_of_model(rows, quantity), quantity.unit, _why_empty(rows, quantity))
 
 
-def _own(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
+def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
     """The rows of a quantity for the whole model: no unit, no head, and no layer unless it belongs to one layer."""
     named = (rows["metric"] == quantity.metric + ending) & (rows["condition"] == quantity.condition)
     own = rows[named & (rows["unit_id"] == "") & (rows["head"] == "")]
@@ -107,7 +107,7 @@ def _own(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFra
 
 def _of_model(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
     """Value, ends and n of a quantity that has one row per model; ends from its standard deviation over texts."""
-    own, spread = _own(rows, quantity), _own(rows, quantity, "_sd")
+    own, spread = _whole_model_rows(rows, quantity), _whole_model_rows(rows, quantity, "_sd")
     if own.empty or pd.isna(own["value"].iloc[0]):
         return None, None, None, 0, "text"
     value, n = float(own["value"].iloc[0]) * quantity.scale, int(own["n"].iloc[0])
@@ -120,42 +120,42 @@ def _of_model(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, flo
 
 
 def _why_empty(rows: pd.DataFrame, quantity: Headline) -> str:
-    own = _own(rows, quantity)
+    own = _whole_model_rows(rows, quantity)
     if own.empty:
         return "has no row of the whole model"
     if pd.isna(own["value"].iloc[0]):
         return str(own["reason"].iloc[0])
-    return "" if len(_own(rows, quantity, "_sd")) else "no interval: single units are not kept"
+    return "" if len(_whole_model_rows(rows, quantity, "_sd")) else "no interval: single units are not kept"
 
 
-def _of_heads(table: pd.DataFrame, model: str) -> list[Said]:
-    said = []
+def _of_heads(table: pd.DataFrame, model: str) -> list[SummaryLine]:
+    summary_lines = []
     for each in HEADLINES["head_metrics"]:
         for row in table[table["metric"] == each.metric].to_dict("records"):
             value, low, high = (float(row[name]) if row[name] else None for name in ("value", "ci_low", "ci_high"))
             named = (model, "heads", each.label, each.metric, "")
             why = str(row["reason"]) if None in (value, low, high) else ""
-            said.append(Said(*named, value, low, high, int(row["heads"]), "head", each.unit, why))
-    return said
+            summary_lines.append(SummaryLine(*named, value, low, high, int(row["heads"]), "head", each.unit, why))
+    return summary_lines
 
 
-def of_files(paths: Iterable[Path]) -> list[Said]:
+def of_files(paths: Iterable[Path]) -> list[SummaryLine]:
     """The summary of tables as they lie below `artifacts/measurements/EXPERIMENT/MODEL`, model by model."""
     by_model: dict[str, dict[str, Path]] = {}
     for path in paths:
         by_model.setdefault(path.stem, {})[path.parent.name] = path
-    said: list[Said] = []
+    summary_lines: list[SummaryLine] = []
     for model, files in by_model.items():
-        said += summary({name: plain(words(path)) for name, path in files.items()}, model)
-    return said
+        summary_lines += summary({name: plain(words(path)) for name, path in files.items()}, model)
+    return summary_lines
 
 
-def shown(said: Sequence[Said]) -> str:
+def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
     """The summary as lines of plain text; a single line says so when there is nothing to show."""
-    if not said:
+    if not summary_lines:
         return "no summary: these tables are read by exhibits"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
-    for each in said:
+    for each in summary_lines:
         ends = "" if each.ci_low is None else f"[{number(each.ci_low)}, {number(each.ci_high)}]"
         unit = f" ({each.unit_of_values})" if each.unit_of_values else ""
         numbers = (number(each.estimate), ends, str(each.n), each.unit)
@@ -180,6 +180,6 @@ def number(value: float | None) -> str:
     return "-" if value is None else significant(3).show(value, "plain")
 
 
-def as_json(files: Sequence[str], said: Sequence[Said]) -> str:
+def as_json(files: Sequence[str], summary_lines: Sequence[SummaryLine]) -> str:
     """The files that were written and the summary, for a program."""
-    return json.dumps({"files": list(files), "summary": [asdict(each) for each in said]}, indent=1)
+    return json.dumps({"files": list(files), "summary": [asdict(each) for each in summary_lines]}, indent=1)

@@ -64,24 +64,14 @@ class WatchedBook:
         """Of the book."""
         return self.book.kinds()
 
-    def items(
-        self,
-        task: str,
-        count: int,
-        seed: int,
-        tokenizer: Any,
-        *,
-        length: int | None = None,
-        depth: float | None = None,
-        form: str | None = None,
-    ) -> list[Item]:
-        """Items of the book, recorded."""
-        drawn = self.book.items(task, count, seed, tokenizer, length=length, depth=depth, form=form)
+    def items(self, task: str, count: int, seed: int, tokenizer: Any, **prompt: Any) -> list[Item]:
+        """Return items of the book and record them; `prompt` holds `length`, `depth` and `form`."""
+        drawn = self.book.items(task, count, seed, tokenizer, **prompt)
         self.used.add_items(drawn)
         return drawn
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
-        """Texts of the book, recorded."""
+        """Return texts of the book and record them."""
         drawn = self.book.texts(kind, count, tokens, seed, tokenizer)
         self.used.add_texts(kind, drawn)
         return drawn

@@ -90,7 +90,7 @@ class Block:
 
 
 @dataclass
-class _Run:
+class _PartCalls:
     """What a block's parts did in the first forward."""
 
     order: list[tuple[Module, Any, Any]] = field(default_factory=list)  # parts as they ended, inputs and outputs
@@ -212,7 +212,7 @@ def _places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
     return sorted(found, key=lambda place: place.layer)
 
 
-def _of_text(places: list[_Place], runs: dict[int, _Run]) -> list[_Place]:
+def _of_text(places: list[_Place], runs: dict[int, _PartCalls]) -> list[_Place]:
     """The attention module of each layer that text runs: cross-attention to another sequence is idle."""
     ran = {id(part) for seen in runs.values() for part, _, _ in seen.order}
     by_layer = {place.layer: place for place in reversed(places) if id(place.attention) in ran}
@@ -225,12 +225,12 @@ def _tokens(model: PreTrainedModel) -> Tensor:
     return tokens
 
 
-def _watched(model: PreTrainedModel, places: list[_Place]) -> dict[int, _Run]:
+def _watched(model: PreTrainedModel, places: list[_Place]) -> dict[int, _PartCalls]:
     """Run a few tokens and note what every part of every block gave out."""
-    runs = {place.layer: _Run() for place in places}
+    runs = {place.layer: _PartCalls() for place in places}
     hooks = []
 
-    def leaving(own: _Run) -> Any:
+    def leaving(own: _PartCalls) -> Any:
         def hook(module: Module, inputs: Any, output: Any) -> None:
             own.order.append((module, _first(inputs), _first(output)))
 
@@ -272,7 +272,7 @@ def _width(model: PreTrainedModel) -> int:
 
 
 def _parts(
-    model: PreTrainedModel, place: _Place, seen: _Run
+    model: PreTrainedModel, place: _Place, seen: _PartCalls
 ) -> tuple[tuple[Module, Module], tuple[Module, Module] | None, str]:
     """A block's attention and its output projection; its MLP and the MLP's last projection; or why there is no MLP."""
     width = _width(model)
@@ -362,7 +362,7 @@ def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tupl
 def _block(
     model: PreTrainedModel,
     place: _Place,
-    seen: _Run,
+    seen: _PartCalls,
     parts: tuple[tuple[Module, Module], tuple[Module, Module] | None, str],
     chosen: tuple[Module, Module] | None,
 ) -> Block:

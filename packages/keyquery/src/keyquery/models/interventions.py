@@ -103,7 +103,7 @@ def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> It
         When a layer does not exist, a mask does not fit, or the model does not show the part.
     """
     parts = blocks(model)
-    _sound(parts, interventions)
+    _require_known(parts, interventions)
     with ExitStack() as stack:
         late = [each for each in interventions if each.where == "post" and each.site in ("q", "k")]
         if late:
@@ -146,7 +146,7 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
     return prefill, step
 
 
-def _sound(parts: Sequence[Block], interventions: Sequence[Intervention]) -> None:
+def _require_known(parts: Sequence[Block], interventions: Sequence[Intervention]) -> None:
     known = {block.layer: block for block in parts}
     names = f"0 to {parts[-1].layer}" if len(known) == parts[-1].layer + 1 else ", ".join(map(str, known))
     for each in interventions:

@@ -33,9 +33,9 @@ def similarity(name: str, device: str = "auto") -> Callable[[Sequence[str], str]
         model = library.SentenceTransformer(name, device=None if device == "auto" else device)
         model.tokenizer.padding_side = "left"  # models that pool the last token want it there
     except Exception as error:  # the libraries below raise many kinds
-        said = (str(error) or type(error).__name__).strip().splitlines()[0]
+        message = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
-            f"{name}: no embedding model that can be loaded ({said}); give a folder or a Hub id"
+            f"{name}: no embedding model that can be loaded ({message}); give a folder or a Hub id"
         ) from error
 
     def compare(texts: Sequence[str], other: str) -> float:

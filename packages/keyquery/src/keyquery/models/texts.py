@@ -15,7 +15,7 @@ from keyquery.models.text_files import text_of_row, texts_of_file
 
 
 @dataclass(frozen=True)
-class Document:
+class TokenizedDocument:
     """One document as token ids.
 
     Parameters
@@ -37,7 +37,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Source:
+class TextSource:
     """Where texts come from.
 
     Parameters
@@ -78,7 +78,7 @@ class Source:
         return state.hexdigest()
 
 
-def texts(source: Source) -> Iterator[tuple[str, str]]:
+def texts(source: TextSource) -> Iterator[tuple[str, str]]:
     """Names and texts of a source, in order.
 
     Raises
@@ -103,20 +103,20 @@ def texts(source: Source) -> Iterator[tuple[str, str]]:
         yield from _hub(source)
 
 
-def count(source: Source) -> int | None:
+def count(source: TextSource) -> int | None:
     """Number of texts in a local source; None for streamed ones: the Hub, and installed sets."""
     if source.path is None:
         return None
     return sum(1 for _ in texts(source))
 
 
-def is_local(source: Source) -> bool:
+def is_local(source: TextSource) -> bool:
     """Whether texts can be read twice without asking a network."""
     return source.path is not None or text_sets.split(source.place) is not None
 
 
 def count_documents(
-    source: Source,
+    source: TextSource,
     tokenizer: Any,
     context: int,
     *,
@@ -135,7 +135,7 @@ def count_documents(
     return sum(1 for _ in itertools.islice(made, limit))
 
 
-def shortage(source: Source, found: int, limit: int, *, windows: bool) -> str:
+def shortage(source: TextSource, found: int, limit: int, *, windows: bool) -> str:
     """Message that a source gives fewer documents than were asked for."""
     cut = "" if windows else "--windows cuts long texts into several, "
     return (
@@ -145,13 +145,13 @@ def shortage(source: Source, found: int, limit: int, *, windows: bool) -> str:
 
 
 def documents(
-    source: Source, tokenizer: Any, context: int, *, windows: bool = False, skip_short: bool = False
-) -> Iterator[Document]:
+    source: TextSource, tokenizer: Any, context: int, *, windows: bool = False, skip_short: bool = False
+) -> Iterator[TokenizedDocument]:
     """Documents of exactly `context` tokens: the first ones of each text, special tokens included.
 
     Parameters
     ----------
-    source : Source
+    source : TextSource
         Where the texts come from.
     tokenizer : PreTrainedTokenizer
         The model's own.
@@ -185,7 +185,7 @@ def documents(
             continue
         digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
         if not windows:
-            yield Document(index, name, digest, tuple(tokens[:context]))
+            yield TokenizedDocument(index, name, digest, tuple(tokens[:context]))
             continue
         before, body, after = _ends(tokenizer, text, tokens, source.place)
         size = context - len(before) - len(after)
@@ -196,7 +196,7 @@ def documents(
             )
         for part in range(len(body) // size):
             window = (*before, *body[part * size : (part + 1) * size], *after)
-            yield Document(number, f"{name}#{part}", digest, window)
+            yield TokenizedDocument(number, f"{name}#{part}", digest, window)
             number += 1
     if longest < context:
         what = f"the longest text has {longest} tokens, fewer than the context of {context}" if longest else "no texts"
@@ -231,7 +231,7 @@ def _files(folder: Path) -> list[Path]:
     return entries
 
 
-def _hub(source: Source) -> Iterator[tuple[str, str]]:
+def _hub(source: TextSource) -> Iterator[tuple[str, str]]:
     library = need("datasets", f"to read texts from the Hub data set {source.place}")
     name, _, configuration = source.place.partition(":")
     try:
@@ -241,8 +241,8 @@ def _hub(source: Source) -> Iterator[tuple[str, str]]:
     except DataError:
         raise
     except Exception as error:  # the library raises many kinds; all mean that the texts cannot be had
-        said = (str(error) or type(error).__name__).splitlines()[0]
+        message = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(
-            f"{source.place}: the Hub data set cannot be read ({said}); check the id and the connection, or give a "
+            f"{source.place}: the Hub data set cannot be read ({message}); check the id and the connection, or give a "
             "local .jsonl file"
         ) from error

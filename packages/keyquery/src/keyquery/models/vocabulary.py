@@ -52,5 +52,5 @@ def vocabulary_hash(tokenizer: Any) -> str:
     tokenizer : PreTrainedTokenizerBase
         Of a model.
     """
-    said = [sorted(tokenizer.get_vocab().items()), sorted(tokenizer.all_special_ids)]
-    return hashlib.blake2b(json.dumps(said).encode(), digest_size=16).hexdigest()
+    entries = [sorted(tokenizer.get_vocab().items()), sorted(tokenizer.all_special_ids)]
+    return hashlib.blake2b(json.dumps(entries).encode(), digest_size=16).hexdigest()

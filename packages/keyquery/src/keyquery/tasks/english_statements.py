@@ -66,7 +66,7 @@ def objects_of(relation: str) -> Sequence[str]:
 
 
 def _filler(statement: str, length: int, tokenizer: Any, draw: random.Random) -> str:
-    said = [prose.sentence(draw)]
-    while tokenizer is not None and len(encode(tokenizer, " ".join([*said, statement]))) < length:
-        said.append(prose.sentence(draw))
-    return " ".join(said)
+    sentences = [prose.sentence(draw)]
+    while tokenizer is not None and len(encode(tokenizer, " ".join([*sentences, statement]))) < length:
+        sentences.append(prose.sentence(draw))
+    return " ".join(sentences)

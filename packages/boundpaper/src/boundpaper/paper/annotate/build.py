@@ -11,7 +11,7 @@ from boundpaper.paper.annotate.copies import Copy, copies
 from boundpaper.paper.annotate.coverage import Coverage, coverage
 from boundpaper.paper.annotate.inputs import printed_numbers, rows_by_source
 from boundpaper.paper.annotate.lines import lines
-from boundpaper.paper.annotate.placing import CHANGED, HEADING, Placed, place
+from boundpaper.paper.annotate.placing import CHANGED, HEADING, PlacedRow, place
 from boundpaper.paper.metadata import read as read_metadata
 from boundpaper.paper.site.build import keep
 from boundpaper.paper.site.overview import VERDICTS
@@ -30,7 +30,7 @@ class Annotated:
 
     copy: Copy
     title: str
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedRow, ...]
     coverage: Coverage
 
     @property
@@ -39,7 +39,7 @@ class Annotated:
         return f"{self.copy.document}.html"
 
     @property
-    def changed(self) -> list[Placed]:
+    def changed(self) -> list[PlacedRow]:
         """Rows whose place changed, the most serious first."""
         return sorted(
             (each for each in self.placed if each.state in CHANGED), key=lambda each: CHANGED.index(each.state)
@@ -51,7 +51,7 @@ class Annotated:
         return Counter(each.state for each in self.placed)
 
     @property
-    def unseen(self) -> list[Placed]:
+    def unseen(self) -> list[PlacedRow]:
         """Rows that are known only by their heading and whose reported value does not occur under it."""
         seen = {row["claim"] for each in self.coverage.stated for mark in each.marks for row in mark.rows}
         return [each for each in self.placed if each.state == HEADING and each.row["claim"] not in seen]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from boundpaper.errors import DataError
-from boundpaper.store.sentences import Sentence, sentences
+from boundpaper.store.sentences import DocumentSentence, sentences
 from boundpaper.store.text_file import text_of
 
 SUFFIXES = (".md", ".markdown", ".txt")
@@ -20,7 +20,7 @@ class Copy:
     document: str
     file: str
     lines: tuple[str, ...]
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[DocumentSentence, ...]
 
 
 def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[Copy], list[str]]:

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from boundpaper.paper.annotate.copies import Copy
-from boundpaper.paper.annotate.placing import HEADING, Placed
+from boundpaper.paper.annotate.placing import HEADING, PlacedRow
 from boundpaper.paper.annotate.tokens import Token, sizes, tokens
-from boundpaper.store.sentences import Sentence
+from boundpaper.store.sentences import DocumentSentence
 
 JUDGED, BESIDE, DATA, OPEN = "judged", "beside", "data", "open"
 
@@ -38,10 +38,10 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Stated:
+class CoveredSentence:
     """A sentence of a copy: its text's place in its line, the rows that judge it, and its numbers."""
 
-    sentence: Sentence
+    sentence: DocumentSentence
     start: int
     rows: tuple[Mapping[str, Any], ...]
     marks: tuple[Mark, ...]
@@ -66,7 +66,7 @@ class Section:
 class Coverage:
     """All of a copy's sentences with their marks."""
 
-    stated: tuple[Stated, ...]
+    stated: tuple[CoveredSentence, ...]
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
@@ -92,7 +92,7 @@ class Coverage:
 
 def coverage(
     copy: Copy,
-    placed: Sequence[Placed],
+    placed: Sequence[PlacedRow],
     data: Mapping[str, frozenset[Decimal]],
     names: Sequence[re.Pattern[str]] = (),
 ) -> Coverage:
@@ -106,15 +106,15 @@ def coverage(
     Parameters
     ----------
     copy : Copy
-    placed : sequence of Placed
+    placed : sequence of PlacedRow
         The rows of the ledger in it.
     data : mapping of str to set of Decimal
         By heading, the sizes of the values that the sources hold from there.
     names : sequence of patterns
         Names that hold digits, which are no numbers.
     """
-    at: dict[Sentence, list[Mapping[str, Any]]] = {}
-    within: dict[Sentence, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
+    at: dict[DocumentSentence, list[Mapping[str, Any]]] = {}
+    within: dict[DocumentSentence, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
     under: dict[str, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
     for each in placed:
         if each.sentence is not None and each.state != "altered" and each.row["kind"] == "cell check":
@@ -141,5 +141,5 @@ def coverage(
             rows = rows or [row for row, reported in checks if token.size in reported]
             held = any(token.size in data.get(heading, ()) for heading in sentence.headings)
             marks.append(Mark(token, JUDGED if rows else BESIDE if own else DATA if held else OPEN, tuple(rows)))
-        stated.append(Stated(sentence, start, tuple(own), tuple(marks)))
+        stated.append(CoveredSentence(sentence, start, tuple(own), tuple(marks)))
     return Coverage(tuple(stated))

@@ -9,7 +9,7 @@ from boundpaper.errors import DataError
 from boundpaper.paper.annotate.tokens import sizes
 from boundpaper.paper.site.project import records
 from boundpaper.store.documents import THESIS
-from boundpaper.store.sentences import Sentence, under
+from boundpaper.store.sentences import DocumentSentence, under
 
 PLACES = "places"
 
@@ -33,7 +33,7 @@ def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def printed_numbers(
-    root: Path, sources: Iterable[str], document: str, copy: Sequence[Sentence]
+    root: Path, sources: Iterable[str], document: str, copy: Sequence[DocumentSentence]
 ) -> Mapping[str, frozenset[Decimal]]:
     """Sizes of all values that the sources take from each heading of a document.
 

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from boundpaper.paper.annotate.copies import Copy
-from boundpaper.paper.annotate.coverage import BESIDE, JUDGED, OPEN, Coverage, Stated
+from boundpaper.paper.annotate.coverage import BESIDE, JUDGED, OPEN, Coverage, CoveredSentence
 from boundpaper.paper.site.page import slug
 
 WORST = ("contradicted", "not supported", "not testable", "not significant", "holds after rounding", "holds")
@@ -19,7 +19,7 @@ _RULE = re.compile(r"^(?=[\s:|]*-)[\s:|-]*$")
 
 
 @dataclass(frozen=True)
-class Line:
+class CopyBlock:
     """A block of a copy: its first line, what kind it is, its HTML, and the rows that judge something in it."""
 
     number: int
@@ -28,9 +28,9 @@ class Line:
     rows: tuple[Mapping[str, Any], ...]
 
 
-def lines(copy: Copy, coverage: Coverage) -> Iterator[Line]:
+def lines(copy: Copy, coverage: Coverage) -> Iterator[CopyBlock]:
     """The blocks of a copy: a heading, an item, a line of text, a whole table or a whole piece of code."""
-    stated: dict[int, list[Stated]] = {}
+    stated: dict[int, list[CoveredSentence]] = {}
     for each in coverage.stated:
         stated.setdefault(each.sentence.line, []).append(each)
     number, count = 1, len(copy.lines)
@@ -42,7 +42,7 @@ def lines(copy: Copy, coverage: Coverage) -> Iterator[Line]:
                 last += 1
             last = min(last + 1, count)
             body = "\n".join(copy.lines[number - 1 : last])
-            yield Line(number, "code", Markup("<pre>{}</pre>").format(body), ())
+            yield CopyBlock(number, "code", Markup("<pre>{}</pre>").format(body), ())
         elif text.lstrip().startswith("|"):
             while last < count and copy.lines[last].lstrip().startswith("|"):
                 last += 1
@@ -57,20 +57,20 @@ def worst(rows: Sequence[Mapping[str, Any]]) -> str:
     return min((str(row["verdict"]) for row in rows), key=WORST.index)
 
 
-def _text(text: str, number: int, parts: Sequence[Stated]) -> Line:
+def _text(text: str, number: int, parts: Sequence[CoveredSentence]) -> CopyBlock:
     heading, item = _HEADING.match(text), _ITEM.match(text)
     html = _marked(text, (heading or item).end() if heading or item else 0, len(text), parts)  # type: ignore[union-attr]
     if heading:
         level = min(len(heading[1]) + 1, 4)
-        return Line(number, "heading", Markup(f"<h{level}>{{}}</h{level}>").format(html), _rows(parts))
+        return CopyBlock(number, "heading", Markup(f"<h{level}>{{}}</h{level}>").format(html), _rows(parts))
     if item:
         indent = Markup('<p class="item" style="margin-left:{}em">{} {}</p>')
         sign = item[0].strip() if item[0].strip()[0].isdigit() else "•"
-        return Line(number, "item", indent.format(len(item[1]) // 2 + 1, sign, html), _rows(parts))
-    return Line(number, "text", Markup("<p>{}</p>").format(html), _rows(parts))
+        return CopyBlock(number, "item", indent.format(len(item[1]) // 2 + 1, sign, html), _rows(parts))
+    return CopyBlock(number, "text", Markup("<p>{}</p>").format(html), _rows(parts))
 
 
-def _table(copy: Copy, first: int, last: int, stated: Mapping[int, list[Stated]]) -> Line:
+def _table(copy: Copy, first: int, last: int, stated: Mapping[int, list[CoveredSentence]]) -> CopyBlock:
     body, parts = [], []
     ruled = last > first and _RULE.match(copy.lines[first])
     for number in range(first, last + 1):
@@ -88,7 +88,7 @@ def _table(copy: Copy, first: int, last: int, stated: Mapping[int, list[Stated]]
         '<div class="scroll" tabindex="0" role="region" aria-label="Table, line {}">'
         "<table><tbody>\n{}</tbody></table></div>"
     )
-    return Line(first, "table", table.format(first, Markup("").join(body)), _rows(parts))
+    return CopyBlock(first, "table", table.format(first, Markup("").join(body)), _rows(parts))
 
 
 def _cells(text: str) -> list[tuple[int, int]]:
@@ -98,12 +98,12 @@ def _cells(text: str) -> list[tuple[int, int]]:
     return [(start + 1, end) for start, end in zip(bars, ends, strict=False)]
 
 
-def _rows(parts: Sequence[Stated]) -> tuple[Mapping[str, Any], ...]:
+def _rows(parts: Sequence[CoveredSentence]) -> tuple[Mapping[str, Any], ...]:
     rows = [row for part in parts for row in (*part.rows, *(row for mark in part.marks for row in mark.rows))]
     return tuple({row["claim"]: row for row in rows}.values())
 
 
-def _marked(text: str, start: int, end: int, parts: Sequence[Stated]) -> Markup:
+def _marked(text: str, start: int, end: int, parts: Sequence[CoveredSentence]) -> Markup:
     """A stretch of a line, with the colours of the sentences and numbers in it."""
     markup, at = Markup(""), start
     for part in parts:
@@ -119,7 +119,7 @@ def _marked(text: str, start: int, end: int, parts: Sequence[Stated]) -> Markup:
     return markup + _plain(text[at:end])
 
 
-def _numbers(text: str, low: int, high: int, part: Stated) -> Markup:
+def _numbers(text: str, low: int, high: int, part: CoveredSentence) -> Markup:
     markup, at = Markup(""), low
     for mark in part.marks:
         start, end = part.start + mark.token.start, part.start + mark.token.end
@@ -131,12 +131,12 @@ def _numbers(text: str, low: int, high: int, part: Stated) -> Markup:
             span = Markup('<span class="judged v-{}" title="{}">{}</span>')
             markup += span.format(slug(worst(mark.rows)), names, text[start:end])
         elif mark.state in (OPEN, BESIDE):
-            said = (
+            title = (
                 "no row of the ledger covers this number"
                 if mark.state == OPEN
                 else "its sentence is judged, this number is not"
             )
-            markup += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, said, text[start:end])
+            markup += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, title, text[start:end])
         else:
             markup += escape(text[start:end])
         at = end

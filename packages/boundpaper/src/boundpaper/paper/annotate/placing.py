@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from boundpaper.paper.annotate.copies import Copy
-from boundpaper.store.sentences import Sentence, anchored, shared
+from boundpaper.store.sentences import DocumentSentence, anchored, shared
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
 CHANGED = (ALTERED, GONE, NOWHERE, MOVED)
@@ -15,7 +15,7 @@ NEAR = 0.5
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedRow:
     """A row of the ledger in a copy.
 
     Attributes
@@ -25,14 +25,14 @@ class Placed:
     state : str
         `same` or `moved` where the judged sentence stands, `altered` where another stands in its stead, `gone` where
         none does; `heading` where only a heading is recorded, and `no heading` where the copy lacks that.
-    sentence : Sentence or None
+    sentence : DocumentSentence or None
         Where it stands; for an altered one, the sentence that comes nearest to the statement, or the row
         of a table in the line of a check's.
     """
 
     row: Mapping[str, Any]
     state: str
-    sentence: Sentence | None = None
+    sentence: DocumentSentence | None = None
 
     @property
     def words(self) -> str:
@@ -51,14 +51,14 @@ class Placed:
         }[self.state]
 
 
-def place(rows: Iterable[Mapping[str, Any]], copy: Copy) -> list[Placed]:
+def place(rows: Iterable[Mapping[str, Any]], copy: Copy) -> list[PlacedRow]:
     """Place the rows of a document in a copy of it.
 
     Where no place of the document is recorded at all, each statement is looked for by its words.
     """
     rows = list(rows)
     recorded = any(row["heading"] for row in rows)
-    by_hash: dict[str, list[Sentence]] = {}
+    by_hash: dict[str, list[DocumentSentence]] = {}
     for sentence in copy.sentences:
         by_hash.setdefault(sentence.anchor, []).append(sentence)
     headings = {name for sentence in copy.sentences for name in sentence.headings}
@@ -70,33 +70,35 @@ def place(rows: Iterable[Mapping[str, Any]], copy: Copy) -> list[Placed]:
 
 def _recorded(
     row: Mapping[str, Any],
-    document: Sequence[Sentence],
-    by_hash: Mapping[str, list[Sentence]],
+    document: Sequence[DocumentSentence],
+    by_hash: Mapping[str, list[DocumentSentence]],
     headings: set[str],
-) -> Placed:
+) -> PlacedRow:
     if not row["anchor"]:
-        return Placed(row, HEADING if row["heading"] in headings else NOWHERE)
+        return PlacedRow(row, HEADING if row["heading"] in headings else NOWHERE)
     standing = by_hash.get(row["anchor"], [])
     for sentence in standing:
         if sentence.line == row["line"]:
-            return Placed(row, SAME, sentence)
+            return PlacedRow(row, SAME, sentence)
     if standing:
-        return Placed(row, MOVED, min(standing, key=lambda each: abs(each.line - int(row["line"]))))
+        return PlacedRow(row, MOVED, min(standing, key=lambda each: abs(each.line - int(row["line"]))))
     near = _near(row, document, by_hash)
-    return Placed(row, ALTERED if near else GONE, near)
+    return PlacedRow(row, ALTERED if near else GONE, near)
 
 
-def _looked_for(row: Mapping[str, Any], document: Sequence[Sentence], by_hash: Mapping[str, list[Sentence]]) -> Placed:
+def _looked_for(
+    row: Mapping[str, Any], document: Sequence[DocumentSentence], by_hash: Mapping[str, list[DocumentSentence]]
+) -> PlacedRow:
     anchor = anchored(_texts(row), document)
     here = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": int(anchor["line"] or 0) or None}
     if not anchor["anchor"]:
-        return Placed(here, HEADING if anchor["heading"] else NOWHERE)
-    return Placed(here, SAME, next(each for each in by_hash[anchor["anchor"]] if each.line == here["line"]))
+        return PlacedRow(here, HEADING if anchor["heading"] else NOWHERE)
+    return PlacedRow(here, SAME, next(each for each in by_hash[anchor["anchor"]] if each.line == here["line"]))
 
 
 def _near(
-    row: Mapping[str, Any], document: Sequence[Sentence], by_hash: Mapping[str, list[Sentence]]
-) -> Sentence | None:
+    row: Mapping[str, Any], document: Sequence[DocumentSentence], by_hash: Mapping[str, list[DocumentSentence]]
+) -> DocumentSentence | None:
     if row["kind"] == "cell check":  # its value is what was altered, so its row is known by the line alone
         rows = (each for each in document if each.line == row["line"] and row["heading"] in each.headings)
         return next((each for each in rows if each.text.startswith("|")), None)

@@ -5,6 +5,6 @@ reads the LaTeX of a field and `setting` writes it, `names` reads the lists of a
 into the file that BibTeX reads.
 """
 
-from boundpaper.paper.bibliography.entries import FILE, Bibliography, Entry, parse, read
+from boundpaper.paper.bibliography.entries import FILE, Bibliography, BibliographyEntry, parse, read
 
-__all__ = ["FILE", "Bibliography", "Entry", "parse", "read"]
+__all__ = ["FILE", "Bibliography", "BibliographyEntry", "parse", "read"]

@@ -47,7 +47,7 @@ _DEFINED = re.compile(
 
 
 @dataclass(frozen=True, order=True)
-class Fault:
+class BibliographyFault:
     """A fault of the bibliography: its file, its line, what is wrong and how to mend it."""
 
     line: int
@@ -59,7 +59,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BibliographyEntry:
     """An entry in the terms of BibTeX.
 
     Attributes
@@ -90,17 +90,17 @@ class Bibliography:
 
     Attributes
     ----------
-    entries : tuple of Entry
+    entries : tuple of BibliographyEntry
         In the order of the file.
-    faults : tuple of Fault
+    faults : tuple of BibliographyFault
         What keeps the PDF from being right; with any, nothing is built.
-    gaps : tuple of Fault
+    gaps : tuple of BibliographyFault
         Fields that an entry of its kind has and this one lacks; it is set without them.
     """
 
-    entries: tuple[Entry, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    gaps: tuple[Fault, ...] = ()
+    entries: tuple[BibliographyEntry, ...] = ()
+    faults: tuple[BibliographyFault, ...] = ()
+    gaps: tuple[BibliographyFault, ...] = ()
 
     @cached_property
     def lines(self) -> dict[str, int]:
@@ -130,19 +130,19 @@ def read(root: Path) -> Bibliography:
 def parse(text: str) -> Bibliography:
     """Read the text of a `.bib` file."""
     reading = scan(text)
-    faults = [Fault(line, what) for line, what in reading.faults]
+    faults = [BibliographyFault(line, what) for line, what in reading.faults]
     faults += _repeated(reading.entries)
     macros: dict[str, tuple[int, str]] = {}
     for line, latex in reading.preamble:
         try:
             macros |= _definitions(latex)
         except MarkupFault as error:
-            faults.append(Fault(line, f"@preamble {error}"))
+            faults.append(BibliographyFault(line, f"@preamble {error}"))
     by_key = {raw.key.lower(): raw for raw in reversed(reading.entries)}
     made = _Entries(by_key, macros, faults)
     entries = tuple(made.entry(raw) for raw in reading.entries if raw.kind not in ("xdata", "set"))
     faults += [
-        Fault(raw.line, f"{raw.key}: @set joins entries, which BibTeX cannot; cite each of them")
+        BibliographyFault(raw.line, f"{raw.key}: @set joins entries, which BibTeX cannot; cite each of them")
         for raw in reading.entries
         if raw.kind == "set"
     ]
@@ -150,7 +150,7 @@ def parse(text: str) -> Bibliography:
     return Bibliography(entries, tuple(sorted(set(faults))), tuple(made.gaps))
 
 
-def _repeated(entries: list[Raw]) -> list[Fault]:
+def _repeated(entries: list[Raw]) -> list[BibliographyFault]:
     """Keys that are there twice, or that differ by capitals alone, which BibTeX takes for one."""
     first: dict[str, Raw] = {}
     faults = []
@@ -159,22 +159,26 @@ def _repeated(entries: list[Raw]) -> list[Fault]:
         if known is not raw:
             same = f"the key {raw.key} is there twice, first on line {known.line}"
             other = f"the keys {known.key} (line {known.line}) and {raw.key} differ by capitals alone"
-            faults.append(Fault(raw.line, f"{same if known.key == raw.key else other}; rename one, or take it out"))
+            faults.append(
+                BibliographyFault(raw.line, f"{same if known.key == raw.key else other}; rename one, or take it out")
+            )
         if not _KEY.fullmatch(raw.key):
-            faults.append(Fault(raw.line, f"{raw.key}: a key must do without the signs # % ~ \\ {{ }} $ ^ and quotes"))
+            faults.append(
+                BibliographyFault(raw.line, f"{raw.key}: a key must do without the signs # % ~ \\ {{ }} $ ^ and quotes")
+            )
     return faults
 
 
-def _crowded(entries: tuple[Entry, ...]) -> list[Fault]:
+def _crowded(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFault]:
     """Names under which more works of one year are cited than there are letters to tell them apart."""
-    cited: dict[tuple[str, str], list[Entry]] = {}
+    cited: dict[tuple[str, str], list[BibliographyEntry]] = {}
     for entry in entries:
         people = entry.fields.get("author", entry.fields.get("editor", entry.fields.get("key", ""))).split(" and ")
         families = [name.partition(",")[0] for name in people]
         who = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
         cited.setdefault((who, entry.fields.get("year", "")), []).append(entry)
     return [
-        Fault(
+        BibliographyFault(
             works[LETTERS].line,
             f"{works[LETTERS].key}: the {LETTERS + 1}th work of {who}, {year}, which no letter after the year can tell "
             "apart; give years, or cite another part of the same work by its place, as in \\citep[Table 2]{key}",
@@ -217,21 +221,21 @@ class _Entries:
 
     by_key: Mapping[str, Raw]
     macros: Mapping[str, tuple[int, str]]
-    faults: list[Fault]
-    gaps: list[Fault] = field(default_factory=list)
+    faults: list[BibliographyFault]
+    gaps: list[BibliographyFault] = field(default_factory=list)
 
-    def entry(self, raw: Raw) -> Entry:
+    def entry(self, raw: Raw) -> BibliographyEntry:
         """Convert an entry to the terms of BibTeX; without fields if one of its own terms is a fault."""
         given = self._inherited(raw, ())
         try:
             kind, fields = vocabulary.in_bibtex(raw.kind, given)
         except vocabulary.WordFault as error:
-            self.faults.append(Fault(raw.lines.get(error.field, raw.line), f"{raw.key}: {error}"))
-            return Entry(raw.key, "misc", raw.line, {})
+            self.faults.append(BibliographyFault(raw.lines.get(error.field, raw.line), f"{raw.key}: {error}"))
+            return BibliographyEntry(raw.key, "misc", raw.line, {})
         made = {name: self._field(raw, name, value) for name, value in fields.items()}
         made = {name: value for name, value in made.items() if value}
         self._complete(raw, kind, made)
-        return Entry(raw.key, kind, raw.line, made)
+        return BibliographyEntry(raw.key, kind, raw.line, made)
 
     def _inherited(self, raw: Raw, below: tuple[str, ...]) -> dict[str, str]:
         """Its fields, with those of the entries that it names in crossref and xdata."""
@@ -288,7 +292,7 @@ class _Entries:
             made["author"] = made.pop("editor")
         missing = [need.replace("|", " or ") for need in NEEDED[kind] if not made.keys() & set(need.split("|"))]
         if missing:
-            self.gaps.append(Fault(raw.line, f"{raw.key}: @{kind} without {', '.join(missing)}"))
+            self.gaps.append(BibliographyFault(raw.line, f"{raw.key}: @{kind} without {', '.join(missing)}"))
         if "year" not in made:
             made["year"] = UNDATED
         elif not re.sub(r"\\[A-Za-z]+|\W", "", made["year"]):
@@ -316,7 +320,7 @@ class _Entries:
 
     def _fault(self, raw: Raw, name: str, what: str) -> None:
         line = raw.lines.get(name, raw.line)
-        self.faults.append(Fault(line, f"{raw.key}: {name} {what}" if name else f"{raw.key}: {what}"))
+        self.faults.append(BibliographyFault(line, f"{raw.key}: {name} {what}" if name else f"{raw.key}: {what}"))
 
 
 def _from_parent(kind: str, parent: dict[str, str]) -> dict[str, str]:

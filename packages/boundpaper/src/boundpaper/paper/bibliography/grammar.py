@@ -47,7 +47,7 @@ class Raw:
 
 
 @dataclass
-class Reading:
+class ParsedFile:
     """What a file holds.
 
     Attributes
@@ -64,9 +64,9 @@ class Reading:
     faults: list[tuple[int, str]] = field(default_factory=list)
 
 
-def scan(text: str) -> Reading:
+def scan(text: str) -> ParsedFile:
     """Read a file; text before and between entries is ignored, as BibTeX does."""
-    reading = Reading()
+    reading = ParsedFile()
     scanner = _Scanner(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), reading)
     for command, content in scanner:
         if command.lower() == "preamble":
@@ -76,7 +76,7 @@ def scan(text: str) -> Reading:
     return reading
 
 
-def _raw(command: str, content: Any, scanner: _Scanner, reading: Reading) -> Raw:
+def _raw(command: str, content: Any, scanner: _Scanner, reading: ParsedFile) -> Raw:
     key, pairs = content
     values: dict[str, str] = {}
     for (name, parts), line in zip(pairs, scanner.lines, strict=True):
@@ -91,7 +91,7 @@ def _raw(command: str, content: Any, scanner: _Scanner, reading: Reading) -> Raw
 class _Scanner(LowLevelParser):  # type: ignore[misc]
     """pybtex's scanner, which keeps lines, passes over comments, and collects faults."""
 
-    def __init__(self, text: str, reading: Reading) -> None:
+    def __init__(self, text: str, reading: ParsedFile) -> None:
         macros = CaseInsensitiveDict({**month_names, **JOURNALS})
         super().__init__(text, macros=macros, handle_error=self._note)
         self.reading = reading

@@ -83,7 +83,7 @@ def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tupl
     MarkupFault
         A command that is not known, or a formula that cannot be set.
     """
-    reader = _Reader(_IN_FORMULA_OR_NOT.sub(r"\1", text), macros or {})
+    reader = _MarkupReader(_IN_FORMULA_OR_NOT.sub(r"\1", text), macros or {})
     parts = reader.parts("")
     if reader.at < len(reader.text):
         raise MarkupFault("has a closing brace too many")
@@ -93,7 +93,7 @@ def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tupl
 _IN_FORMULA_OR_NOT = re.compile(r"\\ifmmode(?:(?!\\ifmmode|\\else).)*+\\else((?:(?!\\ifmmode).)*?)\\fi(?![A-Za-z])")
 
 
-class _Reader:
+class _MarkupReader:
     """Reads LaTeX from left to right."""
 
     def __init__(self, text: str, macros: Mapping[str, tuple[int, str]]) -> None:

@@ -65,9 +65,9 @@ def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]
 def _kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> str:
     """The kind in BibTeX's words; what only BibLaTeX's word says goes into the field type or note."""
     if kind == "thesis":
-        said = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
-        found = next((found for begin, found in _THESES.items() if said.startswith(begin)), "")
-        if said in ("phdthesis", "mathesis", "mastersthesis", "masterthesis"):
+        type_letters = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
+        found = next((found for begin, found in _THESES.items() if type_letters.startswith(begin)), "")
+        if type_letters in ("phdthesis", "mathesis", "mastersthesis", "masterthesis"):
             made.pop("type", None)
         return found or "phdthesis"
     if kind == "report" and fields.get("type", "") in ("techreport", "resreport"):

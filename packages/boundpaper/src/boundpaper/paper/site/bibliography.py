@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from boundpaper.paper.site.page import page
-from boundpaper.paper.site.project import Project
+from boundpaper.paper.site.project import SiteProject
 from boundpaper.paper.site.walk import by_kind
 
 
-def bibliography_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+def bibliography_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
     """Write `bibliography.html`, after the pages of exhibits and artifacts, which record what they cite."""
     shown = []
     for key, work in project.works.items():

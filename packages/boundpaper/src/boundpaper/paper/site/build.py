@@ -15,15 +15,15 @@ from boundpaper.paper.site.holdings import artifact_pages
 from boundpaper.paper.site.ledger import ledger_pages
 from boundpaper.paper.site.overview import overview_pages
 from boundpaper.paper.site.page import assets
-from boundpaper.paper.site.project import Project
-from boundpaper.paper.site.reading import Reading
+from boundpaper.paper.site.project import SiteProject
+from boundpaper.paper.site.reading import ChapterPages
 from boundpaper.paper.site.search import search_files
 from boundpaper.store.files import write
 
 FOLDER = "out/site"
 
 
-def write_site(project: Project, jobs: int = 0) -> tuple[int, int]:
+def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
     """Write the site below `out/site`; return how many files it has and how many of them changed.
 
     Exhibits, artifacts and the ledger must have been built; the pictures of figures lie in `out/figures` as PDF. At
@@ -39,11 +39,11 @@ def write_site(project: Project, jobs: int = 0) -> tuple[int, int]:
         workers.close()
 
 
-def pages(project: Project, workers: Workers, jobs: int) -> Iterator[tuple[str, bytes]]:
+def pages(project: SiteProject, workers: Workers, jobs: int) -> Iterator[tuple[str, bytes]]:
     """Path and content of every file of the site; if `jobs` allows, another process makes the pages of artifacts."""
     yield from assets().items()
     draw_pictures(project, jobs)
-    reading = Reading(project)
+    reading = ChapterPages(project)
     cells = {name: sorted(places) for name, places in reading.printed.items()}
     begun = None
     if jobs > 1:
@@ -63,7 +63,7 @@ def pages(project: Project, workers: Workers, jobs: int) -> Iterator[tuple[str, 
 
 
 def _artifacts(
-    project: Project, printed: Mapping[str, Collection[tuple[int, str]]]
+    project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]
 ) -> tuple[list[tuple[str, bytes]], dict[str, list[str]]]:
     """The pages of artifacts, and the artifacts that cite each work."""
     project = replace(project)

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from boundpaper.paper.site.page import page
-from boundpaper.paper.site.project import Project
+from boundpaper.paper.site.project import SiteProject
 from boundpaper.places import shown
 from boundpaper.typeset import addresses
 
 SUFFIXES = (".py", ".j2")
 
 
-def code_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+def code_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
     """`code/FILE.html` for every file of the project that holds a step."""
     steps: dict[str, list[tuple[int, str]]] = {}
     for node in project.nodes:

@@ -11,10 +11,10 @@ from markupsafe import Markup
 from boundpaper.build.outline import Node
 from boundpaper.errors import DataError
 from boundpaper.figures import Figure
-from boundpaper.paper.site.grid import Grid, grid, of_csv
+from boundpaper.paper.site.grid import PageTable, grid, of_csv
 from boundpaper.paper.site.page import page, typeset
 from boundpaper.paper.site.plotted import plotted_rows
-from boundpaper.paper.site.project import EXHIBITS, Project
+from boundpaper.paper.site.project import EXHIBITS, SiteProject
 from boundpaper.paper.site.spoken import spoken
 from boundpaper.paper.site.walk import around
 from boundpaper.paper.site.works import cited
@@ -27,7 +27,7 @@ from boundpaper.typeset.text import prose
 Label: TypeAlias = Callable[[str, str], str]
 
 
-def exhibit_pages(project: Project, label: Label) -> Iterator[tuple[str, bytes]]:
+def exhibit_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, bytes]]:
     """`table/NAME.html` and `figure/NAME.html` with the files that they show, and `exhibits.html`, the list of all.
 
     `label` gives the printed number of an exhibit by kind and name, as in `Figure 8.1`; the empty text if it has none.
@@ -41,13 +41,13 @@ def exhibit_pages(project: Project, label: Label) -> Iterator[tuple[str, bytes]]
     yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
 
 
-def short(project: Project, key: str, root: str = "") -> Markup:
+def short(project: SiteProject, key: str, root: str = "") -> Markup:
     """The short caption of an exhibit, for a page from which `root` leads to the site's folder."""
     spec = project.spec(key)
     return typeset(cited(prose(spec.short or spec.caption, "html"), project.works, root)[0])
 
 
-def within(project: Project, kind: str, name: str, label: str) -> Markup:
+def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
     """An exhibit as a chapter shows it, with its number, which leads to its page; its address is that of its label."""
     node = project.outline.nodes[f"{kind}:{name}"]
     number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
@@ -64,14 +64,14 @@ def within(project: Project, kind: str, name: str, label: str) -> Markup:
     return frame.format(name, picture, number, values["caption"], notes)
 
 
-def _table(project: Project, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
+def _table(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
     text = render(project.spec(node.key), node.name, "csv")
     yield f"table/{node.name}.csv", text.encode()
     body = project.kept(_body, node)
     yield from _page(project, node, label, {"body": body, "data": of_csv(text), "picture": ""})
 
 
-def _body(project: Project, node: Node) -> Markup:
+def _body(project: SiteProject, node: Node) -> Markup:
     """A table as HTML; one whose rows stand by themselves may be sorted, within its groups."""
     spec: Table = project.spec(node.key)
     body = _linked(project, node, render(spec, node.name, "html"))
@@ -79,7 +79,7 @@ def _body(project: Project, node: Node) -> Markup:
     return body.replace('class="exhibit"', Markup('class="exhibit sortable"'), 1) if plain else body
 
 
-def _figure(project: Project, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
+def _figure(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
     yield f"figure/{node.name}.svg", _picture(project, node.name)
     frame = plotted_rows(project.spec(node.key))
     data = None if frame.empty else grid(frame)
@@ -88,7 +88,7 @@ def _figure(project: Project, node: Node, label: str) -> Iterator[tuple[str, byt
     yield from _page(project, node, label, {"body": "", "data": data, **project.kept(_drawn, node)})
 
 
-def _drawn(project: Project, node: Node) -> dict[str, Any]:
+def _drawn(project: SiteProject, node: Node) -> dict[str, Any]:
     """Picture of a figure with its alternative text, its size in pixels, its caption and its notes."""
     spec: Figure = project.spec(node.key)
     size = re.search(r'width="([\d.]+)(?:pt)?" height="([\d.]+)', _picture(project, node.name)[:500].decode("latin-1"))
@@ -101,7 +101,7 @@ def _drawn(project: Project, node: Node) -> dict[str, Any]:
     }
 
 
-def _linked(project: Project, node: Node, html: str) -> Markup:
+def _linked(project: SiteProject, node: Node, html: str) -> Markup:
     """HTML of an exhibit with formulas set and citations linked; records what it cites for the bibliography's page."""
     shown, keys = cited(html, project.works, "../")
     for key in keys:
@@ -109,13 +109,13 @@ def _linked(project: Project, node: Node, html: str) -> Markup:
     return typeset(shown)
 
 
-def draw_pictures(project: Project, jobs: int) -> None:
+def draw_pictures(project: SiteProject, jobs: int) -> None:
     """Convert each figure's PDF to SVG, `jobs` at a time, unless its SVG is newer."""
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(partial(_picture, project), [node.name for node in project.nodes if node.kind == "figure"]))
 
 
-def _picture(project: Project, name: str) -> bytes:
+def _picture(project: SiteProject, name: str) -> bytes:
     """A figure's picture as SVG, drawn from its PDF when that is newer."""
     pdf, svg = (project.root / f"out/figures/{name}.{form}" for form in ("pdf", "svg"))
     if not pdf.is_file():
@@ -125,9 +125,9 @@ def _picture(project: Project, name: str) -> bytes:
     return svg.read_bytes()
 
 
-def _page(project: Project, node: Node, label: str, values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
     path = addresses.exhibit(node.kind, node.name)
-    data: Grid | None = values["data"]
+    data: PageTable | None = values["data"]
     common = {
         "node": node,
         "label": label,
@@ -144,7 +144,7 @@ def _page(project: Project, node: Node, label: str, values: Mapping[str, Any]) -
     )
 
 
-def resting(project: Project, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
+def resting(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
     """For each artifact that an exhibit reads, the rows of the ledger whose functions read it too; fewest first."""
     by_result = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
     return sorted(((name, rows) for name, rows in by_result if rows), key=lambda item: len(item[1]))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from boundpaper.paper.site.page import page
-from boundpaper.paper.site.project import Project
-from boundpaper.paper.site.walk import NAMES, Link, by_kind, links
+from boundpaper.paper.site.project import SiteProject
+from boundpaper.paper.site.walk import NAMES, NodeLink, by_kind, links
 
 COLUMNS = (
     ("Sources and measurements", ("source", "measurement")),
@@ -18,9 +18,9 @@ COLUMNS = (
 )
 
 
-def graph_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+def graph_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
     """`graph.html`; its edges are in the page itself, since a page opened from a folder may load no files."""
-    columns: list[tuple[str, list[tuple[str, list[Link]]]]] = []
+    columns: list[tuple[str, list[tuple[str, list[NodeLink]]]]] = []
     for title, kinds in COLUMNS:
         keys = [key for key, node in project.outline.nodes.items() if node.kind in kinds]
         groups = by_kind(project, keys)

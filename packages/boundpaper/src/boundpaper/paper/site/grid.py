@@ -17,7 +17,7 @@ ROWS = 100
 
 
 @dataclass(frozen=True)
-class Grid:
+class PageTable:
     """A header, rows as text, which columns hold numbers, how many rows there are, and addresses of cells by place."""
 
     header: tuple[str, ...]
@@ -34,7 +34,7 @@ class Grid:
 
 
 def cell_id(row: int, column: str) -> str:
-    """The address of a cell in the page of its artifact; rows count from 0 here, and from 1 there."""
+    """The address of a cell in the page of its artifact; rows count from 0 in `place`, and from 1 in the address."""
     return f"row{row + 1}.{re.sub(r'[^A-Za-z0-9_-]', '-', column)}"
 
 
@@ -43,7 +43,7 @@ def grid(
     titles: Mapping[str, str] | None = None,
     most: int = ROWS,
     marked: Collection[tuple[int, str]] = (),
-) -> Grid:
+) -> PageTable:
     """The first rows of a frame, and those of marked cells.
 
     Parameters
@@ -66,17 +66,17 @@ def grid(
     at = {row: place for place, row in enumerate(places)}
     ids = {(at[row], columns.index(name)): cell_id(row, name) for row, name in marked}
     means = tuple((titles or {}).get(name, "") for name in columns)
-    return Grid(tuple(columns), means, rows, numeric, len(frame), ids)
+    return PageTable(tuple(columns), means, rows, numeric, len(frame), ids)
 
 
-def of_csv(text: str, most: int = ROWS) -> Grid:
+def of_csv(text: str, most: int = ROWS) -> PageTable:
     """The rows of a CSV text; a column is numeric if all of its filled cells are numbers."""
     import csv
     import io
 
     header, *rows = csv.reader(io.StringIO(text))
     numeric = tuple(all(_is_number(row[place]) for row in rows if row[place]) for place in range(len(header)))
-    return Grid(tuple(header), ("",) * len(header), tuple(map(tuple, rows[:most])), numeric, len(rows))
+    return PageTable(tuple(header), ("",) * len(header), tuple(map(tuple, rows[:most])), numeric, len(rows))
 
 
 def _is_number(cell: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from boundpaper.build.changes import Change, compare
-from boundpaper.store.kept import keep, kept
+from boundpaper.store.kept import keep, read_kept
 
 FOLDER = "artifacts/results"
 KEPT = "out/state/history.json"
@@ -76,8 +76,8 @@ def cut(root: Path) -> str:
 def _edge(root: Path) -> frozenset[str]:
     """The commits whose parents a shallow clone does not have."""
     command = ["git", "rev-parse", "--git-path", "shallow"]
-    said = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode().rstrip("\n")
-    path = root / said  # relative to root, or absolute
+    folder = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode().rstrip("\n")
+    path = root / folder  # relative to root, or absolute
     return frozenset(path.read_text(encoding="ascii").split()) if path.is_file() else frozenset()
 
 
@@ -165,7 +165,7 @@ def _summary(changes: Sequence[Change]) -> str:
 
 def _load(path: Path) -> dict[str, str]:
     try:
-        content = kept(path)
+        content = read_kept(path)
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}

@@ -7,7 +7,7 @@ from boundpaper.build.outline import Node
 from boundpaper.paper.site.grid import grid
 from boundpaper.paper.site.history import Revision, cut, histories
 from boundpaper.paper.site.page import page
-from boundpaper.paper.site.project import Project, records
+from boundpaper.paper.site.project import SiteProject, records
 from boundpaper.paper.site.walk import NAMES, ORDER, around
 from boundpaper.paper.site.works import link
 from boundpaper.store.descriptor import files, resource
@@ -17,7 +17,9 @@ from boundpaper.typeset import addresses
 PLACES = "places"
 
 
-def artifact_pages(project: Project, printed: Mapping[str, Collection[tuple[int, str]]]) -> Iterator[tuple[str, bytes]]:
+def artifact_pages(
+    project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]
+) -> Iterator[tuple[str, bytes]]:
     """`artifact/NAME.html` with the tables as files below `data/`, and `artifacts.html`, the list of all.
 
     `printed` names the cells that chapters print, as (row, column) by artifact: their pages show them with an address.
@@ -41,7 +43,7 @@ def artifact_pages(project: Project, printed: Mapping[str, Collection[tuple[int,
 
 
 def _artifact(
-    project: Project,
+    project: SiteProject,
     node: Node,
     described: Mapping[str, Any],
     origins: list[Mapping[str, Any]],
@@ -87,7 +89,7 @@ def _artifact(
     yield path, page("artifact.html.j2", path, title=f"{node.kind.capitalize()} {node.name}", **values)
 
 
-def _printed(project: Project) -> dict[str, str]:
+def _printed(project: SiteProject) -> dict[str, str]:
     """Map each place that sources cite to the key of the work that contains it."""
     if PLACES not in project.outline.maker:
         return {}

@@ -119,7 +119,7 @@ def argument(text: str, at: int) -> tuple[str, int, int]:
     return text[at + 1 : place - 1], at + 1, place
 
 
-class Reader:
+class ChapterReader:
     """Sets one chapter.
 
     Attributes

@@ -5,14 +5,14 @@ from typing import Any
 
 from boundpaper.paper.site.overview import VERDICTS
 from boundpaper.paper.site.page import page
-from boundpaper.paper.site.project import Project
+from boundpaper.paper.site.project import SiteProject
 from boundpaper.paper.site.works import link
 from boundpaper.typeset import addresses
 
 SEVERITIES = ("headline", "supporting", "detail")
 
 
-def ledger_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
     """`ledger.html`; without claims, it says that there are none."""
     present = {
         name: {row[name] for row in project.claims} for name in ("source", "verdict", "severity", "kind", "failure")
@@ -45,7 +45,7 @@ def ledger_pages(project: Project) -> Iterator[tuple[str, bytes]]:
     )
 
 
-def _with_steps(project: Project) -> Iterator[tuple[Mapping[str, Any], str, tuple[str, int]]]:
+def _with_steps(project: SiteProject) -> Iterator[tuple[Mapping[str, Any], str, tuple[str, int]]]:
     """Each row, the name of its function where the row is the first of several, and the function's file and line."""
     seen = set()
     for row in project.claims:

@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from boundpaper.paper.site.exhibits import within
 from boundpaper.paper.site.page import page
-from boundpaper.paper.site.project import Chapter, Project
-from boundpaper.paper.site.reading import Reading
+from boundpaper.paper.site.project import Chapter, SiteProject
+from boundpaper.paper.site.reading import ChapterPages
 from boundpaper.paper.site.walk import links
 from boundpaper.paper.site.works import link
 from boundpaper.typeset import addresses
@@ -18,7 +18,7 @@ VERDICTS = ("holds", "holds after rounding", "not significant", "not supported",
 PDF = "out/thesis.pdf"
 
 
-def overview_pages(project: Project, reading: Reading) -> Iterator[tuple[str, bytes]]:
+def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
     """`index.html`, the PDF where it is that of these chapters, and `chapter/NAME.html` for each chapter."""
     counts = Counter((row["source"], row["kind"], row["verdict"]) for row in project.claims)
     documents = [
@@ -54,7 +54,7 @@ def overview_pages(project: Project, reading: Reading) -> Iterator[tuple[str, by
         yield path, page("chapter.html.j2", path, title=each.chapter.title, reading=reading, **own)
 
 
-def _exhibits(project: Project, chapter: Chapter) -> dict[str, object]:
+def _exhibits(project: SiteProject, chapter: Chapter) -> dict[str, object]:
     return {
         "chapter": chapter,
         "project": project,

@@ -60,7 +60,7 @@ class Chapter:
 
 
 @dataclass(frozen=True)
-class Project:
+class SiteProject:
     """What the pages are made from.
 
     Attributes
@@ -88,7 +88,7 @@ class Project:
         """What the function of an exhibit makes."""
         return self.kept(lambda project, node: project.call(node.key), self.outline.nodes[key], "spec")
 
-    def kept(self, make: Callable[[Project, Node], Made], node: Node, named: object = None) -> Made:
+    def kept(self, make: Callable[[SiteProject, Node], Made], node: Node, named: object = None) -> Made:
         """What a function makes of a node; it is made once and then kept."""
         key = (named or make, node.key)
         if key not in self._made:

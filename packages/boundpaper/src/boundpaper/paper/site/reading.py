@@ -16,9 +16,9 @@ from boundpaper.paper import looks
 from boundpaper.paper.lookup import equal
 from boundpaper.paper.site.exhibits import within
 from boundpaper.paper.site.grid import cell_id
-from boundpaper.paper.site.latex import Reader, definitions
+from boundpaper.paper.site.latex import ChapterReader, definitions
 from boundpaper.paper.site.numbering import Numbers, numbered
-from boundpaper.paper.site.project import Chapter, Project
+from boundpaper.paper.site.project import Chapter, SiteProject
 from boundpaper.store.reader import read
 from boundpaper.store.text_file import text_of
 from boundpaper.typeset import addresses
@@ -30,7 +30,7 @@ _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\\$])")
 
 
 @dataclass(frozen=True)
-class Page:
+class ChapterPage:
     """A chapter to read: its number, title and text, and its headings as (level, address, HTML)."""
 
     chapter: Chapter
@@ -45,15 +45,15 @@ class Page:
 
 
 @dataclass
-class Reading:
+class ChapterPages:
     """All chapters, and the cells that they print.
 
     Attributes
     ----------
-    project : Project
+    project : SiteProject
     """
 
-    project: Project
+    project: SiteProject
     _cells: dict[str, set[tuple[int, str]]] = field(default_factory=lambda: defaultdict(set))
     _frames: dict[str, Any] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ class Reading:
         return label.words if label else ""
 
     @cached_property
-    def pages(self) -> tuple[Page, ...]:
+    def pages(self) -> tuple[ChapterPage, ...]:
         """The chapters in the order of the paper.
 
         Raises
@@ -94,7 +94,7 @@ class Reading:
             html = Markup(reader.html())
             faults += reader.faults
             heads = tuple((level, at, Markup(title)) for level, at, title in reader.heads)
-            made.append(Page(chapter, self.numbers.chapters[chapter.name], html, heads))
+            made.append(ChapterPage(chapter, self.numbers.chapters[chapter.name], html, heads))
         if faults:
             raise SpecError("\n".join(faults))
         return tuple(made)
@@ -114,7 +114,7 @@ class Reading:
         reader = self._reader("abstract", {})
         return tuple(Markup(reader.read(each, 0).replace('="../', '="')) for each in bound[:FOUND])
 
-    def _reader(self, name: str, macros: Mapping[str, tuple[int, str]]) -> Reader:
+    def _reader(self, name: str, macros: Mapping[str, tuple[int, str]]) -> ChapterReader:
         printed: dict[tuple[str, str], deque[list[dict[str, Any]]]] = defaultdict(deque)
         for each in json.loads(text_of(self.project.root, f"out/bound/{name}.json", SpecError)):
             first = each["origins"][0]
@@ -126,7 +126,7 @@ class Reading:
             return self._link(origins.popleft()[0], html) if origins else ""
 
         numbers = self.numbers
-        return Reader(
+        return ChapterReader(
             self.texts[name], name, numbers.labels, numbers.places[name], macros, bound, self._cite, self._exhibit
         )
 
@@ -149,8 +149,10 @@ class Reading:
         if len(rows) == 1 and column in frame.columns:
             self._cells[artifact].add((rows[0], column))
             at = f"#{cell_id(rows[0], column)}"
-        said = ", ".join(f"{name} = {wanted}" for name, wanted in where.items())
-        return _linked(f"{addresses.artifact(artifact)}{at}", html, f"{artifact}, {column}{said and ': '}{said}", "n")
+        condition = ", ".join(f"{name} = {wanted}" for name, wanted in where.items())
+        return _linked(
+            f"{addresses.artifact(artifact)}{at}", html, f"{artifact}, {column}{condition and ': '}{condition}", "n"
+        )
 
     def _cite(self, command: str, keys: str, option: str) -> str:
         held = self.project.works

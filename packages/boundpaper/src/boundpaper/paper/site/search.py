@@ -5,15 +5,15 @@ import re
 from collections.abc import Iterator
 
 from boundpaper.paper.site.exhibits import short
-from boundpaper.paper.site.project import EXHIBITS, Project
-from boundpaper.paper.site.reading import Reading
+from boundpaper.paper.site.project import EXHIBITS, SiteProject
+from boundpaper.paper.site.reading import ChapterPages
 from boundpaper.typeset import addresses
 from boundpaper.typeset.words_of import words
 
 _HEAD = re.compile(r'(?=<h[23] id="([^"]*)">)')
 
 
-def search_files(project: Project, reading: Reading) -> Iterator[tuple[str, bytes]]:
+def search_files(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
     """`search.js`, which pages load when somebody searches: address, title and text of everything.
 
     It is a script, since a page that is opened from a folder may load no other file.
@@ -23,7 +23,7 @@ def search_files(project: Project, reading: Reading) -> Iterator[tuple[str, byte
     yield "search.js", f"found({text});\n".encode()
 
 
-def _chapters(reading: Reading) -> Iterator[tuple[str, str, str]]:
+def _chapters(reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
     for page in reading.pages:
         path = addresses.chapter(page.chapter.name)
         first, *parts = _HEAD.split(str(page.html))
@@ -35,14 +35,14 @@ def _chapters(reading: Reading) -> Iterator[tuple[str, str, str]]:
                 yield f"{path}#{address}" if address else path, title, text
 
 
-def _exhibits(project: Project, reading: Reading) -> Iterator[tuple[str, str, str]]:
+def _exhibits(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
     for node in project.nodes:
         if node.kind in EXHIBITS:
             named = reading.label(node.kind, node.name) or node.kind.capitalize()
             yield project.address(node.key), f"{named}: {node.name}", words(short(project, node.key))
 
 
-def _others(project: Project) -> Iterator[tuple[str, str, str]]:
+def _others(project: SiteProject) -> Iterator[tuple[str, str, str]]:
     for row in project.claims:
         where = f"{row['source']}, {row['section']}: {row['verdict']}"
         yield addresses.claim(row["claim"]), where, f"{row['statement']} ({row['claim']})"

@@ -14,8 +14,8 @@ def spoken(figure: Figure) -> str:
     """The alternative text of a figure; of one with a drawing of its own, its short caption."""
     if not figure.panels:
         return f"A drawing: {plain(figure.short or figure.caption)}"
-    told = [_panel(panel, place, len(figure.panels)) for place, panel in enumerate(figure.panels)]
-    return (f"{len(told)} panels. " if len(told) > 1 else "") + " ".join(told)
+    parts = [_panel(panel, place, len(figure.panels)) for place, panel in enumerate(figure.panels)]
+    return (f"{len(parts)} panels. " if len(parts) > 1 else "") + " ".join(parts)
 
 
 def _panel(panel: Panel, place: int, count: int) -> str:
@@ -25,8 +25,10 @@ def _panel(panel: Panel, place: int, count: int) -> str:
     scales = [" (logarithmic)" if axis.scale == "log" else "" for axis in (panel.y, panel.x)]
     head = f"{title}: {kinds}" if title else kinds.capitalize()
     several = len(panel.series) > NAMED
-    told = [_whole(panel.series)] if several else [each for series in panel.series for each in _series(series)]
-    return f"{head}, {axes[0]}{scales[0]} against {axes[1]}{scales[1]}. {' '.join(f'{each}.' for each in told if each)}"
+    parts = [_all_series(panel.series)] if several else [each for series in panel.series for each in _series(series)]
+    return (
+        f"{head}, {axes[0]}{scales[0]} against {axes[1]}{scales[1]}. {' '.join(f'{each}.' for each in parts if each)}"
+    )
 
 
 def _series(series: Series) -> Iterator[str]:
@@ -35,12 +37,12 @@ def _series(series: Series) -> Iterator[str]:
     if not y:
         yield name
     elif x is not None and len(x) == len(y) and len(y) > 1 and type(series).__name__ in ("Line", "Fit"):
-        yield f"{name}: from {_said(y[0])} at {_said(x[0])} to {_said(y[-1])} at {_said(x[-1])}"
+        yield f"{name}: from {_spoken(y[0])} at {_spoken(x[0])} to {_spoken(y[-1])} at {_spoken(x[-1])}"
     else:
         yield f"{name}: {_range(y)}"
 
 
-def _whole(series: Any) -> str:
+def _all_series(series: Any) -> str:
     return f"{len(series)} series: {_range([value for each in series for value in _values(each)])}"
 
 
@@ -54,9 +56,9 @@ def _values(series: Series) -> list[Any]:
 def _range(values: list[Any]) -> str:
     if not values:
         return "no values"
-    low, high = _said(min(values)), _said(max(values))
+    low, high = _spoken(min(values)), _spoken(max(values))
     return f"{len(values)} values from {low} to {high}" if len(values) > 1 else low
 
 
-def _said(value: Any) -> str:
+def _spoken(value: Any) -> str:
     return f"{value:.3g}".replace("-", "−") if isinstance(value, (int, float)) else plain(str(value))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from boundpaper.paper.site.project import Project
+from boundpaper.paper.site.project import SiteProject
 
 ORDER = ("source", "measurement", "result", "ledger", "places", "inventory", "claim", "table", "figure", "chapter")
 NAMES = {
@@ -22,7 +22,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Link:
+class NodeLink:
     """A node as a link: its kind, name, page and description, and for claims the verdicts."""
 
     key: str
@@ -33,7 +33,7 @@ class Link:
     verdicts: tuple[str, ...] = ()
 
 
-def links(project: Project, keys: Iterable[str]) -> list[Link]:
+def links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
     """Nodes as links, in their order."""
     neighbours = []
     for key in keys:
@@ -41,19 +41,19 @@ def links(project: Project, keys: Iterable[str]) -> list[Link]:
         verdicts: tuple[str, ...] = ()
         if node.kind == "claim":
             verdicts = tuple(row["verdict"] for row in project.claims_of.get(node.name, ()))
-        neighbours.append(Link(key, node.kind, project.title(key), project.address(key), node.doc, verdicts))
+        neighbours.append(NodeLink(key, node.kind, project.title(key), project.address(key), node.doc, verdicts))
     return neighbours
 
 
-def by_kind(project: Project, keys: Iterable[str]) -> list[tuple[str, list[Link]]]:
+def by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, list[NodeLink]]]:
     """Nodes as links, grouped by kind in the order in which data flow."""
-    kinds: dict[str, list[Link]] = {}
+    kinds: dict[str, list[NodeLink]] = {}
     for link in links(project, keys):
         kinds.setdefault(link.kind, []).append(link)
     return [(NAMES[kind], sorted(kinds[kind], key=lambda link: link.name)) for kind in ORDER if kind in kinds]
 
 
-def around(project: Project, key: str) -> dict[str, Any]:
+def around(project: SiteProject, key: str) -> dict[str, Any]:
     """What a page shows of a node's place in the graph."""
     outline = project.outline
     near_below, near_above = set(outline.down[key]), set(outline.up[key])

@@ -90,7 +90,7 @@ def _items(written: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _cited_as(label: str) -> str:
-    """The name under which natbib cites a work, of `names(year)all names`."""
+    """Return the name under which natbib cites a work, from a text `names(year)all names`."""
     begin = next((at for at, sign, depth in _depths(label) if sign == "(" and not depth), -1)
     if begin < 0:
         return " ".join(label.split())

@@ -46,7 +46,7 @@ def hint(kind: str, message: str) -> str:
     Parameters
     ----------
     kind : str
-        Of a `boundpaper.paper.tex.log.Finding`.
+        Of a `boundpaper.paper.tex.log.LogMessage`.
     message : str
         LaTeX's words.
     """

@@ -43,7 +43,7 @@ _MARK = re.compile(r"^%+ (?:source: |[^;]*\b(?:generated|made) from )(?P<source>
 
 
 @dataclass(frozen=True)
-class Finding:
+class LogMessage:
     """One error or warning.
 
     Attributes
@@ -73,8 +73,8 @@ class Finding:
         origin = f" (from {self.source})" if self.source else ""
         shown = f" near: {self.context}" if self.context else ""
         text = self.message if self.kind == "error" else f"{self.kind}: {self.message}"
-        told = f"{text}{shown}{self.hint}"
-        return f"{place}{origin}: {told}" if place else told
+        described = f"{text}{shown}{self.hint}"
+        return f"{place}{origin}: {described}" if place else described
 
     @property
     def hint(self) -> str:
@@ -95,8 +95,8 @@ class Log:
         Whether LaTeX asks for another pass.
     """
 
-    errors: tuple[Finding, ...]
-    warnings: tuple[Finding, ...]
+    errors: tuple[LogMessage, ...]
+    warnings: tuple[LogMessage, ...]
     rerun: bool
 
 
@@ -110,9 +110,9 @@ def parse(text: str, folder: Path | None = None) -> Log:
     folder : Path, optional
         The output folder, in which the generated files lie; with it, findings name their source.
     """
-    errors: list[Finding] = []
-    fatal: list[Finding] = []
-    warnings: list[Finding] = []
+    errors: list[LogMessage] = []
+    fatal: list[LogMessage] = []
+    warnings: list[LogMessage] = []
     stack: list[str] = []
     lines = text.splitlines()
     position = pages = 0
@@ -129,13 +129,13 @@ def parse(text: str, folder: Path | None = None) -> Log:
         elif match := _TALL.search(line):
             if float(match["size"]) > OVERFULL_LIMIT:
                 what = f"{match['size']} pt of it are below the end of the page"
-                warnings.append(Finding("float too high", what, _current(stack), int(match["line"] or 0)))
+                warnings.append(LogMessage("float too high", what, _current(stack), int(match["line"] or 0)))
         elif _UNDERFULL.match(line):
             position = _blank(lines, position)
         elif match := _MISSING.match(line):
-            warnings.append(Finding("missing character", match["message"], _current(stack)))
+            warnings.append(LogMessage("missing character", match["message"], _current(stack)))
         elif match := _ABSENT.match(line):
-            warnings.append(Finding("missing file", match["name"], _current(stack)))
+            warnings.append(LogMessage("missing file", match["name"], _current(stack)))
         else:
             for kind, pattern in (
                 ("undefined reference", _REFERENCE),
@@ -144,7 +144,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
             ):
                 if match := pattern.search(line):
                     number = match.groupdict().get("line")
-                    warnings.append(Finding(kind, match["name"], _current(stack), int(number or 0)))
+                    warnings.append(LogMessage(kind, match["name"], _current(stack), int(number or 0)))
             _follow(line, stack)
             pages += len(_SHIPPED.findall(line))
     if (
@@ -199,7 +199,7 @@ def failure(log: Log, what: str, output: str = "") -> LatexError:
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"
         return LatexError(f"LaTeX failed without an error in its log: {tail}", what)
-    first, others = log.errors[0], _own(log.errors)[1:]
+    first, others = log.errors[0], _first_errors(log.errors)[1:]
     message = (f"{first.message} near: {first.context}" if first.context else first.message) + first.hint
     message = "\n".join([message, *(f"out/{each}" if each.file else str(each) for each in others[:SHOWN])])
     if len(others) > SHOWN:
@@ -207,7 +207,7 @@ def failure(log: Log, what: str, output: str = "") -> LatexError:
     return LatexError(message, f"out/{first.file}" if first.file else what, first.line, first.source)
 
 
-def _own(errors: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _first_errors(errors: tuple[LogMessage, ...]) -> tuple[LogMessage, ...]:
     """The errors up to one from which all others follow: a preamble that LaTeX takes for text."""
     last = next((number for number, each in enumerate(errors, 1) if NO_PREAMBLE in each.message), len(errors))
     return errors[:last]
@@ -225,7 +225,7 @@ def _in_template(root: Path, source: str, text: str, line: int) -> str:
     return source
 
 
-def _error(match: re.Match[str], lines: list[str], position: int) -> tuple[Finding, int]:
+def _error(match: re.Match[str], lines: list[str], position: int) -> tuple[LogMessage, int]:
     """Take an error's message, which may go on over lines, and the `l.N` line that follows within a few."""
     parts = [match["message"].strip()]
     while position < len(lines) and not _STOP.match(lines[position]):
@@ -241,15 +241,17 @@ def _error(match: re.Match[str], lines: list[str], position: int) -> tuple[Findi
             context, number, position = place["text"].strip(), number or int(place["line"]), ahead + 1
             break
     file = match.groupdict().get("file") or ""
-    return Finding("error", " ".join(filter(None, parts)), file.removeprefix("./"), number, context=context), position
+    return LogMessage(
+        "error", " ".join(filter(None, parts)), file.removeprefix("./"), number, context=context
+    ), position
 
 
-def _overfull(match: re.Match[str], after: list[str], file: str, page: int) -> Finding:
+def _overfull(match: re.Match[str], after: list[str], file: str, page: int) -> LogMessage:
     last = f"-{match['last']}" if match["last"] and match["last"] != match["line"] else ""
     where = (f", lines {match['line']}{last}" if last else "") + f", sheet {page} of the PDF"
     # The text of the box, without TeX's font switches.
     shown = re.sub(r"\\\w+(?:/[\w.]+)*|\[\]|[|$^_]", " ", after[0]) if after else ""
-    return Finding(
+    return LogMessage(
         "overfull box",
         f"\\{match['box']} {match['size']} pt too {'wide' if match['box'] == 'hbox' else 'high'}{where}",
         file,
@@ -279,7 +281,7 @@ def _current(stack: list[str]) -> str:
     return next((file for file in reversed(stack) if file), "")
 
 
-def _traced(findings: list[Finding], folder: Path | None) -> tuple[Finding, ...]:
+def _traced(findings: list[LogMessage], folder: Path | None) -> tuple[LogMessage, ...]:
     """Each finding once, with the source of its file."""
     traced = []
     for finding in dict.fromkeys(findings):

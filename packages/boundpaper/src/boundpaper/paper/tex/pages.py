@@ -57,7 +57,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Line:
+class PageLine:
     """A line, its places in pt from the top left of its page; `size` is the height of most words, 0 where turned."""
 
     text: str
@@ -69,13 +69,13 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Page:
+class PdfPage:
     """A page: its number in the file from 1, its size in pt, its lines from the top, (level, title) of its headings."""
 
     number: int
     width: float
     height: float
-    lines: tuple[Line, ...]
+    lines: tuple[PageLine, ...]
     headings: tuple[tuple[int, str], ...] = ()
 
     @property
@@ -98,7 +98,7 @@ def limits(root: Path) -> Limits:
     return Limits(**content)
 
 
-def read(content: bytes) -> list[Page]:
+def read(content: bytes) -> list[PdfPage]:
     """Lines of every page of a PDF, by poppler's pdftotext.
 
     Raises
@@ -117,12 +117,12 @@ def read(content: bytes) -> list[Page]:
     return [replace(page, headings=tuple(headings.get(page.number, ()))) for page in parser.pages]
 
 
-def faults(pages: Sequence[Page], limits: Limits) -> list[str]:
+def faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
     """Faults of layout, each with its page; empty where there are none.
 
     Parameters
     ----------
-    pages : sequence of Page
+    pages : sequence of PdfPage
         Of the whole document; front matter before the first chapter's heading is passed over.
     limits : Limits
         What is allowed.
@@ -166,7 +166,7 @@ def _page_faults(book: _Book, place: int, limits: Limits) -> Iterator[str]:
 class _Book:
     """What is learned from all pages together: the size of text, the text area, where chapters begin."""
 
-    def __init__(self, pages: Sequence[Page]) -> None:
+    def __init__(self, pages: Sequence[PdfPage]) -> None:
         self.pages = pages
         upright = [line for page in pages if not page.turned for line in page.lines]
         wide = [line for line in upright if line.right - line.left > 300]
@@ -180,20 +180,20 @@ class _Book:
         self.starts = [place for place, _ in chapters]
         self.first = next((place for place, title in chapters if title.startswith("1 ")), 0)
 
-    def is_text(self, line: Line) -> bool:
+    def is_text(self, line: PageLine) -> bool:
         """Whether a line is set in the size of the text."""
         return abs(line.size - self.size) < 0.4
 
-    def is_heading(self, line: Line, page: Page) -> bool:
+    def is_heading(self, line: PageLine, page: PdfPage) -> bool:
         """Whether a line is a heading of this page, or a part of one."""
-        said = _signs(line.text)
-        return len(said) > 3 and not self.is_text(line) and any(said in _signs(title) for _, title in page.headings)
+        signs = _signs(line.text)
+        return len(signs) > 3 and not self.is_text(line) and any(signs in _signs(title) for _, title in page.headings)
 
-    def inside(self, page: Page) -> list[Line]:
+    def inside(self, page: PdfPage) -> list[PageLine]:
         """Lines of a page without running head and foot."""
         return [line for line in page.lines if self.top - 2 <= line.top and line.bottom <= self.bottom + 2]
 
-    def fill(self, page: Page) -> float:
+    def fill(self, page: PdfPage) -> float:
         """Share of the text's height down to the last line of a page."""
         lowest = max((line.bottom for line in self.inside(page)), default=self.top)
         return (lowest - self.top) / (self.bottom - self.top)
@@ -205,15 +205,15 @@ class _Book:
             after += 1
         return after == len(self.pages) or after in self.starts
 
-    def captions(self, page: Page) -> list[str]:
+    def captions(self, page: PdfPage) -> list[str]:
         """Exhibits whose caption begins on a page."""
         return [match["name"] for line in page.lines if (match := _CAPTION.match(line.text)) and not self.is_text(line)]
 
-    def flows(self, page: Page) -> bool:
+    def flows(self, page: PdfPage) -> bool:
         """Whether a long table begins, continues or ends on a page; it is part of the text and does not float."""
         return any(line.text == _FOOT or _CONTINUED.match(line.text) for line in page.lines)
 
-    def continued(self, page: Page) -> Iterator[tuple[str, int]]:
+    def continued(self, page: PdfPage) -> Iterator[tuple[str, int]]:
         """Long tables that continue on a page, with their remaining lines without heading and foot."""
         content = self.inside(page)
         for at, line in enumerate(content):
@@ -266,9 +266,9 @@ class _Boxes(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pages: list[Page] = []
+        self.pages: list[PdfPage] = []
         self._size = (0.0, 0.0)
-        self._lines: list[Line] = []
+        self._lines: list[PageLine] = []
         self._words: list[str] = []
         self._box: dict[str, float] = {}
         self._heights: list[float] = []
@@ -299,10 +299,10 @@ class _Boxes(HTMLParser):
             text = " ".join(self._words)
             turned = len(text) > 2 and box["ymax"] - box["ymin"] > box["xmax"] - box["xmin"]
             size = 0.0 if turned or not self._heights else Counter(self._heights).most_common(1)[0][0]
-            self._lines.append(Line(text, box["xmin"], box["ymin"], box["xmax"], box["ymax"], size))
+            self._lines.append(PageLine(text, box["xmin"], box["ymin"], box["xmax"], box["ymax"], size))
         elif tag == "page":
             ordered = tuple(sorted(self._lines, key=lambda line: (line.top, line.left)))
-            self.pages.append(Page(len(self.pages) + 1, *self._size, ordered))
+            self.pages.append(PdfPage(len(self.pages) + 1, *self._size, ordered))
 
 
 _PLACES = frozenset({"width", "height", "xmin", "xmax", "ymin", "ymax"})

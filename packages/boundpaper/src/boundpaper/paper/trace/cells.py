@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from boundpaper.build.job import Job
-from boundpaper.paper.trace.numeral import Numeral, tokens
+from boundpaper.paper.trace.numeral import PrintedNumber, tokens
 from boundpaper.store.descriptor import files
 from boundpaper.store.table_file import rows, rows_with
 from boundpaper.typeset.armour import plain
@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?")
 
 
 @dataclass(frozen=True)
-class Row:
+class TracedRow:
     """A row of an artifact or a table.
 
     Attributes
@@ -64,13 +64,13 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def of_artifact(root: Path, name: str, numeral: Numeral | None = None) -> Iterator[Row]:
+def of_artifact(root: Path, name: str, numeral: PrintedNumber | None = None) -> Iterator[TracedRow]:
     """The rows of an artifact, file by file; with a numeral only rows that hold a cell which may fit it."""
     for file in files(root, name):
         found = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
         for line, cells in found:
             kept = {column: text or "" for column, text in cells.items() if column is not None}
-            yield Row(name, f"{file}:{line}", kept)
+            yield TracedRow(name, f"{file}:{line}", kept)
 
 
 def of_table(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:

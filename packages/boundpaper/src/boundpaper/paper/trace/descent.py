@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundpaper.paper.trace.cells import Row, number, of_artifact, of_table
-from boundpaper.paper.trace.known import Known
-from boundpaper.paper.trace.numeral import Numeral
+from boundpaper.paper.trace.cells import TracedRow, number, of_artifact, of_table
+from boundpaper.paper.trace.known import StepCache
+from boundpaper.paper.trace.numeral import PrintedNumber
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.manifest import manifest
 
@@ -24,7 +24,7 @@ CLOSE = 1e-9
 
 
 @dataclass
-class Project:
+class TracedProject:
     """What a trace needs of a project.
 
     Attributes
@@ -39,7 +39,7 @@ class Project:
         A hash of all that a step depends on, as it is now.
     built : callable
         Whether a step's outputs are what it makes of its inputs as they are now.
-    known : Known
+    known : StepCache
         What was found by an earlier trace.
     """
 
@@ -48,23 +48,23 @@ class Project:
     job: Callable[[Any], Job]
     stamp: Callable[[Any], str]
     built: Callable[[Any], bool]
-    known: Known
-    _rows: dict[str, list[Row]] = field(default_factory=dict, repr=False)
+    known: StepCache
+    _rows: dict[str, list[TracedRow]] = field(default_factory=dict, repr=False)
 
-    def rows(self, artifact: str) -> list[Row]:
+    def rows(self, artifact: str) -> list[TracedRow]:
         """The rows of an artifact, read once."""
         if artifact not in self._rows:
             self._rows[artifact] = list(of_artifact(self.root, artifact))
         return self._rows[artifact]
 
-    def rows_with(self, artifact: str, numeral: Numeral) -> list[Row]:
+    def rows_with(self, artifact: str, numeral: PrintedNumber) -> list[TracedRow]:
         """The rows of an artifact that hold a cell which may fit a numeral."""
         return list(of_artifact(self.root, artifact, numeral))
 
-    def table(self, step: Step) -> list[Row]:
+    def table(self, step: Step) -> list[TracedRow]:
         """The rows of a table."""
         rows = self.known.value(step.key, self.stamp(step), lambda: of_table(self.job(step)))
-        return [Row(step.key, "", cells, shown) for cells, shown in rows]
+        return [TracedRow(step.key, "", cells, shown) for cells, shown in rows]
 
     def maker(self, artifact: str) -> Step | None:
         """The step that makes or checks an artifact."""
@@ -72,7 +72,7 @@ class Project:
 
 
 def descent(
-    project: Project, step: Step, row: Row | None, column: str, seen: set[str], depth: int = 1
+    project: TracedProject, step: Step, row: TracedRow | None, column: str, seen: set[str], depth: int = 1
 ) -> Iterator[str]:
     """Lines that lead from a cell to its inputs; from a row if no column is given, from a step if no row is given."""
     pad = "  " * depth
@@ -89,7 +89,9 @@ def descent(
         yield f"{pad}and {len(chosen) - INPUTS} more artifacts"
 
 
-def part(project: Project, artifact: str, rows: list[Row], where: str, seen: set[str], depth: int) -> Iterator[str]:
+def part(
+    project: TracedProject, artifact: str, rows: list[TracedRow], where: str, seen: set[str], depth: int
+) -> Iterator[str]:
     """Lines for rows of an artifact and for their inputs; with a column, for that cell of the first row."""
     pad = "  " * depth
     maker = project.maker(artifact)
@@ -115,7 +117,7 @@ def part(project: Project, artifact: str, rows: list[Row], where: str, seen: set
         yield from descent(project, maker, rows[0] if rows else None, where, seen, depth + 1)
 
 
-def ends(project: Project, artifact: str, rows: list[Row]) -> Iterator[str]:
+def ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> Iterator[str]:
     """Where a source was printed, or how a measurement was made."""
     for place in dict.fromkeys(row.cells.get("source", "") for row in rows):
         known = next((row.cells for row in project.rows("places") if row.cells.get("source") == place), None)
@@ -137,8 +139,8 @@ def ends(project: Project, artifact: str, rows: list[Row]) -> Iterator[str]:
 
 
 def _inputs(
-    project: Project, step: Step, row: Row | None, value: float | None
-) -> Iterator[tuple[int, str, list[Row], str]]:
+    project: TracedProject, step: Step, row: TracedRow | None, value: float | None
+) -> Iterator[tuple[int, str, list[TracedRow], str]]:
     """For each artifact that a step reads: nearness, name, the rows that are meant, and the column of an equal cell.
 
     The column is empty where no cell has the value; nearness counts the texts shared with the row looked from.
@@ -150,7 +152,7 @@ def _inputs(
             continue
         shared = [(len(other.words & row.words), other) for other in project.rows(artifact)]
         best = max((count for count, _ in shared), default=0)
-        same = list(_same(shared, value, need=1 if best else 0)) if value is not None else []
+        same = list(_equal_cells(shared, value, need=1 if best else 0)) if value is not None else []
         if same:
             count, column, other = max(same, key=lambda found: found[0])
             yield count, artifact, [other], column
@@ -159,7 +161,9 @@ def _inputs(
             yield best, artifact, near if len(near) < max(len(shared), 2) else [], ""
 
 
-def _same(shared: Iterable[tuple[int, Row]], value: float | None, need: int) -> Iterator[tuple[int, str, Row]]:
+def _equal_cells(
+    shared: Iterable[tuple[int, TracedRow]], value: float | None, need: int
+) -> Iterator[tuple[int, str, TracedRow]]:
     assert value is not None
     telling = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) > 2  # few digits meet by chance
     for count, row in shared:
@@ -171,6 +175,6 @@ def _same(shared: Iterable[tuple[int, Row]], value: float | None, need: int) -> 
                 yield count, column, row
 
 
-def _place_words(row: Row, but: str) -> str:
+def _place_words(row: TracedRow, but: str) -> str:
     kept = [f"{column} {text}" for column, text in row.cells.items() if column != but and text in row.words]
     return ", ".join(kept[:4])

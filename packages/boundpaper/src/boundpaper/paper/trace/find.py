@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.near import close_to, nearest
-from boundpaper.paper.trace.cells import Row, number
-from boundpaper.paper.trace.descent import Project, descent, ends, part
-from boundpaper.paper.trace.numeral import ROUNDED, SAME, Numeral, tokens
+from boundpaper.paper.trace.cells import TracedRow, number
+from boundpaper.paper.trace.descent import TracedProject, descent, ends, part
+from boundpaper.paper.trace.numeral import ROUNDED, SAME, PrintedNumber, tokens
 from boundpaper.store.text_file import text_of
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ class Hit:
 
     rank: int
     step: Step
-    row: Row | None
+    row: TracedRow | None
     column: str
     address: str
     text: str
     origins: tuple[dict[str, Any], ...] = ()
 
 
-def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
+def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[str]:
     """The lines that answer `what`: a number, or an address such as `table:NAME/ROW/COLUMN`.
 
     Of a number the printed places come first: exhibits, then chapters. The first of each is followed down to its
@@ -51,7 +51,7 @@ def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
     SpecError
         It is unknown; the nearest known ones are named.
     """
-    numeral = Numeral.read(what)
+    numeral = PrintedNumber.read(what)
     if numeral is None:
         yield from _address(project, what)
         return
@@ -83,7 +83,7 @@ def _room(step: Step, in_print: set[str]) -> str:
     return SPARE if kind == "table" and step.key not in in_print else kind if kind in ROOMS else "result"
 
 
-def _below(project: Project, hit: Hit) -> Iterator[str]:
+def _below(project: TracedProject, hit: Hit) -> Iterator[str]:
     """Lines on what the number at a place was made from."""
     seen: set[str] = set()
     if hit.step.kind.name in ("source", "measurement") and hit.row:
@@ -100,8 +100,8 @@ def _below(project: Project, hit: Hit) -> Iterator[str]:
         yield from descent(project, hit.step, hit.row, hit.column, seen)
 
 
-def _meant(row: Row, where: dict[str, str]) -> bool:
-    """Whether a row has the cells that a chapter names it by, numbers compared as numbers."""
+def _meant(row: TracedRow, where: dict[str, str]) -> bool:
+    """Whether a row has all cells by which a chapter names it; numbers are compared as numbers."""
     for column, wanted in where.items():
         text = row.cells.get(column, "")
         if text != wanted and (number(text) is None or number(text) != number(wanted)):
@@ -109,7 +109,7 @@ def _meant(row: Row, where: dict[str, str]) -> bool:
     return True
 
 
-def _hits(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
+def _hits(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterator[Hit]:
     kind = step.kind.name
     try:
         if kind == "chapter":
@@ -122,7 +122,7 @@ def _hits(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
         yield Hit(0, step, None, "", step.key, f"cannot be looked into: {str(error).splitlines()[0]}")
 
 
-def _chapter(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
+def _chapter(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterator[Hit]:
     for each in project.known.value(step.key, project.stamp(step), lambda: _printed(project, step)):
         if numeral.text in tokens(str(each["shown"])):
             origins = each["origins"]
@@ -132,7 +132,7 @@ def _chapter(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
             yield Hit(SAME, step, None, "", address, text, tuple(origins))
 
 
-def _printed(project: Project, step: Step) -> list[dict[str, object]]:
+def _printed(project: TracedProject, step: Step) -> list[dict[str, object]]:
     """The values that a chapter prints: as its step wrote them, or where it must be built anew, from its artifacts."""
     from boundpaper.paper.chapter import render
 
@@ -150,7 +150,7 @@ def _origin(origin: dict[str, object]) -> str:
     return f"{origin['artifact']}/{keys}/{origin['column']}"
 
 
-def _table(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
+def _table(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterator[Hit]:
     if project.built(step) and not any(numeral.may_be_in(text_of(project.root, file)) for file in step.targets):
         return
     for row in project.table(step):
@@ -159,7 +159,7 @@ def _table(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
                 yield Hit(SAME, step, row, column, f"{step.key}/{row.label}/{column}", shown)
 
 
-def _closest(project: Project, numeral: Numeral, tables: list[Step]) -> list[str]:
+def _closest(project: TracedProject, numeral: PrintedNumber, tables: list[Step]) -> list[str]:
     """The three numbers in tables that come closest, each with its place."""
     near: list[tuple[float, str]] = []
     for step in tables:
@@ -174,7 +174,7 @@ def _closest(project: Project, numeral: Numeral, tables: list[Step]) -> list[str
     return list(dict.fromkeys(text for _, text in sorted(near)))[:3]
 
 
-def _artifact(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
+def _artifact(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterator[Hit]:
     for row in project.rows(step.name) if step.name == "claims" else project.rows_with(step.name, numeral):
         for column, text in row.cells.items():
             if step.name == "claims":
@@ -185,7 +185,7 @@ def _artifact(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
                 yield Hit(rank, step, row, column, row.place, f"{column} {text}")
 
 
-def _address(project: Project, what: str) -> Iterator[str]:
+def _address(project: TracedProject, what: str) -> Iterator[str]:
     kind, _, rest = what.rpartition(":") if "/" not in what.partition(":")[0] else ("", "", what)
     name, *parts = rest.split("/")
     if kind == "claim":
@@ -215,7 +215,7 @@ def _address(project: Project, what: str) -> Iterator[str]:
         yield f"and {len(chosen) - SHOWN} more rows; name more of their texts, with commas between"
 
 
-def _step(project: Project, kind: str, name: str) -> Step:
+def _step(project: TracedProject, kind: str, name: str) -> Step:
     steps = [step for step in project.steps.values() if step.name == name and kind in ("", step.kind.name)]
     if not steps:
         names = [step.key if kind else step.name for step in project.steps.values()]
@@ -226,7 +226,7 @@ def _step(project: Project, kind: str, name: str) -> Step:
     return own[0] if own else steps[0]
 
 
-def _claim(project: Project, name: str) -> Iterator[str]:
+def _claim(project: TracedProject, name: str) -> Iterator[str]:
     rows = [row for row in project.rows("claims") if name in (row.cells["claim"], row.cells["claim"].partition(".")[0])]
     if not rows:
         raise SpecError(f"no claim {name!r}; {_near(name, [row.cells['claim'] for row in project.rows('claims')])}")

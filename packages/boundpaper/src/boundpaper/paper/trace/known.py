@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ThesisError
-from boundpaper.store.kept import keep, kept
+from boundpaper.store.kept import keep, read_kept
 
 FILE = "out/state/traced.json"
 _FORMAT = 1
 
 
-class Known:
+class StepCache:
     """A JSON value for each step, with the stamp of what it was made from; one file keeps them all."""
 
     def __init__(self, root: Path) -> None:
@@ -20,7 +20,7 @@ class Known:
         self.changed = False
         self.values: dict[str, tuple[str, Any]] = {}
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            found = kept(self.path)
+            found = read_kept(self.path)
             if found["format"] == _FORMAT:
                 self.values = {key: (stamp, value) for key, (stamp, value) in found["values"].items()}
 

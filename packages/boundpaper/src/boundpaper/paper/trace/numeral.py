@@ -22,7 +22,7 @@ def tokens(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Numeral:
+class PrintedNumber:
     """A printed number.
 
     Attributes
@@ -41,7 +41,7 @@ class Numeral:
     percent: bool = False
 
     @classmethod
-    def read(cls, text: str) -> Numeral | None:
+    def read(cls, text: str) -> PrintedNumber | None:
         """The number that a text consists of, or None."""
         try:
             match = parse(text)
@@ -54,7 +54,7 @@ class Numeral:
 
     def fits(self, text: str) -> int:
         """How well a cell's text fits: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
-        numeral = Numeral.read(text)
+        numeral = PrintedNumber.read(text)
         if numeral is None:
             return 0
         if numeral.text == self.text:

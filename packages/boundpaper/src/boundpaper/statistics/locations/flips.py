@@ -59,7 +59,7 @@ def sign_flips(
         return row
     size = float(max(abs(one).max(), abs(two).max()))
     flips = sign_flip_p(one - two, size=size)
-    told = [flips.note, no("statistic", "df", because="p by sign flips"), *guards.smallest_p(2.0 / 2**row.n)]
+    notes = [flips.note, no("statistic", "df", because="p by sign flips"), *guards.smallest_p(2.0 / 2**row.n)]
     # of differences without variance Student's test has no p, and says so; the flips have one
-    said = row.note.replace("interval, statistic, df, p, d_z", "interval, d_z")
-    return replace(row, p_value=flips.p_value, note=join_notes(said, *told))
+    other_notes = row.note.replace("interval, statistic, df, p, d_z", "interval, d_z")
+    return replace(row, p_value=flips.p_value, note=join_notes(other_notes, *notes))

@@ -19,7 +19,7 @@ QUESTION, ANSWER = "question", "answer"
 
 
 @dataclass(frozen=True)
-class Sample:
+class AnswerSample:
     """One answer to one question.
 
     Parameters
@@ -61,8 +61,8 @@ class Split:
         Names that the model was asked about, and how many it knows; 0 where nobody asked.
     """
 
-    train: tuple[Sample, ...]
-    test: tuple[Sample, ...]
+    train: tuple[AnswerSample, ...]
+    test: tuple[AnswerSample, ...]
     asked: int = 0
     known: int = 0
 
@@ -144,14 +144,14 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
     return [item for item in items if said[" ".join(item.facts["question"])] == item.facts["true"]]
 
 
-def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> Sample:
+def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> AnswerSample:
     """A statement as a sample: the answer follows the question's words, and both stand last in the prompt."""
     stem = " ".join(question)
     start = prompt.rfind(f"{stem} {answer}")
     if start < 0:
         raise DataError(f"the statement {prompt[-60:]!r} does not hold its own words {stem + ' ' + answer!r}")
     first = start + len(stem) + 1
-    return Sample(
+    return AnswerSample(
         unit=unit,
         text=prompt,
         question=((start, start + len(stem)),),
@@ -167,7 +167,7 @@ def _opening(prompt: str, start: int) -> int:
     return max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))
 
 
-def deal(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:
+def deal(samples: Sequence[AnswerSample], train: int, test: int, seed: int) -> Split:
     """Divide units between training and test in proportion, then take as many samples of each as asked.
 
     Raises

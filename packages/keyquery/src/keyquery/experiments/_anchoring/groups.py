@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keyquery.experiments._anchoring.data import ANSWER, QUESTION
-from keyquery.experiments._anchoring.probe import Bools, Floats, Readings, Summary, auroc, summary
+from keyquery.experiments._anchoring.probe import Bools, Floats, LayerSummary, Readings, auroc, summary
 from keyquery.measure.rows import Row, row
 
 DRAWS = 2000
@@ -15,7 +15,7 @@ Units = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Measured:
+class TestSamples:
     """Test samples of one seed, or of all of them together.
 
     Parameters
@@ -45,7 +45,7 @@ class Measured:
         return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
 
 
-def pool(found: Sequence[Measured]) -> Measured:
+def pool(found: Sequence[TestSamples]) -> TestSamples:
     """Test samples of all seeds as one set."""
 
     def joined(name: str) -> Readings:
@@ -54,7 +54,7 @@ def pool(found: Sequence[Measured]) -> Measured:
             *(np.concatenate([getattr(one, part) for one in each]) for part in ("before", "cut", "control", "filler"))
         )
 
-    return Measured(
+    return TestSamples(
         whole=joined("whole"),
         first=joined("first"),
         second=joined("second"),
@@ -65,7 +65,7 @@ def pool(found: Sequence[Measured]) -> Measured:
     )
 
 
-def probe_rows(data: str, measured: Measured) -> Iterator[Row]:
+def probe_rows(data: str, measured: TestSamples) -> Iterator[Row]:
     """How well the probes tell right from wrong, over all samples and over those that need the question."""
     kinds = np.asarray(measured.kinds)
     groups = {"all": np.ones(len(kinds), dtype=bool)}
@@ -86,7 +86,7 @@ def probe_rows(data: str, measured: Measured) -> Iterator[Row]:
             yield row("accuracy", 100 * float(value), n, condition=condition, layer=layer)
 
 
-def group_rows(data: str, measured: Measured) -> Iterator[Row]:
+def group_rows(data: str, measured: TestSamples) -> Iterator[Row]:
     """Delta P, its control and their difference by group and layer."""
     for split, readings, groups in _splits(measured):
         values: dict[str, Floats] = {
@@ -105,7 +105,7 @@ def group_rows(data: str, measured: Measured) -> Iterator[Row]:
                 yield from _summary_rows(f"{data}/{split}/{group}", name, intervals)
 
 
-def _splits(measured: Measured) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
+def _splits(measured: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
     """Each way of grouping: its name, the readings to measure, and each sample's group by layer (n, L)."""
     flips = measured.whole.flips()
     at_reference = np.take_along_axis(flips, measured.reference[:, None], axis=1)
@@ -124,13 +124,13 @@ def _splits(measured: Measured) -> Iterator[tuple[str, Readings, dict[str, Bools
         yield "design", measured.whole, designed
 
 
-def _summary_rows(condition: str, name: str, found: Summary) -> Iterator[Row]:
+def _summary_rows(condition: str, name: str, found: LayerSummary) -> Iterator[Row]:
     for layer, n in enumerate(found.n.tolist()):
         none = "" if n else "no sample in this group"
-        told = {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
+        interval = {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
         if name != "question_share":
-            told[f"{name}_sd"] = found.sd
-        for metric, values in told.items():
+            interval[f"{name}_sd"] = found.sd
+        for metric, values in interval.items():
             spread = "one unit has no spread" if n == 1 else f"all {n} units are equal: they show no spread"
             reason = none or _absent(values[layer], spread)
             yield row(metric, float(values[layer]), n, condition=condition, layer=layer, reason=reason)

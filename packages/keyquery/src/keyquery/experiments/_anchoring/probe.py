@@ -95,7 +95,7 @@ def _of_class(before: Floats, after: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Summary:
+class LayerSummary:
     """Mean over units with its 95 % interval, by layer; each array of shape (L,), NaN where n is 0.
 
     Parameters
@@ -117,7 +117,7 @@ class Summary:
 
 def summary(
     values: Floats, units: NDArray[np.int64], member: Bools, draws: int, bounds: tuple[float, float] = (-np.inf, np.inf)
-) -> Summary:
+) -> LayerSummary:
     """Average the samples of each unit, then the units, and give the interval that their number allows.
 
     Parameters
@@ -152,7 +152,7 @@ def summary(
         # a group so small that a resample can miss it altogether is described by the other resamples
         finite = drawn[:, layer][np.isfinite(drawn[:, layer])]
         low[layer], high[layer] = percentile_interval(finite)
-    return Summary(mean, low, high, sd, n, counts.sum(0).astype(np.int64))
+    return LayerSummary(mean, low, high, sd, n, counts.sum(0).astype(np.int64))
 
 
 def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) -> tuple[Floats, Floats, Floats]:

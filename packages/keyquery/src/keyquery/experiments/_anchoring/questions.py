@@ -9,8 +9,8 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.json_lines import values
-from keyquery.experiments._anchoring.data import Sample, Span, Split
-from keyquery.experiments._anchoring.words import RULE, RULE_SUBJECT, decisive, exact_answer, same, subject_spans
+from keyquery.experiments._anchoring.data import AnswerSample, Span, Split
+from keyquery.experiments._anchoring.words import RULE, RULE_SUBJECT, decisive, exact_answer, is_alias, subject_spans
 from keyquery.measure.evaluation import ask_once
 from keyquery.measure.subject import Subject
 from keyquery.models.answers.generation import greedy
@@ -192,7 +192,7 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
     wanted = train + test
     if len(pool) < wanted:
         raise DataError(f"{data}: {len(pool)} questions can be used, {train} + {test} are asked; give smaller numbers")
-    samples: dict[str, Sample] = {}
+    samples: dict[str, AnswerSample] = {}
     for start in range(0, len(pool), CHUNK):
         part = pool[start : start + CHUNK]
         for question, said in zip(part, _samples(subject, part), strict=True):
@@ -218,7 +218,7 @@ def _samples(subject: Subject, part: Sequence[Question]) -> list[str]:
     return [str(said) for said in ask_once(subject, "anchoring", asked, ask)]
 
 
-def as_sample(question: Question, said: str) -> Sample | None:
+def as_sample(question: Question, said: str) -> AnswerSample | None:
     """Make a sample of a question and the model's answer; None if the model gave no answer.
 
     The text ends with the exact answer. Tokenizers that drop the space in front of a continuation get it back.
@@ -229,10 +229,10 @@ def as_sample(question: Question, said: str) -> Sample | None:
         return None
     shift, start = len(PROMPT[0]), len(PROMPT[0] + question.text + PROMPT[1])
     answer = said[place[0] : place[1]]
-    return Sample(
+    return AnswerSample(
         unit=question.id,
         text=PROMPT[0] + question.text + PROMPT[1] + said[: place[1]],
         question=tuple((first + shift, last + shift) for first, last in question.spans),
         answer=(start + place[0], start + place[1]),
-        right=same(answer, question.aliases),
+        right=is_alias(answer, question.aliases),
     )

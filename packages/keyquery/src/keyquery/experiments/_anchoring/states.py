@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import DataError, ModelError
-from keyquery.experiments._anchoring.data import Sample, Span
+from keyquery.experiments._anchoring.data import AnswerSample, Span
 from keyquery.models import libraries
 from keyquery.models.anatomy import blocks
 from keyquery.models.answers.forwards import home
@@ -53,14 +53,14 @@ class Marked:
         return mask
 
 
-def marked(tokenizer: Any, sample: Sample, seed: int, *, read: str = "answer") -> Marked:
+def marked(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> Marked:
     """Tokens of a sample and the places of its question, through the tokenizer's character offsets.
 
     Parameters
     ----------
     tokenizer : PreTrainedTokenizer
         A fast one.
-    sample : Sample
+    sample : AnswerSample
     seed : int
         Of the control's draw.
     read : {"answer", "end"}

@@ -85,7 +85,7 @@ def normal(text: str) -> str:
     return " ".join(ARTICLES.sub(" ", bare).split())
 
 
-def same(answer: str, aliases: Sequence[str]) -> bool:
+def is_alias(answer: str, aliases: Sequence[str]) -> bool:
     """Whether an answer is one of the aliases, or holds one as whole words, both normalised."""
     said = f" {normal(answer)} "
     return any(f" {alias} " in said for alias in map(normal, aliases) if alias)

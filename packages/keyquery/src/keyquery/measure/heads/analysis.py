@@ -27,9 +27,9 @@ from keyquery.heads.rotation import Separation
 from keyquery.jobs import Resources
 from keyquery.measure.bar import Bar, bar, duration
 from keyquery.measure.heads import jobs as head_jobs
-from keyquery.measure.heads.finding import Finding, Outcome, attempts
+from keyquery.measure.heads.finding import HeadResult, Outcome, attempts
 from keyquery.measure.heads.frames import frames, half_metrics
-from keyquery.measure.measurements import checked_name, others, refuse, save, slug
+from keyquery.measure.measurements import checked_name, conflicting_settings, refuse, save, slug
 from keyquery.models import text_sets
 from keyquery.models.captures import manifest, sampling
 from keyquery.models.captures.reading import UNTOLD, Capture, open_capture
@@ -43,7 +43,7 @@ WIDER = "where a rotation turned them, plasticity is the higher the wider the bi
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class AnalysisOutcome:
     """Outcome of `measure`.
 
     Parameters
@@ -77,7 +77,7 @@ def measure(
     replace: bool = False,
     halves: bool = False,
     rotation: Path | None = None,
-) -> Measured:
+) -> AnalysisOutcome:
     """Analyse every head of a capture and write the measurements of its model.
 
     Parameters
@@ -117,7 +117,9 @@ def measure(
     splits = capture.halves() if halves else []
     if not replace:
         table = path_of(root, "head_metrics", model)
-        refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch, rotation))})
+        refuse(
+            root, {table: conflicting_settings(table, _manifest(capture, [], options, model, place, branch, rotation))}
+        )
     folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
         head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
@@ -140,7 +142,7 @@ def measure(
         tables["capture_halves"] = pd.concat(halved, ignore_index=True)
     described_by["command"] = f"{described_by['command']}{' --halves' if halves else ''}"
     files = save(root, tables, model, described_by)
-    return Measured(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
+    return AnalysisOutcome(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
 
 
 def _shown(capture: Capture, place: str, branch: str | None) -> str:
@@ -150,7 +152,7 @@ def _shown(capture: Capture, place: str, branch: str | None) -> str:
 
 def described(
     capture: Capture,
-    findings: Sequence[Finding],
+    findings: Sequence[HeadResult],
     options: PlasticityOptions,
     model: str = "",
     place: str = "",
@@ -179,7 +181,7 @@ def described(
 
 def analyse_heads(
     capture: Capture, options: PlasticityOptions, folder: Path, jobs: int, progress: Bar
-) -> tuple[list[Finding], int]:
+) -> tuple[list[HeadResult], int]:
     """Return the findings of all heads in order, and how many of them an earlier run had left in `folder`.
 
     Raises
@@ -187,7 +189,7 @@ def analyse_heads(
     DataError
         When files of heads are absent or damaged: all are tried first, and the finished ones kept.
     """
-    done: dict[sampling.Head, Finding] = {}
+    done: dict[sampling.HeadIndex, HeadResult] = {}
     failed: list[str] = []
     old, start = 0, time.monotonic()
     with closing(_outcomes(capture, options, folder, min(jobs, len(capture.heads)))) as outcomes:
@@ -209,13 +211,13 @@ def analyse_heads(
 
 def _outcomes(
     capture: Capture, options: PlasticityOptions, folder: Path, jobs: int
-) -> Generator[tuple[sampling.Head, Outcome], None, None]:
+) -> Generator[tuple[sampling.HeadIndex, Outcome], None, None]:
     if jobs == 1:
         yield from attempts(capture, capture.heads, options, folder)
         return
     with single_threads(), process_pool(jobs) as pool:
         try:
-            calls: list[Future[list[tuple[sampling.Head, Outcome]]]] = [
+            calls: list[Future[list[tuple[sampling.HeadIndex, Outcome]]]] = [
                 pool.submit(_together, capture, heads, options, folder) for heads in shares(capture, jobs)
             ]
             for call in as_completed(calls):
@@ -230,9 +232,9 @@ def _outcomes(
             raise
 
 
-def shares(capture: Capture, jobs: int) -> list[tuple[sampling.Head, ...]]:
+def shares(capture: Capture, jobs: int) -> list[tuple[sampling.HeadIndex, ...]]:
     """Heads that read the same keys together, unless there are too few such groups to keep every process at work."""
-    groups: dict[tuple[int, int], list[sampling.Head]] = {}
+    groups: dict[tuple[int, int], list[sampling.HeadIndex]] = {}
     for head in capture.heads:
         groups.setdefault((head.layer, head.key), []).append(head)
     if len(groups) < WAITING * jobs:
@@ -241,8 +243,8 @@ def shares(capture: Capture, jobs: int) -> list[tuple[sampling.Head, ...]]:
 
 
 def _together(
-    capture: Capture, heads: Sequence[sampling.Head], options: PlasticityOptions, folder: Path
-) -> list[tuple[sampling.Head, Outcome]]:
+    capture: Capture, heads: Sequence[sampling.HeadIndex], options: PlasticityOptions, folder: Path
+) -> list[tuple[sampling.HeadIndex, Outcome]]:
     return list(attempts(capture, heads, options, folder))
 
 
@@ -256,7 +258,7 @@ def _too_big(jobs: int) -> str:
     )
 
 
-def refuse_empty(capture: Capture, findings: Sequence[Finding], options: PlasticityOptions) -> None:
+def refuse_empty(capture: Capture, findings: Sequence[HeadResult], options: PlasticityOptions) -> None:
     """Refuse a capture without any head that can be analysed."""
     if any("ap_overall" in finding.metrics for finding in findings):
         return
@@ -274,7 +276,7 @@ def refuse_empty(capture: Capture, findings: Sequence[Finding], options: Plastic
 
 def _manifest(
     capture: Capture,
-    findings: Sequence[Finding],
+    findings: Sequence[HeadResult],
     options: PlasticityOptions,
     model: str,
     place: str,
@@ -323,8 +325,8 @@ def _read(settings: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, st
     place = str(settings.get("texts", ""))
     if "documents" not in found:
         return {}
-    said = "".join(str(each.get("digest")) for each in found["documents"])
-    hashed = {"text_hash": hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}
+    digests = "".join(str(each.get("digest")) for each in found["documents"])
+    hashed = {"text_hash": hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()}
     return hashed if text_sets.split(place) is None else {"texts": place, **hashed}
 
 

@@ -9,7 +9,7 @@ from keyquery.heads.plasticity import PlasticityOptions as Estimation
 from keyquery.jobs.content import key
 from keyquery.measure.bar import Bar
 from keyquery.measure.heads.analysis import analyse_heads
-from keyquery.measure.heads.finding import Finding
+from keyquery.measure.heads.finding import HeadResult
 from keyquery.measure.measurements import slug_of_texts
 from keyquery.measure.subject import LONGEST, Options, Subject
 from keyquery.models.captures import capture
@@ -17,7 +17,7 @@ from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
 from keyquery.models.captures.reading import Capture, open_capture
 from keyquery.models.checkpoints.loading import Loaded, shown_model
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 
 BUCKETS = 16
 DOCUMENTS = 256  # with one token a bucket and document, so many queries in each query bin
@@ -56,7 +56,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
             write(file, content)
     asked = CaptureOptions(
         model=subject.source,
-        texts=source or Source(str(file)),
+        texts=source or TextSource(str(file)),
         context=context,
         out=folder,
         heads=300,
@@ -83,7 +83,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
     return held
 
 
-def findings(subject: Subject, options: Options, kind: str | None = None) -> list[Finding]:
+def findings(subject: Subject, options: Options, kind: str | None = None) -> list[HeadResult]:
     """Head geometry of each captured head of a subject, over texts of one kind."""
     assert subject.folder is not None or subject.source is None
     held = open_or_capture(subject, options, kind)

@@ -14,7 +14,7 @@ from keyquery.heads.components import position_weights
 from keyquery.heads.gap import gaps_to_empirical
 from keyquery.heads.head import Head
 from keyquery.heads.laws import ALIGNED
-from keyquery.heads.missing import Row, Scalar
+from keyquery.heads.missing import BinnedValues, Scalar
 from keyquery.heads.moments import HeadMoments, head_moments
 from keyquery.heads.pca import COMPONENTS, pca
 from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity, prepared
@@ -40,7 +40,7 @@ DECILES = tuple(f"ap_decile_{place}" for place in range(10))
 
 
 @dataclass
-class Finding:
+class HeadResult:
     """Results for one head; JSON values only.
 
     Parameters
@@ -103,16 +103,16 @@ class Finding:
         self.reasons |= dict.fromkeys(names, reason)
 
 
-Outcome = tuple[Finding, bool] | DataError
+Outcome = tuple[HeadResult, bool] | DataError
 
 
 def load_or_analyse(
     capture: captures.Capture,
-    head: sampling.Head,
+    head: sampling.HeadIndex,
     options: PlasticityOptions,
     folder: Path,
     keys: KeySide | None = None,
-) -> tuple[Finding, bool]:
+) -> tuple[HeadResult, bool]:
     """Load the finding of a head from `folder`, or compute and store it; also return whether it was there.
 
     The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are those of the head,
@@ -130,8 +130,8 @@ def load_or_analyse(
 
 
 def attempts(
-    capture: captures.Capture, heads: Sequence[sampling.Head], options: PlasticityOptions, folder: Path
-) -> Iterator[tuple[sampling.Head, Outcome]]:
+    capture: captures.Capture, heads: Sequence[sampling.HeadIndex], options: PlasticityOptions, folder: Path
+) -> Iterator[tuple[sampling.HeadIndex, Outcome]]:
     """Analyse heads; consecutive ones that read the same keys share one copy of them.
 
     A damaged file is an outcome, so that the other heads go on.
@@ -149,7 +149,7 @@ def attempts(
 
 def place(
     capture: captures.Capture,
-    head: sampling.Head,
+    head: sampling.HeadIndex,
     options: PlasticityOptions,
     folder: Path,
     keys: KeySide | None = None,
@@ -168,11 +168,11 @@ def place(
     return folder / f"{cache_name(analyse, asked)}{FINDING.suffix}", vectors
 
 
-def _load(path: Path) -> Finding:
-    return Finding(**JSON.load(path))
+def _load(path: Path) -> HeadResult:
+    return HeadResult(**JSON.load(path))
 
 
-def _save(path: Path, found: Finding) -> None:
+def _save(path: Path, found: HeadResult) -> None:
     JSON.save(path, vars(found))
 
 
@@ -181,11 +181,11 @@ FINDING = Form(".json", _load, _save)
 
 def analyse(
     capture: captures.Capture,
-    head: sampling.Head,
+    head: sampling.HeadIndex,
     options: PlasticityOptions,
     vectors: str = "",
     keys: KeySide | None = None,
-) -> Finding:
+) -> HeadResult:
     """Analyse a head: plasticity, rotation, components, position in the dimensions, distance to counting.
 
     Whatever a head is too small or too uniform for is missing with its reason.
@@ -198,7 +198,7 @@ def analyse(
     queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
     rotation = capture.rotation(head.layer)
     window, chunks = capture.window(head.layer)
-    finding = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
+    finding = HeadResult(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
     try:
         data = Head(
             queries=queries.vectors,
@@ -230,14 +230,14 @@ def analyse(
     return finding
 
 
-def _try(found: Finding, names: tuple[str, ...], step: Callable[[], None]) -> None:
+def _try(found: HeadResult, names: tuple[str, ...], step: Callable[[], None]) -> None:
     try:
         step()
     except ValueError as error:
         found.without(names, str(error))
 
 
-def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions) -> None:
+def _rotation(found: HeadResult, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions) -> None:
     plane = rotation(moments, context, options.separation)
     axes = np.stack([plane.a, plane.b], axis=1)
     for side, vectors, positions in ((1, data.queries, data.query_positions), (0, data.keys, data.key_positions)):
@@ -253,7 +253,7 @@ def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int, op
         found.put(name, round(value, 12) + 0.0 if name == "residual_pos_r" else value)
 
 
-def _components(found: Finding, moments: HeadMoments) -> None:
+def _components(found: HeadResult, moments: HeadMoments) -> None:
     parts = pca(moments, min(COMPONENTS, moments.pool.mean.size))
     found.kind = parts.kind
     found.spectrum = np.column_stack([parts.explained, parts.r_q, parts.r_k]).tolist()
@@ -263,7 +263,7 @@ def _components(found: Finding, moments: HeadMoments) -> None:
     found.put("linear_share_k", parts.linear_share_k)
 
 
-def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide) -> None:
+def _plasticity(found: HeadResult, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide) -> None:
     given = prepared(data, options, moments.queries, keys.groups)
     known = plasticity(data, options, given=given)
     summary = summarise(known)
@@ -282,7 +282,7 @@ def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: Plast
     _maps(found, known)
 
 
-def _maps(found: Finding, known: Plasticity) -> None:
+def _maps(found: HeadResult, known: Plasticity) -> None:
     """Profile, map of plasticity, and the two sides of the competition, as lists without their empty cells."""
     sums = known.sums
     for place, queries in enumerate(known.queries):
@@ -306,7 +306,7 @@ def _maps(found: Finding, known: Plasticity) -> None:
     ]
 
 
-def _scalar(row: Row, place: int) -> Scalar:
+def _scalar(row: BinnedValues, place: int) -> Scalar:
     value = _number(row.values[place])
     return Scalar(value, int(row.counts[place]), row.reasons[place])
 

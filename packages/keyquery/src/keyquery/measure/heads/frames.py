@@ -9,20 +9,20 @@ import pandas as pd
 
 from keyquery.heads.aggregate import OverHeads, over_heads
 from keyquery.heads.plasticity import PlasticityOptions
-from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding
+from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, HeadResult
 from keyquery.models.captures.reading import Capture
 
 PLANE_HEADS = 8  # heads whose vectors are drawn in the plane
 
 
 def frames(
-    findings: Sequence[Finding], options: PlasticityOptions, context: int, bins: int, model: str = ""
+    findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> dict[str, pd.DataFrame]:
     """Give every measurement of a model by name.
 
     Parameters
     ----------
-    findings : sequence of Finding
+    findings : sequence of HeadResult
         All heads, in order.
     options : Options
         How plasticity was estimated.
@@ -43,7 +43,7 @@ def frames(
     }
 
 
-def head_metrics(findings: Sequence[Finding]) -> pd.DataFrame:
+def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """One row per head: all its metrics, and why some are missing."""
     rows = []
     for finding in findings:
@@ -62,13 +62,13 @@ def head_metrics(findings: Sequence[Finding]) -> pd.DataFrame:
     return _frame(rows, METRICS)
 
 
-def head_profile(findings: Sequence[Finding]) -> pd.DataFrame:
+def head_profile(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """One row per head and query bin."""
     rows = [{**_place(finding), "bin": place, **row} for finding in findings for place, row in enumerate(finding.bins)]
     return _frame(rows, ("position", "plasticity", "mean_gap", "spread"))
 
 
-def head_pairs(findings: Sequence[Finding], options: PlasticityOptions, context: int) -> pd.DataFrame:
+def head_pairs(findings: Sequence[HeadResult], options: PlasticityOptions, context: int) -> pd.DataFrame:
     """The map of plasticity by inter-key and query-to-midpoint distance: means over the heads that have pairs there."""
     widths = [context / cells for cells in options.cells]
     cells = _cells([finding.cells for finding in findings])
@@ -84,7 +84,7 @@ def head_pairs(findings: Sequence[Finding], options: PlasticityOptions, context:
     )
 
 
-def head_competition(findings: Sequence[Finding], options: PlasticityOptions, context: int) -> pd.DataFrame:
+def head_competition(findings: Sequence[HeadResult], options: PlasticityOptions, context: int) -> pd.DataFrame:
     """Position against content by query bin and inter-key distance: means over the heads that have pairs there."""
     width = context / options.cells[0]
     cells = _cells([finding.competition for finding in findings])
@@ -101,7 +101,7 @@ def head_competition(findings: Sequence[Finding], options: PlasticityOptions, co
     )
 
 
-def head_components(findings: Sequence[Finding]) -> pd.DataFrame:
+def head_components(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """One row per head and original dimension of its queries."""
     return pd.DataFrame(
         {**_place(finding), "dimension": place, "r2": r2, "weight": weight}
@@ -110,7 +110,7 @@ def head_components(findings: Sequence[Finding]) -> pd.DataFrame:
     )
 
 
-def head_spectrum(findings: Sequence[Finding]) -> pd.DataFrame:
+def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """One row per head and principal component of its queries and keys, the first ones."""
     return pd.DataFrame(
         {**_place(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
@@ -119,7 +119,7 @@ def head_spectrum(findings: Sequence[Finding]) -> pd.DataFrame:
     )
 
 
-def head_plane(findings: Sequence[Finding]) -> pd.DataFrame:
+def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """A sample of queries and keys in the plane of drift and separation, for heads spread evenly over the captured
     ones.
     """
@@ -140,7 +140,7 @@ def head_plane(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def model_metrics(
-    findings: Sequence[Finding], options: PlasticityOptions, context: int, bins: int, model: str = ""
+    findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> pd.DataFrame:
     """Means over heads with intervals from resampled key heads: all metrics, deciles, length bins and query bins."""
     names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{place}" for place in range(bins))]
@@ -185,7 +185,7 @@ def model_metrics(
 
 
 def half_metrics(
-    findings: Sequence[Finding], options: PlasticityOptions, part: Capture, bins: int, split: int, half: int
+    findings: Sequence[HeadResult], options: PlasticityOptions, part: Capture, bins: int, split: int, half: int
 ) -> pd.DataFrame:
     """Means over heads for half of a capture's documents, without intervals; differences between halves are noise."""
     means = model_metrics(findings, options, part.context, bins)
@@ -194,7 +194,7 @@ def half_metrics(
     return placed[["split", "half", "documents", *kept]]
 
 
-def _reason(findings: Sequence[Finding], means: OverHeads, name: str, place: int) -> str:
+def _reason(findings: Sequence[HeadResult], means: OverHeads, name: str, place: int) -> str:
     """Why a cell of the row is empty: the heads' own reason where none has a value."""
     if means.mean.reasons[place]:
         own = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
@@ -208,7 +208,7 @@ def _reason(findings: Sequence[Finding], means: OverHeads, name: str, place: int
     return "; ".join(dict.fromkeys(row.reasons[place] for row in rows if row.reasons[place]))
 
 
-def _place(found: Finding) -> dict[str, Any]:
+def _place(found: HeadResult) -> dict[str, Any]:
     return {"layer": found.layer, "head": found.head, "key_head": found.key_head}
 
 

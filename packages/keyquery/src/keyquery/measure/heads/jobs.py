@@ -44,7 +44,7 @@ def analyse_missing(
     """
     # jobs begin in a folder of their own
     capture, folder = replace(capture, root=capture.root.absolute()), folder.absolute()
-    wanted = [number for number, head in enumerate(capture.heads) if not _there(capture, number, options, folder)]
+    wanted = [number for number, head in enumerate(capture.heads) if not _is_finished(capture, number, options, folder)]
     if not wanted:
         return
     count = min(len(wanted), jobs or min(JOBS, -(-len(wanted) // HEADS)))
@@ -71,6 +71,6 @@ def share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: t
     return len(numbers)
 
 
-def _there(capture: Capture, number: int, options: PlasticityOptions, folder: Path) -> bool:
+def _is_finished(capture: Capture, number: int, options: PlasticityOptions, folder: Path) -> bool:
     path, _ = place(capture, capture.heads[number], options, folder)
     return path.is_file()

@@ -10,7 +10,7 @@ from keyquery.heads.pairs import Keys, competing
 from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.models.captures import layout
 from keyquery.models.captures.reading import Capture, Vectors
-from keyquery.models.captures.sampling import Head
+from keyquery.models.captures.sampling import HeadIndex
 
 
 class KeySide:
@@ -20,16 +20,16 @@ class KeySide:
     ----------
     capture : Capture
         The capture.
-    head : Head
+    head : HeadIndex
         Any head that reads these keys.
     options : Options
         How its heads are analysed.
     """
 
-    def __init__(self, capture: Capture, head: Head, options: PlasticityOptions) -> None:
+    def __init__(self, capture: Capture, head: HeadIndex, options: PlasticityOptions) -> None:
         self._capture, self._head, self._options = capture, head, options
 
-    def serves(self, head: Head) -> bool:
+    def serves(self, head: HeadIndex) -> bool:
         """Tell whether a head of the capture reads these keys."""
         return (self._head.layer, self._head.key) == (head.layer, head.key)
 

@@ -64,14 +64,14 @@ def greedy(
     if new_tokens < 1 or batch < 1:
         raise ModelError("new_tokens and batch must be at least 1")
     rows = [encode(tokenizer, prompt) for prompt in prompts]
-    said: list[str] = [""] * len(rows)
+    answers: list[str] = [""] * len(rows)
     for indices in batches([len(row) for row in rows], batch, together=pad):
         continuations = _continue(
             model, tokenizer, [rows[index] for index in indices], new_tokens, stop or (), prefill, decode
         )
         for index, text in zip(indices, continuations, strict=True):
-            said[index] = text
-    return said
+            answers[index] = text
+    return answers
 
 
 def _continue(

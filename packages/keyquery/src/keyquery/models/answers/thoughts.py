@@ -23,7 +23,7 @@ BARE_FINAL = re.compile(r"assistant\s*final(?=\S|\s|$)")  # the same where speci
 BARE_ANALYSIS = re.compile(r"\A\s*(?:assistant)?analysis(?=[A-Z\W\d])")
 
 
-class Split(NamedTuple):
+class Reply(NamedTuple):
     """An answer and the thoughts before it, both without white space around them."""
 
     answer: str
@@ -55,7 +55,7 @@ def part_of_mark(token: str) -> bool:
     )
 
 
-def split_thoughts(text: str, *, opened: bool = False) -> Split:
+def split_thoughts(text: str, *, opened: bool = False) -> Reply:
     """Remove what a reasoning model thinks before it answers.
 
     The answer stands after the last closing mark, whatever is nested before it and whether or not its opening mark is
@@ -77,19 +77,19 @@ def split_thoughts(text: str, *, opened: bool = False) -> Split:
         return _of_channels(text)
     if finals := list(BARE_FINAL.finditer(text)):
         if BARE_ANALYSIS.match(text) or not text[: finals[-1].start()].strip():
-            return Split(text[finals[-1].end() :].strip(), BARE_ANALYSIS.sub("", text[: finals[-1].start()]).strip())
+            return Reply(text[finals[-1].end() :].strip(), BARE_ANALYSIS.sub("", text[: finals[-1].start()]).strip())
     elif (begun := BARE_ANALYSIS.match(text)) and text[begun.end() : begun.end() + 1].isupper():
-        return Split("", text[begun.end() :].strip())
+        return Reply("", text[begun.end() :].strip())
     ends = list(CLOSING.finditer(text))
     thoughts, rest = (text[: ends[-1].start()], text[ends[-1].end() :]) if ends else ("", text)
     if opened and not ends:
         thoughts, rest = text, ""
     if begun := OPENING.search(rest):
         thoughts, rest = f"{thoughts} {rest[begun.start() :]}", rest[: begun.start()]
-    return Split(rest.strip(), CLOSING.sub("", OPENING.sub("", thoughts)).strip())
+    return Reply(rest.strip(), CLOSING.sub("", OPENING.sub("", thoughts)).strip())
 
 
-def _of_channels(text: str) -> Split:
+def _of_channels(text: str) -> Reply:
     begins = list(CHANNEL.finditer(text))
     answer, thoughts = "", []
     for begun in begins:
@@ -100,4 +100,4 @@ def _of_channels(text: str) -> Split:
             answer = said
         elif said:
             thoughts.append(said)
-    return Split(answer, "\n".join(thoughts))
+    return Reply(answer, "\n".join(thoughts))

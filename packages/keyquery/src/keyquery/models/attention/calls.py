@@ -177,7 +177,7 @@ def unsupported(model: PreTrainedModel) -> str:
 
 
 def _weighs_keys(kind: type) -> bool:
-    """Whether the source of a class of layers has or calls a softmax over keys; True where there is none to read."""
+    """Whether the source of a class of layers has or calls a softmax over keys; True if there is no source to read."""
     try:
         return _SOFTMAX.search(inspect.getsource(kind)) is not None
     except (OSError, TypeError):

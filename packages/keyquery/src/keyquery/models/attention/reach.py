@@ -124,12 +124,12 @@ def positions_made_for(config: Any) -> tuple[int, str] | None:
     """
     text = config.get_text_config()
     most = getattr(text, "max_position_embeddings", None)
-    said = [(int(most), f"max_position_embeddings is {int(most):,}")] if isinstance(most, int) and most > 0 else []
+    limits = [(int(most), f"max_position_embeddings is {int(most):,}")] if isinstance(most, int) and most > 0 else []
     rope = getattr(text, "rope_parameters", None) or {}
     for each in rope.values() if nested(rope) else (rope,):
         kind, factor = (each or {}).get("rope_type", "default"), (each or {}).get("factor")
         trained = (each or {}).get("original_max_position_embeddings") or (most if kind == "dynamic" else None)
         if factor and trained and kind != "default":
             stretched = int(trained * factor)
-            said.append((stretched, f"its rotation ({kind}) stretches {int(trained):,} positions to {stretched:,}"))
-    return max(said, default=None, key=lambda each: each[0])
+            limits.append((stretched, f"its rotation ({kind}) stretches {int(trained):,} positions to {stretched:,}"))
+    return max(limits, default=None, key=lambda each: each[0])

@@ -12,7 +12,7 @@ TIE = 1e-4  # nats: scores nearer than this are one, as equal words have equal k
 
 
 @dataclass(frozen=True)
-class Rows:
+class AttentionRows:
     """Queries of one layer in order.
 
     Parameters
@@ -42,9 +42,9 @@ class Rows:
     pairs: NDArray[np.int64]
 
 
-def joined(blocks: Sequence[Rows]) -> Rows:
+def joined(blocks: Sequence[AttentionRows]) -> AttentionRows:
     """Join consecutive blocks of rows."""
-    return Rows(
+    return AttentionRows(
         first=np.concatenate([block.first for block in blocks], axis=1),
         local=np.concatenate([block.local for block in blocks], axis=1),
         self=np.concatenate([block.self for block in blocks], axis=1),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from keyquery.models import libraries
 from keyquery.models.attention.calls import Call
-from keyquery.models.attention.rows import LOCAL, TIE, Float64Array, Rows, joined, ranges
+from keyquery.models.attention.rows import LOCAL, TIE, AttentionRows, Float64Array, joined, ranges
 from keyquery.models.attention.scores import check_causal, tile_scores, tokens_of
 from keyquery.models.attention.stream import plain, streamed
 from keyquery.models.undefined import NotFinite
@@ -166,7 +166,7 @@ def _undefined(call: Call) -> NotFinite:
     )
 
 
-def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> Rows:
+def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> AttentionRows:
     torch = libraries.torch
     device = call.query.device
     heads, count = call.query.shape[1], len(rows)
@@ -222,7 +222,7 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
             pairs[index] += inside.sum()
     first, local, own, entropy, sums = (each.double() for each in _home(first, local, own, entropy, sums))
     top, seen, reach, pairs = _home(top.int(), seen, reach, pairs)
-    return Rows(
+    return AttentionRows(
         first.numpy(),
         local.numpy(),
         own.numpy(),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from keyquery.models import libraries
 from keyquery.models.attention.calls import Call
-from keyquery.models.attention.rows import LOCAL, TIE, Rows
+from keyquery.models.attention.rows import LOCAL, TIE, AttentionRows
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +45,7 @@ def plain(call: Call) -> bool:
     return call.mask is None and call.query.device.type == "cpu" and all(each is None for each in extra)
 
 
-def streamed(call: Call, limits: IntArray) -> Rows:
+def streamed(call: Call, limits: IntArray) -> AttentionRows:
     """Sums over keys for every query of a plain call.
 
     Parameters
@@ -87,7 +87,7 @@ def streamed(call: Call, limits: IntArray) -> Rows:
             )
     distances = np.arange(tokens, dtype=np.int64)
     visible = np.where(distances < window, tokens - distances, 0)
-    return Rows(
+    return AttentionRows(
         first=first,
         local=local,
         self=own,

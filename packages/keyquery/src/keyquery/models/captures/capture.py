@@ -22,10 +22,10 @@ from keyquery.models.captures import dataset_card, layout, manifest, parts, room
 from keyquery.models.captures.options import CHOSEN, CaptureOptions
 from keyquery.models.captures.progress import Clock, Report
 from keyquery.models.captures.recorder import VectorRecorder
-from keyquery.models.captures.sampling import Buckets, Head, draw_heads
+from keyquery.models.captures.sampling import Buckets, HeadIndex, draw_heads
 from keyquery.models.checkpoints import memory
 from keyquery.models.checkpoints.loading import Loaded, load, load_tokenizer
-from keyquery.models.texts import Document, count_documents, documents, is_local, shortage, texts
+from keyquery.models.texts import TokenizedDocument, count_documents, documents, is_local, shortage, texts
 from keyquery.models.undefined import undefined
 from keyquery.models.vocabulary import check_tokens
 from keyquery.rotary import Rotations, records
@@ -129,11 +129,11 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
         recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, options.parts, why)
         stack.enter_context(recorder.watching(loaded.model))
         stack.enter_context(recording(loaded.model, recorder, _watch(loaded, layers, options.context, recorder)))
-        waiting: list[Document] = []
+        waiting: list[TokenizedDocument] = []
         for document in _documents(options, loaded, shard):
             place = parts.path(options.out, document.number)
             if place.is_file():
-                _same(place, document)
+                _require_unchanged(place, document)
                 clock.skip()
                 continue
             waiting.append(document)
@@ -145,11 +145,11 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
 
 
 def _together(
-    options: CaptureOptions, loaded: Loaded, some: list[Document], recorder: VectorRecorder, clock: Clock
+    options: CaptureOptions, loaded: Loaded, some: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
 ) -> None:
     """Capture documents in one forward; all have the same number of tokens."""
     with ExitStack() as stack:
-        held = {each.number: stack.enter_context(parts.Part(options.out, each.number)) for each in some}
+        held = {each.number: stack.enter_context(parts.DocumentPart(options.out, each.number)) for each in some}
         for each in some:
             held[each.number].describe({"number": each.number, "id": each.name, "digest": each.digest})
         recorder.begin(held)
@@ -234,7 +234,7 @@ def _watch(loaded: Loaded, layers: tuple[Layer, ...], context: int, recorder: Ve
 
 
 def _begin(
-    options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], drawn: tuple[Head, ...], notes: list[str]
+    options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], drawn: tuple[HeadIndex, ...], notes: list[str]
 ) -> None:
     """Write the manifest, or check that the one there is of the same capture."""
     facts = dict(loaded.facts)
@@ -314,7 +314,7 @@ def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, 
         raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(free)} free", fits, "at most "))
 
 
-def _run(options: CaptureOptions, loaded: Loaded, some: list[Document], recorder: VectorRecorder) -> None:
+def _run(options: CaptureOptions, loaded: Loaded, some: list[TokenizedDocument], recorder: VectorRecorder) -> None:
     tokens = libraries.torch.tensor([each.tokens for each in some])
     check_tokens(loaded.model, tokens, loaded.tokenizer)
     with _told_what_fits(options, loaded, tokens, recorder.abandon), describe_failures(loaded.model, options.context):
@@ -332,7 +332,7 @@ def _gib(size: int) -> str:
     return f"{size / 2**30:.1f} GiB"
 
 
-def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) -> Iterator[Document]:
+def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) -> Iterator[TokenizedDocument]:
     made = documents(
         options.texts, loaded.tokenizer, options.context, windows=options.windows, skip_short=options.skip_short
     )
@@ -344,7 +344,7 @@ def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) 
     _check_count(options, found)  # again: texts of the Hub were not counted before
 
 
-def _same(place: Path, document: Document) -> None:
+def _require_unchanged(place: Path, document: TokenizedDocument) -> None:
     with parts.PartReader(place) as part:
         before = part.document()
     if before["digest"] != document.digest:

@@ -15,7 +15,7 @@ from boundpaper.store.files import draft, sweep
 from keyquery.models.architecture import Layer
 from keyquery.models.captures import parts
 from keyquery.models.captures.recorder import chosen
-from keyquery.models.captures.sampling import PARTS, Buckets, Head, Side
+from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Side
 from keyquery.models.libraries import need
 
 FILE = "data.parquet"
@@ -101,7 +101,7 @@ class _File:
 def gather(
     root: Path,
     layers: Sequence[Layer],
-    heads: Sequence[Head],
+    heads: Sequence[HeadIndex],
     buckets: Buckets,
     progress: Callable[[int, int], None] = lambda done, total: None,
     kept: Collection[str] = (),

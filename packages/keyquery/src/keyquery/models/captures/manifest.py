@@ -13,7 +13,7 @@ from boundpaper.store.files import write
 from boundpaper.store.json_text import parsed
 from boundpaper.store.kept import SEAL, broken, sealed
 from keyquery.models.architecture import Layer, QueryScale
-from keyquery.models.captures.sampling import Head
+from keyquery.models.captures.sampling import HeadIndex
 from keyquery.rotary import NO_ROTATION, Rotary, from_record
 
 FILE = "manifest.json"
@@ -24,7 +24,7 @@ TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "fac
 NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
 
 
-class Document(TypedDict):
+class DocumentFacts(TypedDict):
     """A document of a capture."""
 
     number: int
@@ -32,7 +32,7 @@ class Document(TypedDict):
     digest: str
 
 
-class Settings(TypedDict, total=False):
+class CaptureSettings(TypedDict, total=False):
     """What was asked for, and from `revision` on what was loaded."""
 
     model: str
@@ -81,11 +81,11 @@ class Manifest(TypedDict, total=False):
 
     format: int
     complete: bool
-    settings: Settings
+    settings: CaptureSettings
     versions: dict[str, str]
     notes: list[str]
     rotations: list[dict[str, object]]
-    documents: list[Document]
+    documents: list[DocumentFacts]
 
 
 def read(root: Path) -> Manifest | None:
@@ -112,7 +112,7 @@ def read(root: Path) -> Manifest | None:
         raise DataError(
             f"{path}: {broken(held)} (version 0.1.0 wrote none); where you trust it, run: python -m {_MODULE} {root}"
         )
-    if wrong := _wrong(held) or broken(held):
+    if wrong := _fault(held) or broken(held):
         raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
     return cast(Manifest, {name: value for name, value in held.items() if name != SEAL})
 
@@ -130,7 +130,7 @@ def seal(root: Path) -> None:
         held = parsed(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a manifest ({error})") from None
-    if isinstance(held, dict) and SEAL not in held and held.get("format") == FORMAT and not _wrong(held):
+    if isinstance(held, dict) and SEAL not in held and held.get("format") == FORMAT and not _fault(held):
         save(root, held)
     read(root)
 
@@ -150,17 +150,17 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
             None,
             (
                 _unknown(found, (*Manifest.__annotations__, SEAL), "of the manifest"),
-                _unknown(settings, Settings.__annotations__, "of `settings`"),
+                _unknown(settings, CaptureSettings.__annotations__, "of `settings`"),
                 *(_unknown(row, layer, "of a layer") for row in settings.get("layers", [])),
                 *(_unknown(row, TURNING, "of `rotations`") for row in found.get("rotations") or []),
-                *(_unknown(row, Document.__annotations__, "of a document") for row in found.get("documents", [])),
+                *(_unknown(row, DocumentFacts.__annotations__, "of a document") for row in found.get("documents", [])),
             ),
         ),
         "",
     )
 
 
-def _wrong(found: Mapping[str, Any]) -> str:
+def _fault(found: Mapping[str, Any]) -> str:
     """The part of a manifest that differs in form from what this version writes; empty if there is none."""
     settings = found.get("settings")
     if not isinstance(settings, dict):
@@ -221,13 +221,13 @@ def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> 
     differ = [
         f"{name} {_short(before.get(name))} there, {_short(settings.get(name))} here"
         for name in sorted({*before, *settings})
-        if not _same(name, before, settings)
+        if not _agrees(name, before, settings)
     ]
     if differ:
         raise ModelError(f"{root}: holds another capture ({'; '.join(differ)}); give another --out or remove it")
 
 
-def _same(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+def _agrees(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
     """Whether a setting agrees; manifests of older versions hold places in place of names, and no hash of texts."""
     old, new = before.get(name), settings.get(name)
     if name == "texts_hash" and None in (old, new):
@@ -266,12 +266,12 @@ def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
     }
 
 
-def heads_of(found: Mapping[str, Any]) -> tuple[Head, ...]:
+def heads_of(found: Mapping[str, Any]) -> tuple[HeadIndex, ...]:
     """The heads that a manifest lists."""
-    return tuple(Head(*row) for row in found["settings"]["captured_heads"])
+    return tuple(HeadIndex(*row) for row in found["settings"]["captured_heads"])
 
 
-def head_rows(heads: Sequence[Head]) -> list[list[int]]:
+def head_rows(heads: Sequence[HeadIndex]) -> list[list[int]]:
     """Heads as JSON rows: layer, query head, key head."""
     return [[head.layer, head.query, head.key] for head in heads]
 

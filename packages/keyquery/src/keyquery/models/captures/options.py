@@ -9,7 +9,7 @@ from boundpaper.near import or_known
 from keyquery.models.captures.sampling import PARTS
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, shown_model
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 
 CHOSEN = ("only_layers", "only_heads", "parts")  # settings that are in a manifest only where they are asked for
 EACH = "each as the tokenizer begins and ends a text"  # before, only the first window of a text began with its token
@@ -23,7 +23,7 @@ class CaptureOptions:
     ----------
     model : ModelSource
         The model and its precision.
-    texts : Source
+    texts : TextSource
         The texts.
     context : int
         Tokens of a document; a multiple of `buckets`.
@@ -62,7 +62,7 @@ class CaptureOptions:
     """
 
     model: ModelSource
-    texts: Source
+    texts: TextSource
     context: int
     out: Path
     heads: int | None = 300

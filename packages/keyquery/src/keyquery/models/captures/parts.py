@@ -48,7 +48,7 @@ def disk(place: Path) -> Iterator[None]:
         raise
 
 
-class Part:
+class DocumentPart:
     """The part of one document, written array by array and moved into place when the block ends well.
 
     Arrays go to disk as they come, so a document is never held in memory whole.
@@ -58,7 +58,7 @@ class Part:
         self.target = path(root, number)
         self._draft = self.target.with_name(f".{self.target.stem}.{os.getpid()}")
 
-    def __enter__(self) -> Part:
+    def __enter__(self) -> DocumentPart:
         with disk(self.target):
             self.target.parent.mkdir(parents=True, exist_ok=True)
             self._zip = zipfile.ZipFile(self._draft, "w", zipfile.ZIP_STORED)

@@ -15,7 +15,7 @@ from boundpaper.errors import DataError
 from boundpaper.near import or_known
 from keyquery.models.captures import layout, manifest
 from keyquery.models.captures.manifest import Manifest
-from keyquery.models.captures.sampling import PARTS, Head, Side
+from keyquery.models.captures.sampling import PARTS, HeadIndex, Side
 from keyquery.models.libraries import need
 from keyquery.rotary import Rotary
 
@@ -54,7 +54,7 @@ class Capture:
         Tokens of a document.
     bucket_size : int
         Tokens of a bucket (B).
-    heads : tuple of Head
+    heads : tuple of HeadIndex
         The heads it holds, ascending.
     manifest : dict or None
         What our own captures say of themselves.
@@ -75,7 +75,7 @@ class Capture:
     root: Path
     context: int
     bucket_size: int
-    heads: tuple[Head, ...]
+    heads: tuple[HeadIndex, ...]
     manifest: Manifest | None = None
     only: tuple[int, ...] | None = None
     rotations: Mapping[int, Rotary | str] | None = None
@@ -125,12 +125,12 @@ class Capture:
         )
         return _column_window(path), False
 
-    def queries(self, head: Head) -> Vectors:
+    def queries(self, head: HeadIndex) -> Vectors:
         """Queries of a head.
 
         Parameters
         ----------
-        head : Head
+        head : HeadIndex
             One of `heads`.
 
         Raises
@@ -140,12 +140,12 @@ class Capture:
         """
         return self._kept(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
 
-    def keys(self, head: Head) -> Vectors:
+    def keys(self, head: HeadIndex) -> Vectors:
         """Keys of the key head that a head reads.
 
         Parameters
         ----------
-        head : Head
+        head : HeadIndex
             One of `heads`.
 
         Raises
@@ -155,7 +155,7 @@ class Capture:
         """
         return self._kept(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
 
-    def part(self, name: str, head: Head) -> Vectors:
+    def part(self, name: str, head: HeadIndex) -> Vectors:
         """What was kept beside queries and keys: of the head, of the key head that it reads, or of its layer.
 
         Parameters
@@ -163,7 +163,7 @@ class Capture:
         name : {"values", "outputs", "residual", "mlp"}
             Values of the key head; what attention gives of the head before the output projection; the residual stream
             after the layer; what its MLP adds.
-        head : Head
+        head : HeadIndex
             One of `heads`.
 
         Raises
@@ -322,7 +322,7 @@ def open_capture(
     elif context <= top * size:
         raise DataError(f"{root}: bucket {top} of {size} tokens lies beyond a context of {context}")
     share = group if group is not None else _group(root, files)
-    heads = tuple(sorted(Head(layer, head, head // share) for layer, head in files["q"]))
+    heads = tuple(sorted(HeadIndex(layer, head, head // share) for layer, head in files["q"]))
     lost = [head for head in heads if (head.layer, head.key) not in files["k"]]
     if lost:
         raise DataError(f"{root}: no keys for {lost[0]} with {share} query heads per key head; give the right number")
@@ -395,10 +395,10 @@ def _download(place: str, branch: str | None) -> Path:
     try:
         return Path(hub.snapshot_download(place, repo_type="dataset", revision=branch))
     except Exception as error:  # the Hub's errors are many; all mean that the capture cannot be had
-        said = (str(error) or type(error).__name__).splitlines()[0]
+        message = (str(error) or type(error).__name__).splitlines()[0]
         where = f" (branch {branch})" if branch else ""
         raise DataError(
-            f"{place}{where}: neither a folder here nor a data set that the Hub gives ({said}); check the id, the "
+            f"{place}{where}: neither a folder here nor a data set that the Hub gives ({message}); check the id, the "
             "branch and the connection"
         ) from error
 

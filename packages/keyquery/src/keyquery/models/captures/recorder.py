@@ -14,8 +14,8 @@ from keyquery.models.anatomy import blocks
 from keyquery.models.architecture import Layer, run
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import Projections
-from keyquery.models.captures.parts import Part
-from keyquery.models.captures.sampling import PARTS, Buckets, Head, Side, tokens
+from keyquery.models.captures.parts import DocumentPart
+from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Side, tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class VectorRecorder:
     ----------
     layers : sequence of Layer
         All attention layers.
-    heads : sequence of Head
+    heads : sequence of HeadIndex
         The chosen ones.
     buckets : Buckets
         The context and the rate.
@@ -57,7 +57,7 @@ class VectorRecorder:
     def __init__(
         self,
         layers: Sequence[Layer],
-        heads: Sequence[Head],
+        heads: Sequence[HeadIndex],
         buckets: Buckets,
         seed: int,
         projections: Projections | None = None,
@@ -69,13 +69,13 @@ class VectorRecorder:
         self._buckets, self._seed, self._projections = buckets, seed, projections
         self._why_undefined = why_undefined
         self._sides = {PARTS[name] for name in kept}
-        self._parts: dict[int, Part] = {}
+        self._parts: dict[int, DocumentPart] = {}
         self._waiting: list[tuple[int, int, Side, Any, NDArray[np.int64]]] = []
         self._seen: set[tuple[int, str]] = set()
         self._wanted = {(layer, side) for layer in self._queries for side in ("q", "k", *self._sides)}
         self._whole = True
 
-    def begin(self, documents: Mapping[int, Part]) -> None:
+    def begin(self, documents: Mapping[int, DocumentPart]) -> None:
         """Start the documents of a forward, by their numbers, in the order of its rows."""
         self._parts, self._waiting, self._seen = dict(documents), [], set()
 
@@ -188,7 +188,7 @@ class VectorRecorder:
         self._waiting = []
 
 
-def chosen(heads: Iterable[Head]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+def chosen(heads: Iterable[HeadIndex]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """Query heads and key heads by layer, ascending and without repeats: the rows of a part's arrays."""
     queries: dict[int, set[int]] = {}
     keys: dict[int, set[int]] = {}

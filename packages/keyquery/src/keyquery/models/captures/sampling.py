@@ -24,7 +24,7 @@ HEAD_SEED = 0  # the published captures draw their heads with this seed
 
 
 @dataclass(frozen=True, order=True)
-class Head:
+class HeadIndex:
     """A query head of a layer and the key head that it reads."""
 
     layer: int
@@ -98,7 +98,7 @@ def draw_heads(
     sliding: bool = False,
     only_layers: Collection[int] = (),
     only_heads: Collection[tuple[int, int]] = (),
-) -> tuple[Head, ...]:
+) -> tuple[HeadIndex, ...]:
     """The heads to capture, in layer-major order.
 
     `random.Random(0).sample` of `count` (layer, query head) pairs over all layers in layer-major order, or all pairs
@@ -146,13 +146,13 @@ def draw_heads(
     ]
     if count is not None and count < len(pairs):
         pairs = random.Random(HEAD_SEED).sample(pairs, count)
-    kept = sorted(Head(layer.index, head, layer.key_head(head)) for layer, head in pairs if layer.kind != "cross")
+    kept = sorted(HeadIndex(layer.index, head, layer.key_head(head)) for layer, head in pairs if layer.kind != "cross")
     if not kept:
         raise ModelError("all heads that were drawn belong to cross-attention layers; ask for more --heads")
     return tuple(kept)
 
 
-def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) -> tuple[Head, ...]:
+def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) -> tuple[HeadIndex, ...]:
     """The heads that are named, each once."""
     by_index = {layer.index: layer for layer in layers}
     for index, head in asked:
@@ -163,7 +163,7 @@ def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) ->
             raise ModelError(f"{where}: layer {index} reads another sequence, whose keys are not captured")
         if head >= by_index[index].query_heads:
             raise ModelError(f"{where}: layer {index} has query heads 0 to {by_index[index].query_heads - 1}")
-    return tuple(sorted({Head(index, head, by_index[index].key_head(head)) for index, head in asked}))
+    return tuple(sorted({HeadIndex(index, head, by_index[index].key_head(head)) for index, head in asked}))
 
 
 def _listed(numbers: Collection[int]) -> str:

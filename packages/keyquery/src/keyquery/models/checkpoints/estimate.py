@@ -23,7 +23,7 @@ GIGA = 1e9
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MemoryEstimate:
     """Least number of bytes that a model and a forward take.
 
     Parameters
@@ -72,7 +72,7 @@ class Estimate:
 
 def estimate(
     source: ModelSource, *, context: int, batch: int = 1, logits: int | None = None, stream: bool = False
-) -> Estimate:
+) -> MemoryEstimate:
     """The estimate for a model by name (arguments as of `of_config`); reads its config.json only.
 
     Raises
@@ -107,7 +107,7 @@ def of_config(
     double: bool = False,
     trust_remote_code: bool = False,
     stream: bool = False,
-) -> Estimate:
+) -> MemoryEstimate:
     """The estimate for a configuration.
 
     Parameters
@@ -132,13 +132,13 @@ def of_config(
     kind = getattr(torch, DTYPES[dtype]) if dtype != "auto" else getattr(config, "dtype", None) or torch.float32
     kind = getattr(torch, kind) if isinstance(kind, str) else kind
     with torch.device("meta"), explained(name):
-        told = {"trust_remote_code": True} if trust_remote_code else {}
-        model = factory(config, trust_remote_code).from_config(config, dtype=kind, **told)
+        trust = {"trust_remote_code": True} if trust_remote_code else {}
+        model = factory(config, trust_remote_code).from_config(config, dtype=kind, **trust)
     text = config.get_text_config()
     layers = attention_layers(text)
     weights, unpacked = (least_held(model), 0) if stream else _weights(model, quantize, double)
     kept = context if logits is None else min(logits, context)
-    return Estimate(
+    return MemoryEstimate(
         name=name,
         parameters=sum(each.numel() for each in model.parameters()),
         weights=weights,
@@ -159,7 +159,7 @@ def room(device: str) -> int | None:
     return available(meant)
 
 
-def check(found: Estimate, free: int | None, *, anyway: bool = False) -> str:
+def check(found: MemoryEstimate, free: int | None, *, anyway: bool = False) -> str:
     """The estimate's line, to print before loading.
 
     Parameters

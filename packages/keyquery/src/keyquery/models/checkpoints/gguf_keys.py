@@ -209,12 +209,12 @@ def _scale(scale: float, text: Any) -> bool:
 
 def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text: Any) -> None:
     """Copy the file's rotation into `rope_parameters`; if layers differ, for the layers that see the whole context."""
-    said = {name: own[name] for name in ROPE if name in own}
+    rope = {name: own[name] for name in ROPE if name in own}
     rope = getattr(text, "rope_parameters", None)
     divided = frequencies is not None and not np.allclose(frequencies, 1.0)
     if not rope:
-        if said or divided:
-            raise ModelError(f"{next(iter(said), 'rope_freqs.weight')}: the class of the model does not rotate; {MEND}")
+        if rope or divided:
+            raise ModelError(f"{next(iter(rope), 'rope_freqs.weight')}: the class of the model does not rotate; {MEND}")
         return
     nested = all(each is None or isinstance(each, dict) for each in rope.values())
     part = rope["full_attention"] if nested else rope
@@ -297,12 +297,12 @@ def hold_tokenizer(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
         When the file says otherwise than the tokenizer does of what stands around a text.
     """
     for name, place in (("bos", 0), ("eos", -1)):
-        said, token = keys.get(f"tokenizer.ggml.add_{name}_token"), keys.get(f"tokenizer.ggml.{name}_token_id")
+        flag, token = keys.get(f"tokenizer.ggml.add_{name}_token"), keys.get(f"tokenizer.ggml.{name}_token_id")
         ids = tokenizer("a")["input_ids"]
         added = bool(ids) and token is not None and ids[place] == token
-        if said is not None and bool(said) != added:
+        if flag is not None and bool(flag) != added:
             raise ModelError(
-                f"tokenizer.ggml.add_{name}_token is {said}, and the tokenizer that was read of the file "
+                f"tokenizer.ggml.add_{name}_token is {flag}, and the tokenizer that was read of the file "
                 f"{'adds' if added else 'does not add'} it: {MEND}"
             )
     prefix, words = keys.get("tokenizer.ggml.add_space_prefix"), tokenizer.tokenize("a")

@@ -135,8 +135,8 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
             if source.quantize is not None:
                 raise ModelError(f"--stream reads weights as they are; leave --quantize {source.quantize} out")
             with torch.device("meta"):
-                told = {"trust_remote_code": True} if source.trust_remote_code else {}
-                shape = factory(config, source.trust_remote_code).from_config(config, **told)
+                trust = {"trust_remote_code": True} if source.trust_remote_code else {}
+                shape = factory(config, source.trust_remote_code).from_config(config, **trust)
             options["device_map"] = streaming.device_map(shape, device)
             stack.enter_context(streaming.reading(source.name))
         for each in REPORTING:
@@ -193,9 +193,9 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
     try:
         words("a", verbose=False)
     except Exception as error:  # a setting that the class keeps as it is, and meets with the first text
-        told = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        trust = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         raise ModelError(
-            f"{source.name}: its tokenizer cannot read a text ({told}); "
+            f"{source.name}: its tokenizer cannot read a text ({trust}); "
             "a setting of tokenizer_config.json has the wrong type for the class, such as text for a number"
         ) from error
     return words
@@ -321,7 +321,7 @@ def shown_model(name: str) -> str:
 
 
 def chosen_device(asked: str) -> str:
-    """The device that is meant, such as "cpu" for "auto" without a GPU; ModelError where torch has none such."""
+    """The device that is meant, such as "cpu" for "auto" without a GPU; ModelError if torch has no such device."""
     torch = libraries.torch
     if asked == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"

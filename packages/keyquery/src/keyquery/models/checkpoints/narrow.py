@@ -53,8 +53,8 @@ def narrow_twin(held: Mapping[str, Any]) -> PreTrainedModel:
         torch.manual_seed(0)
         model: PreTrainedModel = factory(config).from_config(config).eval()
     except Exception as error:  # code of any architecture runs here
-        said = (str(error) or type(error).__name__).strip().splitlines()[0]
+        message = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
-            f"no narrow twin of model type {kind} can be built ({type(error).__name__}: {said})"
+            f"no narrow twin of model type {kind} can be built ({type(error).__name__}: {message})"
         ) from error
     return model

@@ -9,7 +9,7 @@ from typing import Any
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.checkpoints.estimate import Estimate, of_config
+from keyquery.models.checkpoints.estimate import MemoryEstimate, of_config
 
 SMALL = 32  # a small twin has its widths over this, and as many heads
 SMALL_HEAD = 8
@@ -118,7 +118,7 @@ class Shape:
         dtype: str = "bf16",
         quantize: str | None = None,
         double: bool = False,
-    ) -> Estimate:
+    ) -> MemoryEstimate:
         """Memory for one text (arguments of `of_config`); additional weights count in the weights' type."""
         dtype = "bf16" if dtype == "auto" else dtype
         plain = of_config(

@@ -115,7 +115,7 @@ def run(
     if generate:
         place = resolve(root, model)
         source = ModelSource(place, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
-        asked = lbp_run.Settings(
+        asked = lbp_run.LbpSettings(
             mode=mode or MODES[0],
             runs=runs,
             batch=batch,
@@ -146,12 +146,12 @@ def run(
     }
     paths = []
     for each, table in tables.items():
-        said = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {each}", f"--data {facts['data']}"]
-        said += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
-        said += [f"--embedder {embedder}"] * bool(embedder)
-        said += ["--partial"] * partial + ["--null-reference"] * null
+        line = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {each}", f"--data {facts['data']}"]
+        line += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
+        line += [f"--embedder {embedder}"] * bool(embedder)
+        line += ["--partial"] * partial + ["--null-reference"] * null
         note = {
-            "command": f"python build.py bench lbp {' '.join(said)}",
+            "command": f"python build.py bench lbp {' '.join(line)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
             **_manifest(samples, by_mode[each]),
             **_thoughts(each, by_mode[each]),

@@ -175,9 +175,9 @@ def _hub(place: str) -> Iterator[tuple[str, Any]]:
     try:
         rows = library.load_dataset(place, split=SPLIT)
     except Exception as error:  # the library raises many kinds; all mean that the data cannot be had
-        said = (str(error) or type(error).__name__).splitlines()[0]
+        cause = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(
-            f"{place}: the Hub data set cannot be read ({said}); check the id and the connection, or give a local copy "
-            "with --data"
+            f"{place}: the Hub data set cannot be read ({cause}); check the id and the connection, or give a local "
+            "copy with --data"
         ) from error
     yield from ((f"{place}: row {number}", row) for number, row in enumerate(rows, 1))

@@ -22,7 +22,7 @@ from keyquery.scores.lbp.tasks import LENGTHS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class LbpSettings:
     """Settings with which a model is asked.
 
     Parameters
@@ -62,7 +62,7 @@ class Settings:
             raise DataError(f"--temperature {self.temperature}: give 0 or more")
 
 
-def answer(loaded: Loaded, samples: Sequence[Sample], settings: Settings, folder: Path, progress: Bar) -> Path:
+def answer(loaded: Loaded, samples: Sequence[Sample], settings: LbpSettings, folder: Path, progress: Bar) -> Path:
     """Answer every sample as often as asked, and return the prediction file `FOLDER/MODE.jsonl`.
 
     Answers of an earlier run with the same settings, model and data are kept. A batch has the same samples and the
@@ -106,7 +106,7 @@ def saved_runs(path: Path) -> set[tuple[str, int]]:
     return {(each.id, each.run) for each in given}
 
 
-def _batches(samples: Sequence[Sample], settings: Settings) -> Iterator[tuple[int, list[Sample]]]:
+def _batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple[int, list[Sample]]]:
     """The longest inputs first, so that what does not fit the memory is known at once; alike lengths share a batch."""
     order = sorted(samples, key=lambda sample: (-LENGTHS.index(sample.length), -len(sample.context), sample.id))
     for run in range(1, settings.runs + 1):
@@ -114,7 +114,7 @@ def _batches(samples: Sequence[Sample], settings: Settings) -> Iterator[tuple[in
             yield run, order[start : start + settings.batch]
 
 
-def _plan(loaded: Loaded, samples: Sequence[Sample], settings: Settings) -> dict[str, Any]:
+def _plan(loaded: Loaded, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
     """What decides the answers, as JSON values."""
     native = chat.reasons(loaded.tokenizer)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
@@ -140,7 +140,7 @@ def _plan(loaded: Loaded, samples: Sequence[Sample], settings: Settings) -> dict
 
 
 def _answer(
-    loaded: Loaded, batch: Sequence[Sample], run: int, settings: Settings, plan: dict[str, Any], number: int
+    loaded: Loaded, batch: Sequence[Sample], run: int, settings: LbpSettings, plan: dict[str, Any], number: int
 ) -> dict[str, dict[str, Any]]:
     turns, facts = [], []
     for sample in batch:
@@ -181,8 +181,8 @@ def settings_of(path: Path) -> dict[str, Any]:
     return records.settings_beside(path)
 
 
-def words_of(settings: Settings) -> list[str]:
+def words_of(settings: LbpSettings) -> list[str]:
     """Command-line options for these settings, without those at their defaults."""
     names = ("runs", "batch", "limit", "new_tokens", "temperature", "seed")
-    given = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(Settings(), name)}
+    given = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(LbpSettings(), name)}
     return ["--run", *(f"--{name.replace('_', '-')} {value}" for name, value in given.items())]

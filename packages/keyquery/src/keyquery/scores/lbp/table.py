@@ -57,7 +57,7 @@ def write_scores(
         whole = read(root, TABLE)
         whole = whole[whole["model"] == name].drop(columns="model")
         old = whole[whole["mode"] == mode]
-        if len(old) and not replace and not _same(old, rows):
+        if len(old) and not replace and not _equal(old, rows):
             raise DataError(
                 f"{path.relative_to(root)}: holds other scores of the mode {mode} already; give another --name to keep "
                 "both, or --replace"
@@ -84,7 +84,7 @@ def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[list(COLUMNS)]
 
 
-def _same(one: pd.DataFrame, two: pd.DataFrame) -> bool:
+def _equal(one: pd.DataFrame, two: pd.DataFrame) -> bool:
     """Whether two tables hold the same rows, numbers within what a CSV keeps of them."""
     try:
         pd.testing.assert_frame_equal(

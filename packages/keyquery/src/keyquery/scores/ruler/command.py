@@ -100,7 +100,7 @@ def run(
     words = ["--run"] if generate else ["--results FILE..."]
     settings: dict[str, Any]
     if generate and noise:
-        how = ruler_run.Settings(
+        how = ruler_run.RulerSettings(
             tasks=asked, lengths=chosen, samples=samples, seed=seed, batch=batch, chat_template=chat_template
         )
         with about(place, ModelError), bar("needles") as progress:

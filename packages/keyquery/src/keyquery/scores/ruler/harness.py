@@ -160,5 +160,5 @@ def _hint(place: Path) -> str:
 
 def _tail(place: Path) -> str:
     lines = (place / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
-    said = [line.strip() for line in lines if line.strip()]
-    return " / ".join(said[-TAIL:]) or "it is empty"
+    messages = [line.strip() for line in lines if line.strip()]
+    return " / ".join(messages[-TAIL:]) or "it is empty"

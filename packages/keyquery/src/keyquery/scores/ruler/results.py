@@ -16,7 +16,7 @@ from boundpaper.errors import DataError
 from boundpaper.store.files import digest
 from boundpaper.store.json_lines import values
 from boundpaper.store.json_text import parsed
-from keyquery.scores.ruler.scores import TASKS, Cell, length_key, length_tokens, share_contained
+from keyquery.scores.ruler.scores import TASKS, Score, length_key, length_tokens, share_contained
 
 # The harness' name of each task
 NAMES = {
@@ -42,7 +42,7 @@ class Results:
 
     Parameters
     ----------
-    cells : list of Cell
+    cells : list of Score
         One a task and length.
     model : str
         The model as the harness was told.
@@ -50,7 +50,7 @@ class Results:
         For a manifest: versions of the harness, settings, hashes of the files.
     """
 
-    cells: list[Cell]
+    cells: list[Score]
     model: str
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ def read(paths: Sequence[Path]) -> Results:
     """
     if not paths:
         raise DataError("no result files; give results_*.json files of lm-evaluation-harness")
-    cells: dict[tuple[str, str], Cell] = {}
+    cells: dict[tuple[str, str], Score] = {}
     origin: dict[tuple[str, str], Path] = {}
     first: dict[str, Any] | None = None
     versions, seeds, hashes = set(), set(), []
@@ -100,7 +100,7 @@ def read(paths: Sequence[Path]) -> Results:
     return Results(list(cells.values()), str(first.get("model_name") or "unknown"), facts)
 
 
-def require(cells: Sequence[Cell], tasks: Sequence[str], lengths: Sequence[str]) -> None:
+def require(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequence[str]) -> None:
     """Refuse results in which a task lacks a length.
 
     Raises
@@ -142,12 +142,12 @@ def _content(path: Path) -> dict[str, Any]:
             f"{path}: {kind}, not results of lm-evaluation-harness (results and configs are missing); give a "
             "results_*.json file"
         )
-    if wrong := _wrong(content):
+    if wrong := _fault(content):
         raise DataError(f"{path}: {wrong}; this is not what lm-evaluation-harness writes")
     return content
 
 
-def _wrong(content: dict[str, Any]) -> str:
+def _fault(content: dict[str, Any]) -> str:
     """The part of a results file that has the wrong shape; empty if there is none."""
     for part in ("results", "configs", "n-samples"):
         rows = content.get(part, {})
@@ -173,7 +173,7 @@ def _is_json(line: str) -> bool:
         return False
 
 
-def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
+def _cells(content: dict[str, Any], path: Path) -> list[Score]:
     results = content["results"]
     named = [name for name in results if name in NAMES]
     if not named:
@@ -188,7 +188,7 @@ def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
                 # every file has a place for 4096; only lengths that were asked for can be missing
                 if length in asked:
                     reason = "asked for, no sample was run; a limit takes the first ones, of the shortest length"
-                    cells.append(Cell(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
+                    cells.append(Score(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
                 continue
             if not (isinstance(value, int | float) and 0 <= value <= 1 and math.isfinite(value)):
                 raise DataError(f"{path}: {name} at {length}: {value!r} is not a score between 0 and 1")
@@ -204,7 +204,7 @@ def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
                 scored = _any_reference(path, name, length, float(value))
                 reason = reason if scored is not None else NO_SAMPLES
             percent = None if scored is None else 100 * scored
-            cells.append(Cell(task=NAMES[name], length=length_key(length), value=percent, n=n, reason=reason))
+            cells.append(Score(task=NAMES[name], length=length_key(length), value=percent, n=n, reason=reason))
     return cells
 
 
@@ -273,7 +273,7 @@ def _samples(content: dict[str, Any], name: str, length: int, asked: list[int]) 
     return max(0, min(block, effective - block * asked.index(length)))
 
 
-def _even(cells: Sequence[Cell]) -> None:
+def _even(cells: Sequence[Score]) -> None:
     by_length: dict[str, dict[int, list[str]]] = {}
     for cell in cells:
         if cell.value is not None and cell.n is not None:

@@ -16,11 +16,11 @@ from keyquery.models.checkpoints.memory import exhausted
 from keyquery.scores import records
 from keyquery.scores.ruler import needles as ruler_needles
 from keyquery.scores.ruler.needles import NEW_TOKENS, Needle
-from keyquery.scores.ruler.scores import Cell, length_tokens, share_contained
+from keyquery.scores.ruler.scores import Score, length_tokens, share_contained
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class RulerSettings:
     """Settings with which a model is asked.
 
     Parameters
@@ -47,7 +47,7 @@ class Settings:
     chat_template: bool = False
 
 
-def answer(loaded: Loaded, settings: Settings, folder: Path, progress: Bar) -> Path:
+def answer(loaded: Loaded, settings: RulerSettings, folder: Path, progress: Bar) -> Path:
     """Ask for every needle, greedily, and return the file of records `FOLDER/needles.jsonl`.
 
     A record has id, task, length, depth, prompt tokens, references, prediction and score. Answers of an earlier run
@@ -92,7 +92,7 @@ def answer(loaded: Loaded, settings: Settings, folder: Path, progress: Bar) -> P
     return path
 
 
-def cells(path: Path, settings: Settings) -> list[Cell]:
+def cells(path: Path, settings: RulerSettings) -> list[Score]:
     """Score the records of a run, task by task and length by length.
 
     Raises
@@ -120,11 +120,11 @@ def cells(path: Path, settings: Settings) -> list[Cell]:
             if lost:
                 raise DataError(f"{path}: no answer to {lost[0]} and {len(lost) - 1} more; run the command again")
             value = 100 * sum(every[name] for name in names) / len(names)
-            made.append(Cell(task=task, length=length, value=value, n=len(names)))
+            made.append(Score(task=task, length=length, value=value, n=len(names)))
     return made
 
 
-def plan(loaded: Loaded, settings: Settings) -> dict[str, Any]:
+def plan(loaded: Loaded, settings: RulerSettings) -> dict[str, Any]:
     """Settings that determine the answers, as JSON values; lengths, tasks and samples may be added."""
     facts = loaded.facts
     return {

@@ -26,7 +26,7 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class Score:
     """The score of one task at one length.
 
     Parameters
@@ -96,7 +96,7 @@ def lengths_of(text: str | None) -> tuple[str, ...]:
     return tuple(length_key(tokens) for tokens in sorted({length_tokens(part) for part in parts}))
 
 
-def tabulate(cells: Iterable[Cell], tasks: Sequence[str], mean: str) -> pd.DataFrame:
+def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.DataFrame:
     """Rows of a measurement: every cell, the mean of the tasks at each length and, for RULER itself, over lengths.
 
     A mean stands only where every task has a value; else its row has none and names what is missing, so that a mean
@@ -104,7 +104,7 @@ def tabulate(cells: Iterable[Cell], tasks: Sequence[str], mean: str) -> pd.DataF
 
     Parameters
     ----------
-    cells : iterable of Cell
+    cells : iterable of Score
         At most one a task and length.
     tasks : sequence of str
         The tasks that the mean is over.
@@ -130,7 +130,7 @@ def _order(place: tuple[str, str], tasks: Sequence[str]) -> tuple[int, int]:
     return tasks.index(place[1]), length_tokens(place[0])
 
 
-def _task_row(cell: Cell) -> dict[str, object]:
+def _task_row(cell: Score) -> dict[str, object]:
     low, high, reasons = None, None, [cell.reason] if cell.reason else []
     if cell.value is not None and cell.n:
         low, high = interval(cell.value, cell.n)
@@ -159,7 +159,7 @@ def interval(value: float, n: int) -> tuple[float, float]:
     return 100 * low, 100 * high
 
 
-def _mean_row(length: str, cells: Sequence[Cell | None], tasks: Sequence[str]) -> dict[str, object]:
+def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) -> dict[str, object]:
     """The mean of the tasks; its interval joins those of the tasks (Zou and Donner 2008), which are fixed."""
     have = [cell for cell in cells if cell is not None and cell.value is not None]
     value, low, high = None, None, None

@@ -1,0 +1,22 @@
+"""Values of a quantity by text, from the tables of experiments."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+
+class TextQuantity(NamedTuple):
+    """A quantity that a table has for each text; its values are multiplied by `scale`."""
+
+    name: str
+    table: str
+    metric: str
+    condition: str
+    scale: float
+
+
+def values_by_text(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
+    """Return the values of a model by text, in percent if the quantity is a share."""
+    mine = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
+    mine = mine[(mine["unit_id"] != "") & mine["layer"].isna()]
+    return mine.set_index("unit_id")["value"].astype(float).sort_index() * read.scale
