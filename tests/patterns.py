@@ -9,6 +9,7 @@ import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,15 @@ class Pattern:
         return f"{self.file}:{self.line}"
 
 
-def calls(file: str) -> Iterator[tuple[ast.Call, str]]:
-    """Each call of a file that takes a pattern, with what is done with the pattern."""
-    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+@cache
+def calls(file: str) -> list[tuple[ast.Call, str]]:
+    """The calls of a file that take a pattern, with what is done with the pattern."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    return list(_calls(ast.parse(text))) if re.search(r"\b(?:re|str)\s*\.", text) else []
+
+
+def _calls(parsed: ast.AST) -> Iterator[tuple[ast.Call, str]]:
+    for node in ast.walk(parsed):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         owner, name = node.func.value, node.func.attr

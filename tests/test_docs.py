@@ -1,5 +1,6 @@
 """The documentation builds without a warning, loads nothing from elsewhere, has no dead link, and keeps to the code."""
 
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 import boundpaper
 import keyquery
+from compared_paper import printed
 from conftest import ROOT, copy_project
 
 sys.path.insert(0, str(ROOT / "docs"))
@@ -55,11 +57,14 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The pages of the site, built strictly."""
-    site = tmp_path_factory.mktemp("docs")
+    """The pages of the site, built strictly, and its folder; notebooks leave their files beside it."""
+    folder = tmp_path_factory.mktemp("docs")
+    site = folder / "site"
+    environment = {name: value for name, value in os.environ.items() if name != "BOUNDPAPER_ROOT"}
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "-q", "-d", site],
         cwd=ROOT,
+        env=environment | {"TMPDIR": str(folder), "XDG_CACHE_HOME": str(folder / "cache")},
         capture_output=True,
         text=True,
         check=False,
@@ -97,6 +102,20 @@ def test_the_reference_has_every_offered_name(pages):
     for package, module in (("boundpaper", boundpaper), ("keyquery", keyquery)):
         names = {name.rpartition(".")[2] for name in found[f"reference/{package}.html"].names}
         assert set(module.__all__) - {"statistics"} <= names
+
+
+@pytest.mark.latex
+@pytest.mark.models
+def test_the_study_ends_in_two_pages_with_a_table_and_three_figures(pages):
+    _, site = pages
+    _, _, shown = (site / "notebooks.html").read_text(encoding="utf-8").rpartition("A study: attention without rotation")
+    [paper] = site.parent.glob("study-*")
+    text, found = printed(paper)
+    assert len(text) == 2
+    assert shown.count("What the cell above draws") == 2 + len(text) + 1  # two figures, the pages, and the first figure
+    whole = "\n".join(text)
+    assert re.findall(r"(Table|Figure) 1\.(\d):", whole) == [("Table", "1"), *(("Figure", str(n)) for n in (1, 2, 3))]
+    assert set(found["n"]) == {8}
 
 
 def test_every_kind_of_error_has_a_cause_and_a_mend():

@@ -26,11 +26,10 @@ def of_schemas() -> list[str]:
     return [yaml.safe_load(found) for found in re.findall(r"pattern: (\"[^\"]*\")", texts)]
 
 
-STANDS_BY_ITSELF = next(key for key in patterns.collected({})[1] if "(?<!\\\\s-){thousands}" in key)
-LINT_OF_NAMES = next(
-    key for key in patterns.collected({})[1] if key.startswith("packages/boundpaper/src/boundpaper/paper/lint.py: ")
-)
-ADOPTED_COMMANDS = next(key for key in patterns.collected({})[1] if "adopt/source.py: " in key)
+UNLISTED = patterns.collected({})[1]
+STANDS_BY_ITSELF = next(key for key in UNLISTED if "(?<!\\\\s-){thousands}" in key)
+LINT_OF_NAMES = next(key for key in UNLISTED if key.startswith("packages/boundpaper/src/boundpaper/paper/lint.py: "))
+ADOPTED_COMMANDS = next(key for key in UNLISTED if "adopt/source.py: " in key)
 WORDS = ("the old mill", "  ", "a", "nonnegative 1.5 numbers, (all) of them")
 NUMBERS = ("0", "12.5", "100,000", "-3", "1.2.3")
 LEDGER = [pattern for pattern, _ in paper_vocabulary.read(patterns.ROOT).ledger]

@@ -1,19 +1,15 @@
-"""The worked study: its notebook run to the two pages that it ends in, and its commands from an empty folder."""
+"""The worked study: its commands from an empty folder; `test_docs.py` runs its notebook with the documentation."""
 
-import json
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import nbclient
-import nbformat
-import pandas as pd
 import pytest
 
 import keyquery
-from boundpaper.typeset.numbers import significant
+from compared_paper import printed
 from conftest import ROOT
 
 pytestmark = [pytest.mark.latex, pytest.mark.models]
@@ -27,39 +23,6 @@ def _alone(monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-
-
-def pages(pdf: Path) -> list[str]:
-    """The text of each page."""
-    said = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
-    return said.replace("\N{MINUS SIGN}", "-").split("\f")[:-1]
-
-
-def printed(paper: Path) -> tuple[list[str], pd.DataFrame]:
-    """The pages of a comparison and its results; every estimate stands in the text as computed, and was looked up."""
-    text = pages(paper / "out/chapters/comparison.pdf")
-    found = pd.read_csv(paper / "artifacts/results/comparison.csv")
-    bound = {each["origins"][0]["column"] for each in json.loads((paper / "out/bound/comparison.json").read_text())}
-    assert {"reference_mean", "model_mean", "estimate", "n"} <= bound
-    for row in found.itertuples():
-        assert significant(3).show(row.estimate, "plain").replace("\N{MINUS SIGN}", "-") in " ".join(text[0].split())
-    assert (found["p_adjusted"] >= found["p_value"]).all()
-    assert found["adjustment"].unique().tolist() == [f"Holm over {len(found)} tests of this comparison"]
-    return text, found
-
-
-def test_the_notebook_ends_in_two_pages_with_a_table_and_three_figures(tmp_path):
-    notebook = nbformat.read(ROOT / "docs/notebooks/study.ipynb", as_version=4)
-    run = nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    shown = [output for cell in run.cells for output in cell.get("outputs", ())]
-    pictures = [output for output in shown if "image/png" in output.get("data", {})]
-    [paper] = tmp_path.glob("study-*")
-    text, found = printed(paper)
-    assert len(text) == 2
-    assert len(pictures) == 2 + len(text) + 1  # figures of the paper, its pages, and the first figure where it is drawn
-    whole = "\n".join(text)
-    assert re.findall(r"(Table|Figure) 1\.(\d):", whole) == [("Table", "1"), *(("Figure", str(n)) for n in (1, 2, 3))]
-    assert set(found["n"]) == {8}
 
 
 def test_three_commands_lead_from_two_model_folders_to_a_comparison_on_paper(tmp_path):

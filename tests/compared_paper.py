@@ -1,0 +1,28 @@
+"""What the paper of a comparison of two models prints."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+
+from boundpaper.typeset.numbers import significant
+
+
+def pages(pdf: Path) -> list[str]:
+    """The text of each page."""
+    said = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    return said.replace("\N{MINUS SIGN}", "-").split("\f")[:-1]
+
+
+def printed(paper: Path) -> tuple[list[str], pd.DataFrame]:
+    """The pages of a comparison and its results; every estimate stands in the text as computed, and was looked up."""
+    text = pages(paper / "out/chapters/comparison.pdf")
+    found = pd.read_csv(paper / "artifacts/results/comparison.csv")
+    bound = {each["origins"][0]["column"] for each in json.loads((paper / "out/bound/comparison.json").read_text())}
+    assert {"reference_mean", "model_mean", "estimate", "n"} <= bound
+    for row in found.itertuples():
+        assert significant(3).show(row.estimate, "plain").replace("\N{MINUS SIGN}", "-") in " ".join(text[0].split())
+    assert (found["p_adjusted"] >= found["p_value"]).all()
+    assert found["adjustment"].unique().tolist() == [f"Holm over {len(found)} tests of this comparison"]
+    return text, found
