@@ -175,7 +175,7 @@ def test_every_small_model_is_drawn_with_its_interval(shipped):
     frame = pd.read_csv(shipped / "artifacts/results/anchoring_curves.csv")
     rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["n"] > 0)]
     made = spec(shipped, "figure", "delta_p")
-    drawn = [series for series in made.panels[0].series if getattr(series, "label", "").startswith("small")]
+    drawn = [series for series in made.panels[0].series if getattr(series, "label", "")[1:2] == ":"]
     assert len(drawn) == 3
     for series, name in zip(drawn, ("tiny-rope", "tiny-continued", "tiny-drope"), strict=True):
         mine = rows[rows["model"] == name].sort_values("layer")

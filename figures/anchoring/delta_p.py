@@ -4,17 +4,17 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel, Points
 from boundpaper.figures.series import Series
+from figures.population._arms import ARMS, LOOKS
 
+SHIPPED = {"tiny-rope": "A", "tiny-continued": "B", "tiny-drope": "C"}
+"""The arm of each small model that ships."""
 GROUPS = {"question": "question-anchored", "answer": "answer-anchored"}
 MOST = 8
 """Series that one panel holds."""
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """Two panels, a line per model and data set; hollow where a probe is not above chance.
-
-    Pretrained models have a figure of their own, by the design of their statements.
-    """
+    """Two panels, a line per model and data set but the pretrained ones, which have a figure of their own."""
     split = anchoring_curves[(anchoring_curves["split"] == "layer") & (anchoring_curves["n"] > 0)]
     apart = subjects.loc[subjects["role"] == "pretrained", "model"]
     split = split[~((split["data"] == "planted") & split["model"].isin(apart))]
@@ -32,9 +32,9 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             rows = curve[curve["group"] == group].sort_values("layer")
             if rows.empty:
                 continue
-            side = small["side"].get(model)
-            entity = str(side) if side in ("rope", "drope") else f"series-{number}"
-            name = str(small["label"].get(model, rows["display_name"].iloc[0]))
+            arm = SHIPPED.get(model, "")
+            entity = arm or f"series-{number}"
+            name = f"{arm}: {ARMS[arm]}" if arm else str(small["label"].get(model, rows["display_name"].iloc[0]))
             series.append(
                 Line(
                     entity=entity,
@@ -46,7 +46,6 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
                     high=rows["delta_p_high"],
                     uncertainty="band",
                     marks=True,
-                    direct=True,
                 )
             )
             with_control = rows[rows["control"].notna()]
@@ -67,20 +66,14 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             series.append(
                 Points(entity="reported", origin="reported", x=unread[place], y=unread["delta_p"], legend=False)
             )
-        panels.append(
-            Panel(
-                title=title,
-                series=series,
-                x=_axis(split, place),
-                y=Axis(label="$\\Delta P$, points"),
-            )
-        )
+        panels.append(Panel(title=title, series=series, x=_axis(split, place), y=Axis(label="$\\Delta P$, points")))
     return Figure(
         panels=panels,
         columns=2,
         letters=True,
         share_y=True,
         height=48,
+        entities=LOOKS,
         caption=(
             "A probe of truth believes less in its own prediction when the answer can no longer attend to the "
             "question: $\\Delta P$, the change of the probability that it gives, by layer; mean over "
@@ -90,9 +83,9 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         ),
         short="Measured $\\Delta P$ over the layers",
         note=(
-            "Dotted, near zero: as many other tokens cut as the question has. A point is "
-            "hollow where the probe is not above chance. The charts of the description show other models and "
-            "data; of them only landmarks are known."
+            "Models of Chapter 8, in the colours of their arms. Dotted, near zero: as many other tokens cut as the "
+            "question has. A point is hollow where the probe is not above chance. The charts of the description show "
+            "other models and data; of them only landmarks are known."
         ),
     )
 

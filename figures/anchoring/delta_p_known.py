@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule
+from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, display
 from boundpaper.figures.series import Series
 
 GROUPS = {"question": "needs the question", "answer": "answer alone tells"}
@@ -50,7 +50,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         last = int(curves["layer"].max())
         panels.append(
             Panel(
-                title=str(role[model]),
+                title=display(model),
                 series=series,
                 rules=[Rule(at=0, dash="solid")],
                 x=Axis(label="layer", ticks=list(range(0, last + 1, max(1, round(last / 5))))),
@@ -64,7 +64,6 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         letters=True,
         share_y=True,
         height=45,
-        legend="below",
         caption=(
             "Belief of a probe of truth when the end of a statement can no longer attend to its beginning, in "
             "statements about cities and athletes that the model itself completes rightly: $\\Delta P$ by layer, by "

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Fit, Panel, Points
+from boundpaper.figures import Annotation, Axis, Figure, Fit, Panel, Points
 from boundpaper.store.frames import pick
 from boundpaper.typeset.wording import correlation_phrase, listed
 
@@ -26,13 +26,7 @@ def figure(
     )
     seven, eight = int(source["n"].iloc[0]), int(everything["n"].iloc[0])
     fits = [
-        Fit(
-            entity="total",
-            label=f"{seven} models of the study",
-            x=source["x"],
-            y=source["fit"],
-            dash="solid",
-        ),
+        Fit(entity="neutral", label=f"{seven} models of the study", x=source["x"], y=source["fit"], dash="solid"),
         Fit(entity="neutral", label=f"all {eight} models", x=everything["x"], y=everything["fit"], dash="dashed"),
     ]
     added = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
@@ -46,7 +40,11 @@ def figure(
             Panel(
                 series=[*fits, points],
                 x=Axis(label="plasticity drop, first minus last 20 % of positions", low=0.06, high=0.245),
-                y=Axis(label="LongBench Pro, overall"),
+                y=Axis(label="LongBench Pro, overall", low=10, high=50),
+                annotations=[
+                    Annotation(x=0.242, y=y, text=text.partition(", $p")[0], anchor="left")
+                    for y, text in zip((47.5, 44.5), said, strict=True)
+                ],
             )
         ],
         height=62,

@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.figures import Axis, Figure, Forest, Panel, Rule, Style
 from boundpaper.store.paper_vocabulary import word
 
-COEFFICIENTS = {"pearson": "Pearson's $r$", "spearman": "Spearman's $\\rho$"}
+COEFFICIENTS = {"pearson": ("by value", "Pearson's $r$"), "spearman": ("by rank", "Spearman's $\\rho$")}
 KINDS = {True: "plasticity", False: "rotation"}
 
 
@@ -15,7 +15,7 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
     counts = {entity: int(tests["n"].max()) for entity, tests in samples.items()}
     names = {"total": f"{counts['total']} models of the study", "every": f"all {counts['every']} models"}
     panels = []
-    for test, title in COEFFICIENTS.items():
+    for test, (title, label) in COEFFICIENTS.items():
         series = []
         for entity, tests in samples.items():
             rows = tests[tests["test"] == test]
@@ -34,7 +34,8 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
         panels.append(
             Panel(
                 series=series,
-                x=Axis(label=title, low=-1.05, high=1.05, ticks=[-1, -0.5, 0, 0.5, 1]),
+                title=title,
+                x=Axis(label=label, low=-1.05, high=1.05, ticks=[-1, -0.5, 0, 0.5, 1]),
                 rules=[Rule(at=0, axis="x", dash="solid")],
             )
         )

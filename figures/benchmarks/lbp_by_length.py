@@ -1,7 +1,6 @@
 """LongBench Pro and plasticity by input length, a family a column: scores in both prompt modes, and plasticity."""
 
 import math
-from dataclasses import replace
 
 import pandas as pd
 
@@ -14,23 +13,23 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     ticks = dict(zip(lbp_lengths["tokens"], lbp_lengths["length"].str.upper(), strict=True))
     top = 10 * math.ceil(lbp_lengths["lbp"].max() / 10)
     shown = {tokens: name for place, (tokens, name) in enumerate(sorted(ticks.items())) if place % 2 == 0}
-    x = Axis(scale="log", base=2, ticks=shown)
+    x = Axis(label="length (tokens)", scale="log", base=2, ticks=shown)
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
     least, most = math.floor(10 * binned["plasticity"].min()) / 10, math.ceil(10 * binned["plasticity"].max()) / 10
     rows_of = [
-        (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", Axis(label=f"score {shown}", low=0, high=top))
-        for mode, shown in words("mode").items()
+        (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", told, Axis(label="score", low=0, high=top))
+        for mode, told in words("mode").items()
     ]
-    rows_of.append((binned, "plasticity", Axis(label="plasticity", low=least, high=most)))
+    rows_of.append((binned, "plasticity", "plasticity", Axis(label="plasticity", low=least, high=most)))
     families = list(dict.fromkeys(matched_models["family"]))
     panels = [
         Panel(
             series=_lines(rows, matched_models[matched_models["family"] == family], value),
-            x=replace(x, label="length (tokens)") if number == len(rows_of) - 1 else x,
+            x=x,
             y=y,
-            title="" if number else str(family),
+            title=f"{family}, {told.replace('without', 'no').removeprefix('with ')}",
         )
-        for number, (rows, value, y) in enumerate(rows_of)
+        for rows, value, told, y in rows_of
         for family in families
     ]
     models = list(matched_models["model"])
@@ -42,6 +41,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
         columns=len(families),
         height=24,
         legend="none",
+        share_x=True,
         caption=(
             f"LongBench Pro by input length for {len(models)} matched models in both prompt modes [@longbenchpro2026], "
             "and plasticity of the length bin that ends at each length [@shcherb2026]; all values as reported (hollow "

@@ -2,30 +2,28 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Fit, Panel, Points
+from boundpaper.figures import Annotation, Axis, Figure, Fit, Panel, Points
 from boundpaper.store.frames import pick
 from boundpaper.store.paper_vocabulary import words
+from boundpaper.typeset.numbers import pvalue
 from boundpaper.typeset.wording import correlation_phrase
+
+SIGN = ", $p"  # before it stands the coefficient with its interval
 
 
 def figure(
     length_decline: pd.DataFrame, length_decline_fit: pd.DataFrame, length_decline_tests: pd.DataFrame
 ) -> Figure:
     """Return the figure."""
-    panels, said = [], []
+    panels, said, p = [], [], pvalue(relation=True)
+    tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
     for mode, shown in words("mode").items():
         rows = length_decline[length_decline["mode"] == mode]
         fits = length_decline_fit[length_decline_fit["mode"] == mode]
         source, everything = (fits[fits["sample"] == name] for name in ("source", "all"))
         seven, eight = int(source["n"].iloc[0]), int(everything["n"].iloc[0])
         series = [
-            Fit(
-                entity="total",
-                label=f"{seven} models of the study",
-                x=source["x"],
-                y=source["fit"],
-                dash="solid",
-            ),
+            Fit(entity="neutral", label=f"{seven} models of the study", x=source["x"], y=source["fit"], dash="solid"),
             Fit(entity="neutral", label=f"all {eight} models", x=everything["x"], y=everything["fit"], dash="dashed"),
             Points(
                 x=rows["ap_drop"],
@@ -36,18 +34,24 @@ def figure(
                 legend=False,
             ),
         ]
+        of = {n: pick(tests, comparison=f"ap_drop, {mode}, n = {n}") for n in (seven, eight)}
         panels.append(
             Panel(
                 series=series,
                 x=Axis(label="plasticity drop", low=0.05, high=0.25),
-                y=Axis(label="decline of LongBench Pro, 8K to 128K", percent=True),
+                y=Axis(label="decline of LongBench Pro, 8K to 128K", percent=True, low=0, high=65),
                 title=f"Prompts {shown}",
+                annotations=[
+                    Annotation(
+                        x=0.052, y=y, text=f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}", anchor="right"
+                    )
+                    for y, (n, test) in zip((62, 58), of.items(), strict=True)
+                ],
             )
         )
-        tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
         said += [
-            f"{shown}, $n = {n}$: {correlation_phrase(pick(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
-            for n in (seven, eight)
+            f"{shown}, $n = {n}$: $p {p.show(test['p_value'], 'plain')}$, Holm {p.show(test['p_adjusted'], 'plain')}"
+            for n, test in of.items()
         ]
     return Figure(
         panels=panels,
@@ -59,6 +63,9 @@ def figure(
             "one model. Scores as published [@longbenchpro2026], drop as printed [@shcherb2026]. Lines: "
             "least squares, without a band, since the models are few and of three families."
         ),
-        note=f"Pearson with 95 % interval, exact $p$, Holm over {len(tests)} tests; {'; '.join(said)}.",
+        note=(
+            "In the panels: Pearson's $r$ with its 95 % interval. Exact $p$, and after Holm's correction over "
+            f"{len(length_decline_tests)} tests: {'; '.join(said)}."
+        ),
         short="Relative decline of LongBench Pro against the plasticity drop",
     )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Rule
 from boundpaper.typeset.wording import listed, whole
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
@@ -41,7 +41,8 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
                 series=scores,
                 x=x,
                 y=Axis(label="RULER score", low=0, high=100),
-                rules=[Rule(at=threshold, label=f"{threshold:g}")],
+                rules=[Rule(at=threshold, dash="solid")],
+                annotations=[Annotation(x=places["4k"], y=threshold, text=f"{threshold:g}", anchor="below right")],
                 title="Score",
             ),
             Panel(series=plasticity, x=x, y=Axis(label="plasticity"), title="Plasticity at that length"),
@@ -50,10 +51,9 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
         caption=(
             f"RULER falls with the input length, most where a model has seen no positions: (a) {len(ruler_summary)} "
             f"captured models [@hsieh2024; @qwen2025], (b) plasticity at the same lengths for {both} [@shcherb2026]. "
-            "Unit: one model; all values as reported (hollow marks), without uncertainty. Dashed: "
-            f"{threshold:g}, the score that an effective length must exceed. {listed(list(short['display_name']))} was "
-            f"captured over {whole(short['captured_context'].max())} tokens only, so nothing is known of its "
-            "plasticity beyond."
+            f"Unit: one model; all values as reported (hollow marks), without uncertainty. Grey: {threshold:g}, the "
+            f"score that an effective length must exceed. {listed(list(short['display_name']))} was captured over "
+            f"{whole(short['captured_context'].max())} tokens only, so nothing is known of its plasticity beyond."
         ),
         short="RULER and plasticity by input length",
     )

@@ -6,9 +6,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
 from boundpaper.typeset.wording import short_names, whole
-
-SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "Gemma 3 270M": "Gemma 3", "random-llama": "random"}
-"""Names that fit beside the last panel."""
+from figures.pretrained._models import models
 
 
 def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Figure:
@@ -17,9 +15,8 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     full = decile_profiles["captured_context"].max()
-    lowest = min(decile_profiles[names].min().min(), measured_profiles["ci_low"].min())
-    highest = max(decile_profiles[names].max().max(), measured_profiles["ci_high"].max())
-    scale = Axis(label="plasticity", low=math.floor(10 * lowest) / 10, high=math.ceil(10 * highest) / 10)
+    ends = (decile_profiles[names].min().min(), *measured_profiles["plasticity"].agg(["min", "max"]))
+    scale = Axis(label="plasticity", low=math.floor(10 * min(ends)) / 10, high=math.ceil(10 * max(ends)) / 10)
     panels = []
     for family, rows in decile_profiles.groupby("family", sort=False):
         lines = [
@@ -36,22 +33,20 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         context = rows["captured_context"].iloc[0]
         title = str(family) if context == full else f"{family} ({whole(context)} tokens)"
         panels.append(Panel(series=lines, x=position, y=scale, title=title))
-    labels = {name: SHORT.get(name, name) for name in map(str, measured_profiles["display_name"])}
-    labels |= short_names((name for name in labels if name not in SHORT), most=14)
     null = measured_profiles["model"] == "random-llama"
     for title, shown in {"Measured here": measured_profiles[~null], "Random weights": measured_profiles[null]}.items():
+        drawn = list(models(shown))
+        labels = short_names((name for _, name, _ in drawn), most=14)
         measured = [
             Line(
-                entity="measured" if title == "Random weights" else f"series-{number}",
+                entity=entity if title == "Measured here" else "measured",
                 x=10 * rows["decile"] + 5,
                 y=rows["plasticity"],
-                low=rows["ci_low"],
-                high=rows["ci_high"],
-                direct=labels[str(name)],
+                direct=labels[name] if title == "Measured here" else "",
                 origin="measured",
                 legend=False,
             )
-            for number, (name, rows) in enumerate(shown.groupby("display_name", sort=False), 1)
+            for entity, name, rows in drawn
         ]
         panels += [Panel(series=measured, x=position, y=scale, title=title)] if measured else []
     shown = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
@@ -61,11 +56,13 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         columns=3,
         legend="none",
         height=38,
+        letters=True,
+        share_x=True,
+        share_y=True,
         note=(
-            "Last two panels: models measured by this project (solid marks), mean over heads with "
-            f"95 % bootstrap interval over key heads, {_contexts(measured_profiles)}. The model random-llama has "
-            "random weights and reads random words: a null reference, no model of language. Profiles with a rise that "
-            f"rounding cannot explain, and its size: {said}."
+            f"Measured by this project (solid marks): {_contexts(measured_profiles)}; Chapter 9 has the intervals over "
+            "heads. The model random-llama has random weights and reads random words: a null reference, no model of "
+            f"language. Profiles with a rise that rounding cannot explain, and its size: {said}."
         ),
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "

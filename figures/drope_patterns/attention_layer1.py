@@ -59,11 +59,9 @@ def figure(
         letters=True,
         height=45,
         caption=(
-            f"(a) Attention in layer 1, published values, mean over heads and {items['8']} [@africa2026]; the band "
-            "is what a head "
-            "that attends evenly gives BOS on texts of that length. (b) Share of sink heads as printed in "
-            "Experiments 4 "
-            f"({items['5 (sinks)']}) and 7."
+            f"(a) Attention in layer 1, published values, mean over heads and {items['8']} [@africa2026]; the band is "
+            "what a head that attends evenly gives BOS on texts of that length. (b) Share of sink heads as printed in "
+            f"Experiments 4 ({items['5 (sinks)']}) and 7."
         ),
         short="Attention in layer 1",
         note="Alike over all layers, the two models are far apart in the sink heads of layer 1.",

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Panel, Points, Shade
+from boundpaper.figures import Axis, Figure, Panel, Points, Shade, Style
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
-ASIDE = {"RoPE": 0.92, "DroPE": 1.08, "simple": 1.26}  # points of one length stand side by side
+ASIDE = {"RoPE": -0.16, "DroPE": 0.0, "simple": 0.16}  # points of one length stand side by side
 PANELS = {"lengths": "lengths", "errors": "error analysis", "formats": "prompt formats"}
 
 
@@ -15,7 +15,9 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
     trained = int(context_cells["context"][~context_cells["beyond"].astype(bool)].max())
     drawn = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
     alone = drawn[drawn["x"].astype(int) == trained]
-    first, last = int(context_cells["context"].min()), int(context_cells["context"].max())
+    contexts = sorted(set(context_cells["context"]))
+    place = {context: float(number) for number, context in enumerate(contexts)}
+    last = contexts[-1]
     panels = []
     for protocol, title in PANELS.items():
         rows = known[known["protocol"] == protocol]
@@ -31,7 +33,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
                         entity="drope-simple" if form == "simple" else entity,
                         label="DroPE, simple prompt" if form == "simple" else model,
                         legend=protocol == "lengths" or form == "simple",
-                        x=cells["context"] * (ASIDE[model] if form != "simple" else ASIDE["simple"]),
+                        x=cells["context"].map(place) + ASIDE["simple" if form == "simple" else model],
                         y=cells["share"],
                         y_low=cells["ci_low"],
                         y_high=cells["ci_high"],
@@ -41,9 +43,9 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
             series.append(
                 Points(
                     entity="reported",
-                    label="DroPE as drawn in the report, no number in its tables",
+                    label="DroPE, drawn only",
                     origin="reported",
-                    x=alone["x"].astype(int),
+                    x=alone["x"].astype(int).map(place),
                     y=alone["value"],
                 )
             )
@@ -52,14 +54,12 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
             Panel(
                 title=f"{title}, $n = {trials}$",
                 series=series,
-                shades=[Shade(low=None, high=trained, label="training length" if protocol == "errors" else "")],
+                shades=[Shade(low=None, high=place[trained] + 0.5, label="training length")],
                 x=Axis(
-                    label="context, tokens",
-                    scale="log",
-                    base=2,
-                    low=first * 0.82,
-                    high=last * 1.2,
-                    ticks={1024: "1K", 2048: "2K", 4096: "4K", 8192: "8K"},
+                    label="context (tokens)",
+                    low=-0.5,
+                    high=place[last] + 0.5,
+                    ticks={number: f"{context // 1024}K" for context, number in place.items()},
                 ),
                 y=Axis(label="passkey accuracy, %", low=-4, high=104, ticks=[0, 25, 50, 75, 100]),
             )
@@ -70,16 +70,17 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         letters=True,
         share_y=True,
         height=48,
-        entities={"drope-simple": "series-4"},
+        entities={"drope-simple": Style(color="okvermillion!60!black", mark="diamond*")},
         caption=(
             "Passkey accuracy by context length in the three protocols of Section 11 of the report [@africa2026]: "
             "(a) Section 11.2, (b) 11.5, (c) 11.7, where DroPE has RULER's prompt unless named. Bars: 95 % Wilson "
-            "intervals; no length between was tried. Shaded: up to the training length. Unit: trial, unseeded."
+            "intervals; lengths in their order, points of one length side by side. Shaded: up to the training length. "
+            "Unit: trial, unseeded."
         ),
         short="Passkey accuracy by context length",
         note=(
-            "The hollow point lies on RoPE's. The report's Figure H joins (a) and the first point of (b) into one "
-            "line. DroPE at 8K tokens has "
+            "The hollow point is drawn in the report's Figure H and in none of its tables; that figure joins (a) and "
+            "the first point of (b) into one line. DroPE at 8K tokens has "
             f"{_cell(known, 'lengths', last)} in (a) and {_cell(known, 'errors', last)} in (b)."
         ),
     )

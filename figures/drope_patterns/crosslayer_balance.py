@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, Shade
+from boundpaper.figures import Axis, Figure, Line, Panel, Shade
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
@@ -13,66 +13,43 @@ def figure(
     figure_g_layers: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Figure:
-    """All layers with the report's coordinates, then the difference in the later layers."""
-    later = balance_layers[balance_layers["layer"] >= 2]
+    """The published shares, and beside them on one scale the coordinates of the report's figure."""
     points = figure_g_layers[figure_g_layers["layer"] >= 2]
-    drawn = points.pivot(index="layer", columns="positional", values="drawn")
+    drawn = figure_g_layers.pivot(index="layer", columns="positional", values="drawn")
+    shown = {
+        "published values": {entity: balance_layers.set_index("layer")[f"share_{entity}"] for entity in MODELS},
+        "as the report draws them": {entity: drawn[name] for entity, name in MODELS.items()},
+    }
     summary = balance_summary.set_index("layers").loc["2-31"]
     panels = [
         Panel(
-            title="share of attention",
+            title=title,
             series=[
-                *(
-                    Line(entity=entity, x=balance_layers["layer"], y=balance_layers[f"share_{entity}"], marks=True)
-                    for entity in MODELS
-                ),
-                Points(
-                    entity="reported",
-                    label="drawn in the report, layers 2–31",
-                    origin="reported",
-                    x=points["layer"],
-                    y=points["drawn"],
-                ),
+                Line(entity=entity, x=shares.index, y=shares, marks=True, legend=title == "published values")
+                for entity, shares in series.items()
             ],
-            shades=[Shade(low=-0.5, high=1.5)],
+            shades=[Shade(low=-0.5, high=1.5, label="layers 0, 1")],
             x=Axis(label="layer", low=-0.5, high=31.5, ticks=[0, 10, 20, 30]),
-            y=Axis(label="share of the summed norms, %", low=0, high=75),
-        ),
-        Panel(
-            title="DroPE minus RoPE, layers 2-31",
-            series=[
-                Line(entity="measured", label="published", x=later["layer"], y=later["difference"], marks=True),
-                Points(
-                    entity="reported",
-                    legend=False,
-                    origin="reported",
-                    x=drawn.index,
-                    y=(drawn["DroPE"] - drawn["RoPE"]).round(6),
-                ),
-            ],
-            rules=[Rule(at=0, dash="solid")],
-            x=Axis(label="layer", low=1.5, high=31.5, ticks=[10, 20, 30]),
-            y=Axis(label="points"),
-        ),
+            y=Axis(label="share of the summed norms, %", low=0, high=80, ticks=[0, 25, 50, 75]),
+        )
+        for title, series in shown.items()
     ]
     return Figure(
         panels=panels,
         columns=2,
         letters=True,
-        height=52,
+        height=46,
+        share_y=True,
         caption=(
-            "Attention's share of the summed norms that attention and MLP write, by layer: published values, means "
-            "over "
-            f"{drope_protocols.set_index('experiment')['items']['9']} [@africa2026]. Hollow: the coordinates of the "
-            "report's "
-            "Figure G for layers 2 to 31, which the published values do not bear out; layers 0 and 1 (shaded) agree. "
-            "Unit: layer."
+            "From layer 2 on the report draws both models alike and flat, which its published values do not bear out: "
+            "attention's share of the summed norms that attention and MLP write, (a) published, means over "
+            f"{drope_protocols.set_index('experiment')['items']['9']} [@africa2026], (b) the coordinates of the "
+            "report's Figure G. Layers 0 and 1 agree. Unit: layer."
         ),
         short="Attention's share by layer",
         note=(
             f"In layers 2 to 31 the published shares run from {min(summary['low_rope'], summary['low_drope']):.0f} to "
             f"{max(summary['high_rope'], summary['high_drope']):.0f} %, the drawn ones from "
-            f"{points['drawn'].min():.1f} to "
-            f"{points['drawn'].max():.1f} %."
+            f"{points['drawn'].min():.1f} to {points['drawn'].max():.1f} %."
         ),
     )

@@ -1,5 +1,7 @@
 """The DroPE experiments in six panels (Figures 5 and 17 of the report)."""
 
+from collections.abc import Callable, Sequence
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Bars, Figure, Panel, Rule
@@ -37,49 +39,32 @@ def figure(
         _panel(
             "massive values",
             "count",
-            {
-                entity: (["query", "key"], counts[f"{entity}_mean"].tolist(), counts[f"{entity}_sd"].tolist())
-                for entity in MODELS
-            },
+            ["query", "key"],
+            lambda entity, _: counts[f"{entity}_mean"],
+            spread=lambda entity: counts[f"{entity}_sd"],
         ),
         _panel(
             "massive values zeroed",
             "perplexity",
-            {
-                entity: (
-                    ["before", "after"],
-                    [disruption[(model, f"{name}_ppl")] for name in ("baseline", "massive_zeroed")],
-                    None,
-                )
-                for entity, model in MODELS.items()
-            },
+            ["before", "after"],
+            lambda _, model: [disruption[(model, f"{name}_ppl")] for name in ("baseline", "massive_zeroed")],
             log=(1, 5000),
         ),
         _panel(
-            "sink heads",
-            "share of heads, %",
-            {entity: (["Exp. 4", "Exp. 7"], [average[model], heads[model]], None) for entity, model in MODELS.items()},
+            "sink heads", "share of heads, %", ["Exp. 4", "Exp. 7"], lambda _, model: [average[model], heads[model]]
         ),
         _panel(
             "ablations",
             "perplexity ratio",
-            {
-                entity: (
-                    ["BOS-MLP", *ablations.values()],
-                    [bos[model], *(one[(condition, model)] for condition in ablations)],
-                    None,
-                )
-                for entity, model in MODELS.items()
-            },
+            ["BOS-MLP", *ablations.values()],
+            lambda _, model: [bos[model], *(one[(condition, model)] for condition in ablations)],
             log=(0.5, 5000),
         ),
         _panel(
             "attention in layer 1",
             "share, %",
-            {
-                entity: (list(scopes.values()), [shares[(scope, model)] for scope in scopes], None)
-                for entity, model in MODELS.items()
-            },
+            list(scopes.values()),
+            lambda _, model: [shares[(scope, model)] for scope in scopes],
         ),
         Panel(
             title="passkey at 8K",
@@ -104,15 +89,11 @@ def figure(
         height=36,
         caption=(
             "The DroPE experiments in six panels, values of the report and its published data [@africa2026]: (a) "
-            "Experiment 1, "
-            "error bars are one sd over texts; (b) Experiment 2; (c) Experiments 4 and 7; (d) Experiment 4, the "
-            "BOS-MLP of layer 1 "
-            "in RoPE and of layer 2 in DroPE, and Experiment 6, in layer 1 the MLP, attention, or both at BOS; (e) "
-            "Experiment 8, "
-            "share of the summed norms for content tokens and BOS; (f) Experiment 10, 95 % Wilson intervals, "
-            f"{beyond['trials'][('lengths', 'RoPE')]} and {beyond['trials'][('errors', 'RoPE')]} trials. Logarithmic "
-            "axes in (b) and "
-            "(d). Units differ by panel."
+            "Experiment 1, error bars are one sd over texts; (b) Experiment 2; (c) Experiments 4 and 7; (d) Experiment "
+            "4, the BOS-MLP of layer 1 in RoPE and of layer 2 in DroPE, and Experiment 6, in layer 1 the MLP, "
+            "attention, or both at BOS; (e) Experiment 8, share of the summed norms for content tokens and BOS; (f) "
+            f"Experiment 10, 95 % Wilson intervals, {beyond['trials'][('lengths', 'RoPE')]} and "
+            f"{beyond['trials'][('errors', 'RoPE')]} trials. Logarithmic axes in (b) and (d). Units differ by panel."
         ),
         short="The DroPE experiments in six panels",
     )
@@ -121,19 +102,17 @@ def figure(
 def _panel(
     title: str,
     label: str,
-    values: dict[str, tuple[list[str], list[float], list[float] | None]],
+    names: list[str],
+    heights: Callable[[str, str], Sequence[float]],
+    spread: Callable[[str], pd.Series] | None = None,
     log: tuple[float, float] | None = None,
 ) -> Panel:
-    bars = [
-        Bars(
-            entity=entity,
-            x=names,
-            y=heights,
-            low=None if spread is None else [one - sd for one, sd in zip(heights, spread, strict=True)],
-            high=None if spread is None else [one + sd for one, sd in zip(heights, spread, strict=True)],
-        )
-        for entity, (names, heights, spread) in values.items()
-    ]
+    bars = []
+    for entity, model in MODELS.items():
+        y = pd.Series(heights(entity, model), dtype=float).to_numpy()
+        sd = spread(entity).to_numpy() if spread else None
+        ends = {} if sd is None else {"low": y - sd, "high": y + sd}
+        bars.append(Bars(entity=entity, x=names, y=y, **ends))
     axis = Axis(label=label, scale="log", low=log[0], high=log[1]) if log else Axis(label=label, zero=True)
     rules = [Rule(at=1)] if log and log[0] < 1 else []
     return Panel(title=title, series=bars, y=axis, rules=rules)

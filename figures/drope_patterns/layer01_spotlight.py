@@ -53,12 +53,10 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
         letters=True,
         height=48,
         caption=(
-            "Attention's share of the summed norms in the first layers, in the later layer with the largest "
-            "difference and as the "
-            f"mean of layers 2 to 31, and the norms of layers 0 and 1; published values, means over "
+            "Attention's share of the summed norms in the first layers, in the later layer with the largest difference "
+            "and as the mean of layers 2 to 31, and the norms of layers 0 and 1; published values, means over "
             f"{drope_protocols.set_index('experiment')['items']['9']} [@africa2026]. Dashed: equal parts. (b) "
-            "Logarithmic axis. "
-            "Unit: layer."
+            "Logarithmic axis. Unit: layer."
         ),
         short="The first layers against the later ones",
         note=(

@@ -64,8 +64,7 @@ def figure(
         height=42,
         caption=(
             f"What layer 1 writes and projects, published values [@africa2026]: means over tokens and {items['8']}; "
-            "(d) all "
-            "layers. (a), (c) and (d) have logarithmic axes; shares are means over texts."
+            "(d) all layers. (a), (c) and (d) have logarithmic axes; shares are means over texts."
         ),
         short="Layer 1: outputs, shares, projections",
         note="Attention also writes more in most later layers of DroPE (d).",

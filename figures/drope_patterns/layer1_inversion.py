@@ -30,14 +30,7 @@ def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_prot
                     reported_label="as drawn in the report",
                 )
             )
-        panels.append(
-            Panel(
-                title=title,
-                series=bars,
-                rules=[Rule(at=50)],
-                y=Axis(label="share, %", low=0, high=115),
-            )
-        )
+        panels.append(Panel(title=title, series=bars, rules=[Rule(at=50)], y=Axis(label="share, %", low=0, high=115)))
     return Figure(
         panels=panels,
         columns=3,
@@ -47,8 +40,7 @@ def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_prot
         caption=(
             "Shares of attention and MLP in the summed norms that layer 1 writes: ratio of means over "
             f"{drope_protocols.set_index('experiment')['items']['8']}, published values [@africa2026]. Diamonds: the "
-            "report's "
-            "Figure E, which averages the ratios of single texts. Dashed: equal parts."
+            "report's Figure E, which averages the ratios of single texts. Dashed: equal parts."
         ),
         short="Shares of attention and MLP in layer 1",
         note="The larger part changes for content tokens, not at BOS.",

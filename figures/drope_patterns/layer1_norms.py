@@ -42,13 +42,11 @@ def figure(layer_norms: pd.DataFrame, drope_figures: pd.DataFrame, drope_protoco
         caption=(
             "L2 norms of the query, key and value projections in layers 0 to 2, mean over tokens and "
             f"{drope_protocols.set_index('experiment')['items']['8']}, published values [@africa2026]; logarithmic "
-            "axis. "
-            "Diamonds: the report's Figure F."
+            "axis. Diamonds: the report's Figure F."
         ),
         short="Norms of queries, keys and values",
         note=(
             f"In layer 1 DroPE's queries are {ratio['query']:.0f}, its keys {ratio['key']:.0f} and its values "
-            f"{ratio['value']:.0f} "
-            "times as large; the report's figure leaves the values out."
+            f"{ratio['value']:.0f} times as large; the report's figure leaves the values out."
         ),
     )

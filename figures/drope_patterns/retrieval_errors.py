@@ -35,20 +35,17 @@ def figure(error_shares: pd.DataFrame) -> Figure:
         height=55,
         width=130,
         entities={
-            "exact": Style(color="okgreen", label="exact"),
-            "near-miss or wrong digits": Style(
-                color="oksky", hatch="north east lines", mark="square*", label="near-miss or wrong digits"
-            ),
+            "exact": Style(color="okgreen!75!black", label="exact"),
+            "near-miss or wrong digits": Style(color="oksky", mark="square*", label="near-miss or wrong digits"),
             "one digit off in length": Style(
-                color="okpurple", hatch="crosshatch", mark="diamond*", label="one digit off in length"
+                color="okpurple!60!white", mark="diamond*", label="one digit off in length"
             ),
-            "wrong length": Style(color="okorange", hatch="north west lines", mark="triangle*", label="wrong length"),
-            "no number": Style(color="okgrey", hatch="dots", mark="pentagon*", label="no number"),
+            "wrong length": Style(color="okorange", mark="triangle*", label="wrong length"),
+            "no number": Style(color="okgrey!60!white", mark="pentagon*", label="no number"),
         },
         caption=(
             f"Answers by kind, {trials} trials a bar (unit: trial, unseeded), Section 11.5 of the report "
-            "[@africa2026]. The report's "
-            "Figure I merges wrong length and no number, and leaves 4K out."
+            "[@africa2026]. The report's Figure I merges wrong length and no number, and leaves 4K out."
         ),
         short="Answers by kind, model and context",
     )

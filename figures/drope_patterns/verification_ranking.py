@@ -24,32 +24,14 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
     panels = [
         Panel(
             title="ranked first",
-            series=[
-                Points(
-                    entity=entity,
-                    x=rows["context"] * ASIDE[entity],
-                    y=rows["share"],
-                    y_low=rows["ci_low"],
-                    y_high=rows["ci_high"],
-                )
-                for entity, rows in _of_models(ranking_cells)
-            ],
+            series=_points(ranking_cells, "share", "ci_low", "ci_high"),
             rules=[Rule(at=float(ranking_cells["chance"].iloc[0]), label="chance")],
             x=axis,
-            y=Axis(label="trials", low=0, high=102, percent=True),
+            y=Axis(label="share of trials", low=0, high=102, percent=True),
         ),
         Panel(
             title="difference of P(yes)",
-            series=[
-                Points(
-                    entity=entity,
-                    x=rows["context"] * ASIDE[entity],
-                    y=rows["value"],
-                    y_low=rows["low"],
-                    y_high=rows["high"],
-                )
-                for entity, rows in _of_models(drope_verification)
-            ],
+            series=_points(drope_verification, "value", "low", "high"),
             rules=[Rule(at=0.0, dash="solid")],
             x=axis,
             y=Axis(label="exact minus near-miss", ticks=[0, 0.01, 0.02]),
@@ -72,6 +54,11 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
     )
 
 
-def _of_models(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Each model's cells in the order of the context."""
-    return [(entity, cells[cells["positional"] == name].sort_values("context")) for entity, name in MODELS.items()]
+def _points(cells: pd.DataFrame, value: str, low: str, high: str) -> list[Points]:
+    """Each model's values with their ends, by context."""
+    made = []
+    for entity, name in MODELS.items():
+        rows = cells[cells["positional"] == name].sort_values("context")
+        x = rows["context"] * ASIDE[entity]
+        made.append(Points(entity=entity, x=x, y=rows[value], y_low=rows[low], y_high=rows[high]))
+    return made

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Rule
 
 PANELS = {"norm": "norm of the first token", "ratio": "ratio to other tokens"}
 
@@ -11,6 +11,7 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
     """Two panels on logarithmic axes."""
     limit = float(drope_stated.set_index("statement")["value"]["s5_4_spike_ratio"])
     protocol = drope_protocols.set_index("section")
+    last = phase_layers.iloc[-1]
     panels = [
         Panel(
             title=title,
@@ -25,6 +26,14 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
                 )
                 for model in ("rope", "drope")
             ],
+            annotations=[
+                Annotation(
+                    x=float(last["layer"]),
+                    y=0.6 * float(last[f"{metric}_drope"]),
+                    text="after the final norm",
+                    anchor="below left",
+                )
+            ],
             rules=[Rule(at=limit, label="spike")] if metric == "ratio" else [],
             x=Axis(label="layer", ticks=[0, 10, 20, 30]),
             y=Axis(label="L2 norm" if metric == "norm" else "ratio", scale="log"),
@@ -37,10 +46,9 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         letters=True,
         height=48,
         caption=(
-            "Norm of the first token after each layer and its ratio to the norms of the other tokens, published "
-            f"series [@africa2026], mean and one standard deviation over {protocol['items']['5 (phase metrics)']} "
-            f"(not visible for the norm). Dashed: the ratio of {limit:g} that the report calls the spike. Logarithmic "
-            "axes."
+            "Norm of the first token after each layer and its ratio to the norms of the other tokens, published series "
+            f"[@africa2026], mean and one standard deviation over {protocol['items']['5 (phase metrics)']} (not "
+            f"visible for the norm). Dashed: the ratio of {limit:g} that the report calls the spike. Logarithmic axes."
         ),
         short="Norm of the first token by layer",
         note=(

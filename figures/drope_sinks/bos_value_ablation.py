@@ -29,9 +29,7 @@ def figure(bos_ablations: pd.DataFrame) -> Figure:
         )
     one = bos_ablations[bos_ablations["ablation"] == "bos_value_spike_layer"].set_index("positional")["layers"]
     return Figure(
-        panels=[
-            Panel(series=bars, y=Axis(label="effect, nats per token"), rules=[Rule(at=0, dash="solid")]),
-        ],
+        panels=[Panel(series=bars, y=Axis(label="effect, nats per token"), rules=[Rule(at=0, dash="solid")])],
         width=110,
         height=52,
         caption=(

@@ -38,7 +38,7 @@ def figure(bos_mlp_effects: pd.DataFrame) -> Figure:
         letters=True,
         share_y=True,
         height=52,
-        entities={"baseline": "neutral", "ablated": "series-4"},
+        entities={"ablated": "disrupted"},
         caption=(
             "Perplexity before and after a layer's output at the first token is removed, as printed in Sections 5.3 "
             "and 7.3 of the report [@africa2026], one value per bar. Logarithmic axis from 1, the smallest possible "

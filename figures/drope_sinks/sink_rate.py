@@ -4,32 +4,39 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel, Rule, Shade
 
+FIRST = 4
+"""Layers that are drawn: beyond them both models stay near all heads."""
+
 
 def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
     """Two panels: the published series, and the score of attention without preference."""
     threshold = float(uniform_sink["threshold"].iloc[0])
     used = {name: rows["tokens"] for name, rows in uniform_sink.groupby("used_in")}
     passing = uniform_sink.loc[uniform_sink["sink"].astype(bool), "tokens"].max()
+    near, rest = (
+        sink_rate_layers[part] for part in (sink_rate_layers["layer"] < FIRST, sink_rate_layers["layer"] >= FIRST)
+    )
+    least = rest.set_index("layer")[["rope", "drope"]].min(axis=1)
     series = [
         Line(
             entity=model,
-            x=sink_rate_layers["layer"],
-            y=sink_rate_layers[model],
-            low=sink_rate_layers[model] - sink_rate_layers[f"{model}_sd"],
-            high=(sink_rate_layers[model] + sink_rate_layers[f"{model}_sd"]).clip(upper=100),
+            x=near["layer"],
+            y=near[model],
+            low=near[model] - near[f"{model}_sd"],
+            high=(near[model] + near[f"{model}_sd"]).clip(upper=100),
         )
         for model in ("rope", "drope")
     ]
     return Figure(
         panels=[
             Panel(
-                title="sink rates",
+                title="heads that are sinks",
                 series=series,
-                x=Axis(label="layer", ticks=[0, 10, 20, 30]),
-                y=Axis(label="sink heads, %", zero=True),
+                x=Axis(label="layer", ticks=list(near["layer"])),
+                y=Axis(label="sink heads, %", low=0, high=104, ticks=[0, 25, 50, 75, 100]),
             ),
             Panel(
-                title="attention without preference",
+                title="score of even attention",
                 series=[Line(entity="neutral", x=uniform_sink["tokens"], y=uniform_sink["score"], legend=False)],
                 shades=[
                     Shade(low=int(used["sink rates"].min()), high=int(used["sink rates"].max()), label="Exp. 4"),
@@ -48,11 +55,12 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
         letters=True,
         height=48,
         caption=(
-            "Share of heads whose mean attention to the first token reaches the threshold, published series of both "
-            "models with one standard deviation over prompts, cut at 100 % "
-            f"({drope_protocols.set_index('section')['items']['5 (sinks)']}), and the score $H_T / T$ of attention "
-            f"spread evenly over T tokens [@africa2026]. Up to {passing} tokens such attention is called a sink. "
-            "Shaded: lengths of the prompts of Experiment 4, which are those of the left panel, and of Experiment 7."
+            "(a) Share of heads whose mean attention to the first token reaches the threshold, published series of "
+            "both models with one standard deviation over prompts, cut at 100 % "
+            f"({drope_protocols.set_index('section')['items']['5 (sinks)']}); from layer {FIRST} on both models have "
+            f"at least {least[:-1].min():.0f} %, and {least.iloc[-1]:.0f} % in the last layer. (b) The score "
+            f"$H_T / T$ of attention spread evenly over T tokens [@africa2026]: up to {passing} tokens it is called a "
+            "sink. Shaded: lengths of the prompts of Experiment 4, which are those of (a), and of Experiment 7."
         ),
         short="Sink rates by layer and evenly spread attention",
         note=(

@@ -24,9 +24,7 @@ def figure(disruption_by_text: pd.DataFrame) -> Figure:
             )
         )
     return Figure(
-        panels=[
-            Panel(series=bars, x=Axis(label="text set"), y=Axis(label="perplexity increase, %", scale="log", low=100))
-        ],
+        panels=[Panel(series=bars, y=Axis(label="perplexity increase, %", scale="log", low=100))],
         height=55,
         width=110,
         caption=(

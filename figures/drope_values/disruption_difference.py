@@ -8,7 +8,7 @@ from boundpaper.figures import Axis, Figure, Forest, Panel, Rule
 
 SERIES = {"rope": "RoPE", "drope": "DroPE"}
 DIFFERENCE = "RoPE against DroPE: massive less random"
-MEAN = "mean over sets"
+MEAN = "mean, 95% interval"
 
 
 def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> Figure:
@@ -52,6 +52,7 @@ def _forest(entity: str, names: list[str], values: pd.Series, test: pd.Series) -
         entity=entity,
         legend=entity != "neutral",
         rows=[*names, MEAN],
+        groups=["text set"] * len(names) + ["all sets"],
         estimate=[*values, test["estimate"]],
         low=[*values, test["ci_low"]],
         high=[*values, test["ci_high"]],

@@ -23,7 +23,7 @@ def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame, drope_fig
         for entity, name in SERIES.items()
     ]
     return Figure(
-        panels=[Panel(series=bars, x=Axis(label="tensor"), y=Axis(label="massive values, layer 1", zero=True))],
+        panels=[Panel(series=bars, y=Axis(label="massive values, layer 1", zero=True))],
         height=55,
         width=110,
         caption=(

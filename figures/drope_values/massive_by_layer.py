@@ -8,7 +8,7 @@ TITLES = {"query": "queries", "key": "keys", "value": "values"}
 
 
 def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure:
-    """One panel per tensor, layer 1 shaded."""
+    """One panel per tensor on one scale, layer 1 shaded."""
     texts = int(massive_counts["texts"].min())
     panels = []
     for tensor, title in TITLES.items():
@@ -19,8 +19,8 @@ def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure
                 series=[
                     Line(entity=entity, x=rows["layer"], y=rows[entity], marks=True) for entity in ("rope", "drope")
                 ],
-                shades=[Shade(low=0.5, high=1.5)],
-                x=Axis(label="layer", ticks=[1, 10, 20, 30]),
+                shades=[Shade(low=0.5, high=1.5, label="layer 1")],
+                x=Axis(label="layer", ticks=[0, 10, 20, 30]),
                 y=Axis(label="massive values", zero=True),
             )
         )
@@ -28,11 +28,11 @@ def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure
         panels=panels,
         columns=3,
         letters=True,
-        height=50,
+        height=45,
+        share_y=True,
         caption=(
             f"Massive values by layer, counts published with the report [@africa2026]: means over {texts} texts, no "
-            "deviation over texts is published. Layer 1 is shaded. The report shows the queries only (its Figure 2). "
-            "The panels differ in their vertical scale."
+            "deviation over texts is published. The report shows the queries only (its Figure 2)."
         ),
         short="Massive values by layer",
     )

@@ -29,7 +29,7 @@ def figure(massive_counts: pd.DataFrame) -> Figure:
         for entity in SERIES
     ]
     return Figure(
-        panels=[Panel(series=bars, x=Axis(label="tensor"), y=Axis(label="massive values", zero=True))],
+        panels=[Panel(series=bars, y=Axis(label="massive values", zero=True))],
         height=55,
         width=110,
         caption=(

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.figures import Axis, Bars, Figure, Panel, Style
+from boundpaper.figures import Axis, Bars, Figure, Panel
 
 ARMS = {"base": "baseline", "disrupted": "disrupted"}
 
@@ -39,10 +39,6 @@ def figure(knowledge_protocols: pd.DataFrame) -> Figure:
         share_y=True,
         height=45,
         width=120,
-        entities={
-            "baseline": Style(color="oksky", label="baseline"),
-            "disrupted": Style(color="okpurple", hatch="north west lines", label="disrupted"),
-        },
         caption=(
             f"Retrieval of a passkey of {first['digits_3']} digits with and without disruption of massive dimensions "
             f"of queries and keys, in Experiments 3 and 4 of the report [@africa2026]; n = {first['n_3']} items a bar, "

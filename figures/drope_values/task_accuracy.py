@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.figures import Axis, Bars, Figure, Panel, Rule, Style
+from boundpaper.figures import Axis, Bars, Figure, Panel, Rule
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
 ARMS = {"base": "baseline", "disrupted": "disrupted"}
@@ -20,13 +20,7 @@ def figure(knowledge_tasks: pd.DataFrame) -> Figure:
             rows[f"{arm}_low"] = rows[f"{arm}_low"].fillna(fewest)
             rows[f"{arm}_high"] = rows[f"{arm}_high"].fillna(rows[arm])
         bars = [
-            Bars(
-                entity=name,
-                x=list(TASKS.values()),
-                y=rows[arm],
-                low=rows[f"{arm}_low"],
-                high=rows[f"{arm}_high"],
-            )
+            Bars(entity=name, x=list(TASKS.values()), y=rows[arm], low=rows[f"{arm}_low"], high=rows[f"{arm}_high"])
             for arm, name in ARMS.items()
         ]
         panels.append(
@@ -44,10 +38,6 @@ def figure(knowledge_tasks: pd.DataFrame) -> Figure:
         letters=True,
         share_y=True,
         height=50,
-        entities={
-            "baseline": Style(color="oksky", label="baseline"),
-            "disrupted": Style(color="okpurple", hatch="north west lines", label="disrupted"),
-        },
         caption=(
             "Accuracy before and after one massive dimension a head is replaced by its mean, Section 4.2 of the "
             f"report [@africa2026]. Items: {items}; bars of cities and sports are of the answers that could be read. "

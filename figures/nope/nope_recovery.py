@@ -1,8 +1,8 @@
-"""Dip and level after it, recovery in the fixed window, and the largest rise anywhere, by model."""
+"""Dip and level after it, joined by what lies between them, and the largest rise anywhere, by model."""
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Panel, Points, Rule, display
+from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, display
 
 
 def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Figure:
@@ -14,9 +14,11 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
     rows = rows.sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
     names = list(rows["name"])
     models = Axis(categories=names, reverse=True, grid=True)
-    gained = Axis(label="recovery", ticks=[-0.1, -0.05, 0])
     printed = rows[rows["reported"].notna()]
-    window = Points(x=rows["recovery"], y=rows["name"], entity="recomputed", legend=False)
+    between = [
+        Line(x=list(ends), y=[name, name], entity="neutral", marks=False, legend=False)
+        for name, *ends in rows[["name", "dip", "level"]].itertuples(index=False)
+    ]
     apart = (printed["reported"] - printed["recovery"]).abs().max()
     draw_up = Points(x=rows["draw_up"], y=rows["name"], entity="recomputed", legend=False)
     off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
@@ -26,28 +28,35 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         panels=[
             Panel(
                 series=[
+                    *between,
                     Points(x=rows["dip"], y=rows["name"], entity="series-2", label="40–60% of the context"),
                     Points(x=rows["level"], y=rows["name"], entity="series-1", label="60–80%"),
                 ],
                 x=Axis(label="plasticity", ticks=[0.5, 0.55, 0.6]),
                 y=models,
-                title="Two windows",
+                title="from dip to recovery",
             ),
-            Panel(series=[window], x=gained, y=models, rules=zero, title="Their difference"),
-            Panel(series=[draw_up], x=Axis(label="draw-up"), y=models, rules=zero, title="Largest rise anywhere"),
+            Panel(
+                series=[draw_up],
+                x=Axis(label="draw-up", ticks=[-0.01, 0, 0.01, 0.02, 0.03, 0.04], high=0.041),
+                y=models,
+                rules=zero,
+                title="largest rise anywhere",
+            ),
         ],
-        columns=3,
-        height=62,
+        columns=2,
+        height=58,
         share_y=True,
         letters=True,
         caption=(
-            "Recovery of plasticity by model: (a) the levels in the two fixed windows, (b) the second less the first, "
-            f"(c) the largest rise from a decile to a later one [@shcherb2026]. $n = {len(rows)}$ models, mean over "
-            f"heads; {display('llama3.1-8b')} and {display('llama3.2-11b')} run the same text weights."
+            "Recovery of plasticity by model: (a) the levels in the two fixed windows, joined by the recovery, the "
+            "second less the first; (b) the largest rise from a decile to a later one [@shcherb2026]. Only where the "
+            f"circle is right of the square does plasticity recover. $n = {len(rows)}$ models, mean over heads; "
+            f"{display('llama3.1-8b')} and {display('llama3.2-11b')} run the same text weights."
         ),
         note=(
             f"The rounding of the deciles leaves up to {off:.3f} open, less than the marks cover; the differences that "
-            f"the layer study prints for {len(printed)} models lie within {apart:.4f} of (b). "
+            f"the layer study prints for {len(printed)} models lie within {apart:.4f} of those in (a). "
             f"{' and '.join(short)} was captured over a quarter of the context."
         ),
         short="Recovery and draw-up by model",

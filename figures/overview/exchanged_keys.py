@@ -41,9 +41,12 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
                 ],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
                 y=Axis(label="density", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
-                shades=[Shade(low=None, high=0)],
+                shades=[Shade(low=None, high=0, label="key 2 wins")],
                 rules=[Rule(at=law.mean, axis="x")],
-                annotations=[Annotation(x=-3, y=0.45, text=f"key 2: {100 * law.cdf(0):.0f} %", anchor="right")],
+                annotations=[
+                    Annotation(x=x, y=0.3, text=f"{100 * share:.0f} %", anchor=anchor)
+                    for x, share, anchor in ((-1.4, law.cdf(0), "left"), (2.1, 1 - law.cdf(0), "right"))
+                ],
             )
         )
     return Figure(
@@ -55,7 +58,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
             "What the exchange of positions tells. (a) Drawn: each of two keys is turned to where the other stands; "
             "content stays. (b, c) Key 1, which content prefers, is ahead by the part of content "
             f"({content:.2f} of the spread) plus that of position ({position:.2f}) while it is the nearer one, and by "
-            "their difference once it is the farther one. Shaded: key 2 wins. Both parts are means of arm B at base "
+            "their difference once it is the farther one. Percentages: shares of both. Parts: means of arm B at base "
             f"{BASE} over its training length; curves: normal distributions."
         ),
         short="What the exchange of positions of two keys tells of position and content",

@@ -27,8 +27,11 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
                 series=[Line(x=scores, y=[BIN * law.pdf(score) for score in scores], marks=False, entity="neutral")],
                 x=Axis(label="lead of key 1 in score", ticks=[-80, 0, 80]),
                 y=Axis(label="share of queries", ticks=[0, 0.1, 0.2], low=0, high=0.25),
-                shades=[Shade(low=None, high=0)],
-                annotations=[Annotation(x=-REACH, y=0.22, text=f"key 2: {100 * law.cdf(0):.0f} %", anchor="right")],
+                shades=[Shade(low=None, high=0, label="key 2 wins")],
+                annotations=[
+                    Annotation(x=x, y=0.15, text=f"{100 * share:.0f} %", anchor=anchor)
+                    for x, share, anchor in ((-45, law.cdf(0), "left"), (78, 1 - law.cdf(0), "right"))
+                ],
                 rules=[Rule(at=law.mean, axis="x")],
             )
         )
@@ -52,7 +55,7 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
         caption=(
             "What plasticity measures. Two keys compete for the queries at one place of a text; a query's content "
             f"decides how far key 1 is ahead. Mean (dashed) and spread are those of {row['display_name']} over heads "
-            "and pairs: (a) in its first bin of queries, (b) in its last. Shaded: key 2 wins after all. (c) Plasticity "
+            "and pairs: (a) in its first bin of queries, (b) in its last. Percentages: shares of both. (c) Plasticity "
             "of such a pair, four times the product of both keys' shares; the model's is a mean over pairs. Curves: "
             f"normal distributions, as shares in a score interval of {BIN}."
         ),

@@ -21,14 +21,14 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
         Panel(
             title="plasticity",
             series=[
-                Line(x=rows["width"], y=rows["pooled"], entity="series-1"),
-                Line(x=rows["width"], y=rows["aligned"], entity="series-2"),
+                Line(x=rows["width"], y=rows["pooled"], entity="total", legend=False),
+                Line(x=rows["width"], y=rows["aligned"], entity="neutral", dash="dashed", legend=False),
             ],
             x=Axis(label="tokens in a bin", scale="log", ticks={width: f"{width:,}" for width in rows["width"]}),
             y=Axis(low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8]),
             annotations=[
-                Annotation(x=256, y=0.70, text="as captured", anchor="above", entity="series-1"),
-                Annotation(x=256, y=0.50, text="turned", anchor="below", entity="series-2"),
+                Annotation(x=256, y=0.70, text="as captured", anchor="above", entity="total"),
+                Annotation(x=256, y=0.50, text="turned", anchor="below", entity="neutral"),
             ],
         )
     )
@@ -61,4 +61,6 @@ def cloud(title: str, kept: float) -> Panel:
         xs, ys = zip(*points, strict=True)
         series.append(Points(x=xs, y=ys, entity=f"series-{place}", label=f"{name} position of the bin"))
     axis = Axis(low=0, high=1.8, ticks=[0, 0.5, 1, 1.5], label="first dimension")
-    return Panel(title=title, series=series, x=axis, y=Axis(low=-1.2, high=1.2, ticks=[-1, 0, 1], label="second"))
+    return Panel(
+        title=title, series=series, x=axis, y=Axis(low=-1.2, high=1.2, ticks=[-1, 0, 1], label="second dimension")
+    )

@@ -28,12 +28,15 @@ def figure(
         & (retrained_points["base"] == BASE)
         & retrained_points["arm"].isin(ARMS)
     ]
-    length = Axis(label="trained lengths", scale="log", ticks=LENGTHS)
+    length = Axis(label="× trained length", scale="log", ticks=LENGTHS)
     quarter = Axis(label="quarter of the text", ticks=QUARTERS)
-    panels = [Panel(title="far keys found", series=bundles(found, 100), x=length, y=Axis(label="%"))]
-    for quantity, title in (("plasticity", "plasticity, one position"), ("sway", "winners that turn")):
+    panels = [Panel(title="far keys found", series=bundles(found, 100), x=length, y=Axis(label="% of far keys"))]
+    for quantity, title, factor, axis in (
+        ("plasticity", "at one position", 1, Axis(label="plasticity", low=0.3, high=0.8, ticks=[0.3, 0.5, 0.7])),
+        ("sway", "winners turned", 100, Axis(label="% of pairs of keys")),
+    ):
         part = again[again["quantity"] == quantity]
-        panels.append(Panel(title=title, series=bundles(part, 100, legend=False), x=quarter, y=Axis(label="%")))
+        panels.append(Panel(title=title, series=bundles(part, factor, legend=False), x=quarter, y=axis))
     return Figure(
         panels=panels,
         columns=3,

@@ -20,7 +20,8 @@ def figure(population_record: pd.DataFrame) -> Figure:
     """Return the figure, of the arms at the primary base and of the arm that has none."""
     steps = population_record[population_record["base"].isin([0, BASE])].groupby("arm")["steps"]
     shortest, longest = steps.min().to_dict(), steps.max().to_dict()
-    series, notes = [], []
+    branch = [Line(x=[longest["A"]] * 2, y=[2, 5], entity="neutral", marks=False, dash="solid", legend=False)]
+    series, notes = branch, []
     for row, (arm, source) in enumerate(FROM.items()):
         height, start = float(len(FROM) - row), longest[source] if source else 0.0
         least, most = start + shortest[arm], start + longest[arm]
@@ -47,8 +48,8 @@ def figure(population_record: pd.DataFrame) -> Figure:
         entities=LOOKS,
         caption=(
             f"The arms of the population, in each of {count} seeds. B, C and D start from the same weights, those of "
-            "A, and read the same documents: B and C differ in rotation only, C and D in steps. Solid: steps that "
-            f"every seed takes at base {BASE}; dotted: extensions until the criterion is met. E starts anew."
+            "A (grey), and read the same documents: B and C differ in rotation only, C and D in steps. Solid: steps of "
+            f"every seed at base {BASE}; dotted: extensions until the criterion is met. E starts anew."
         ),
         short="The arms of the population: what each starts from and differs in",
     )

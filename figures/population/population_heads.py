@@ -3,43 +3,43 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Points
-from figures.population._arms import bases, of_base, seeds
+from figures.population._arms import bases, seeds
 
 SHOWN = ("A", "B", "C")
 
 
 def figure(population_ablations: pd.DataFrame) -> Figure:
-    """Return the figure."""
+    """Return the figure: a row per arm and a column per layer, both bases of the rotation in each panel."""
     rows = population_ablations[population_ablations["arm"].isin(SHOWN)]
     layers = sorted(rows["layer"].unique())
-    parts = [(base, arm, part) for base in bases(rows) for arm, part in of_base(rows, base).groupby("arm")]
+    parts = [(arm, layer, rows[(rows["arm"] == arm) & (rows["layer"] == layer)]) for arm in SHOWN for layer in layers]
     return Figure(
         panels=[
             Panel(
-                title=f"{arm}, base {base:,}",
+                title=f"{arm}, layer {layer}",
                 series=[
                     Points(
                         entity=f"series-{number}",
-                        label=f"layer {layer}",
-                        x=part.loc[part["layer"] == layer, "ap_overall"],
-                        y=part.loc[part["layer"] == layer, "nats_1x"],
+                        label=f"base {base:,}",
+                        x=part.loc[part["base"] == base, "ap_overall"],
+                        y=part.loc[part["base"] == base, "nats_1x"],
                         origin="measured",
                     )
-                    for number, layer in enumerate(layers, 1)
+                    for number, base in enumerate(bases(part), 1)
                 ],
-                x=Axis(label="plasticity of the head", ticks=[0.25, 0.5, 0.75, 1]),
-                y=Axis(label="nats a key that its removal costs", scale="symlog", threshold=0.1),
+                x=Axis(label="plasticity", low=0, high=1.08, ticks=[0, 0.5, 1]),
+                y=Axis(label="cost (nats)", scale="symlog", threshold=0.1, ticks={0: "0", 1: "1", 10: "10"}),
             )
-            for base, arm, part in parts
+            for arm, layer, part in parts
         ],
-        columns=3,
+        columns=len(layers),
+        height=26,
         share_x=True,
-        letters=True,
         share_y=True,
         caption=(
-            "What keys lose when one head is removed, against the plasticity of that head, at the training length "
-            f"({seeds(rows)}): A with rotation, B trained on with it, C trained on without. Each point is one head of "
-            "one model; colours are layers. The vertical axis is linear below a tenth of a nat and logarithmic above."
+            "What keys lose when one head is removed, in nats a key at the training length, against the plasticity of "
+            f"that head ({seeds(rows)}): A with rotation, B trained on with it, C trained on without. Each point is "
+            "one head of one model. The vertical axis is linear below a tenth of a nat and logarithmic above."
         ),
         short="Cost of removing a head against its plasticity",
     )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Panel, Points
+from boundpaper.figures import Annotation, Axis, Figure, Panel, Points
 from boundpaper.typeset.numbers import signed
 from figures.population._arms import ARMS, BASES, LOOKS, bases, seeds
 
@@ -23,16 +23,24 @@ def figure(
     decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
     known = pd.concat([population_relations_every.assign(of=str(BASES[0])), population_relations_bases])
     known = known.dropna(subset="rho")
-    rho = {(row["of"], row["outcome"]): float(row["rho"]) for _, row in known.iterrows()}
+    show = signed(2)
+    rho = {
+        (row["of"], row["outcome"]): f"{show.show(row['rho'], 'plain')} "
+        f"[{show.show(row['low'], 'plain')}, {show.show(row['high'], 'plain')}]"
+        for _, row in known.iterrows()
+    }
     panels = []
     for base in bases(rows):
         for metric, (label, factor) in METRICS.items():
             part = rows[(rows["base"] == base) & (rows["outcome"] == metric) & rows["model"].isin(decline.index)]
             panels.append(
                 Panel(
-                    title=f"base {base:,}, mean $\\rho$ {signed(2).show(rho[str(base), metric], 'plain')}"
-                    if (str(base), metric) in rho
-                    else f"base {base:,}",
+                    title=f"base {base:,}",
+                    annotations=[
+                        Annotation(x=factor * part["value"].min(), y=128, text=f"$\\rho$ {told}", anchor="right")
+                        for told in [rho.get((str(base), metric))]
+                        if told
+                    ],
                     series=[
                         Points(
                             entity=str(arm),
@@ -45,7 +53,7 @@ def figure(
                         for arm, each in part.groupby("arm")
                     ],
                     x=Axis(label=label),
-                    y=Axis(label="keys lost, 1× to 4×", percent=True),
+                    y=Axis(label="keys lost, 1× to 4×", percent=True, high=140, ticks=[-50, 0, 50, 100]),
                 )
             )
     return Figure(
@@ -57,8 +65,9 @@ def figure(
         entities=LOOKS,
         caption=(
             "Loss of keys from one to four training lengths against what was measured in the heads of the same models "
-            f"({seeds(rows)}); each point is one model, its value the mean over its heads. Above each "
-            "panel the rank correlation within a seed, averaged over seeds: models of a seed differ in their arm alone."
+            f"({seeds(rows)}); each point is one model, its value the mean over its heads. In the "
+            "panels: the rank correlation within a seed, averaged over seeds, whose models differ in their arm alone, "
+            "with its 95 % interval over seeds."
         ),
         short="Loss over length against the heads' metrics in the population",
     )

@@ -7,10 +7,15 @@ from figures.population._arms import LOOKS, bases
 from figures.population._runs import bundles, measured
 
 SHOWN = (
-    ("plasticity", "bucket_full", "plasticity, pooled bins"),
-    ("plasticity", "aligned_full", "plasticity, one position"),
-    ("sway", "aligned_full", "sway"),
-    ("position_part", "aligned_full", "position part / spread"),
+    (
+        "plasticity",
+        "bucket_full",
+        "pooled bins",
+        Axis(label="plasticity", low=0.3, high=0.9, ticks=[0.3, 0.5, 0.7, 0.9]),
+    ),
+    ("plasticity", "aligned_full", "one position", Axis(low=0.3, high=0.9, ticks=[0.3, 0.5, 0.7, 0.9])),
+    ("sway", "aligned_full", "winners turned", Axis(label="share of pairs", ticks=[0, 0.2, 0.4, 0.6])),
+    ("position_part", "aligned_full", "position part", Axis(label="of the spread", ticks=[-0.2, 0, 0.2])),
 )
 ARMS = ("A", "B", "C")
 TICKS = {1.0: "1", 2.0: "2", 3.0: "3", 4.0: "4"}
@@ -20,16 +25,17 @@ def figure(retrained_points: pd.DataFrame, population_members: pd.DataFrame) -> 
     """Return the figure: a row per base of the rotation."""
     rows = retrained_points[(retrained_points["weights"] == "all") & retrained_points["arm"].isin(ARMS)]
     panels = []
-    for base in bases(rows):
-        for quantity, estimator, label in SHOWN:
+    shown = bases(rows)
+    for base in shown:
+        for quantity, estimator, title, axis in SHOWN:
             part = rows[(rows["base"] == base) & (rows["quantity"] == quantity) & (rows["estimator"] == estimator)]
             panels.append(
                 Panel(
-                    title=f"base {base:,}",
+                    title=title if len(shown) == 1 else f"{title}, {base:,}",
                     series=bundles(part, legend=(quantity, estimator) == SHOWN[0][:2]),
-                    x=Axis(label="quarter of the text", ticks=TICKS),
-                    y=Axis(label=label),
-                    rules=[Rule(at=0.0, axis="y", label="neither key")] if quantity == "position_part" else [],
+                    x=Axis(label="quarter of text", ticks=TICKS),
+                    y=axis,
+                    rules=[Rule(at=0.0, dash="solid")] if quantity == "position_part" else [],
                 )
             )
     return Figure(
@@ -39,9 +45,10 @@ def figure(retrained_points: pd.DataFrame, population_members: pd.DataFrame) -> 
         height=34,
         entities=LOOKS,
         caption=(
-            "Plasticity of queries pooled in bins of 8 words, and turned to one position; the probability that the "
-            "exchange of two keys' positions changes the winner; and what position prefers, above 0 the nearer key: "
-            "by quarter of texts of four training lengths, mean over heads. Thin lines: single seeds; thick lines: "
+            "Turned to one position, plasticity does not fall beyond the training length, the first quarter: (a) of "
+            "queries pooled in bins of 8 words, (b) at one position; (c) the share of pairs whose winner changes when "
+            "two keys exchange positions; (d) what position prefers, above 0 the nearer key. "
+            "Texts of four training lengths, mean over heads. Thin lines: single seeds; thick lines: "
             f"their mean. {measured(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",

@@ -15,7 +15,7 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
     first, last = rows.iloc[0], rows.iloc[-1]
     untouched = rows[(rows["arm"] == "nope") & (rows["step"] == 0)].iloc[0]
 
-    def panel(metric: str, label: str, levels: dict[str, float]) -> Panel:
+    def panel(metric: str, title: str, levels: dict[str, float]) -> Panel:
         return Panel(
             series=[
                 Line(
@@ -30,7 +30,8 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
                 for mine in [thousands[thousands["arm"] == arm]]
             ],
             x=Axis(label="tokens (thousands)", low=0),
-            y=Axis(label=label, zero=metric == "kl"),
+            title=title,
+            y=Axis(label="nats a token", zero=metric == "kl"),
             rules=[Rule(at=value, label=name) for name, value in levels.items()],
         )
 
@@ -38,10 +39,10 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
         panels=[
             panel(
                 "loss",
-                "held-out loss (nats)",
+                "held-out loss",
                 {"teacher": float(first["teacher_loss"]), "untouched": float(untouched["loss"])},
             ),
-            panel("kl", "divergence (nats)", {"untouched": float(untouched["kl"])}),
+            panel("kl", "divergence from the teacher", {"untouched": float(untouched["kl"])}),
         ],
         columns=2,
         letters=True,

@@ -3,21 +3,21 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
+from figures.pretrained._models import models
 
-PARTS = {"mlp": ("MLP", "series-1"), "attention": ("attention", "series-2")}
+PARTS = ("mlp", "attention")
 
 
 def figure(pretrained_ablations: pd.DataFrame) -> Figure:
     """One panel per model, a line per part."""
     panels = []
-    for name, rows in pretrained_ablations.groupby("display_name", sort=False):
+    for _, name, rows in models(pretrained_ablations):
         lines = []
-        for part, (label, entity) in PARTS.items():
+        for part in PARTS:
             mine = rows[rows["part"] == part]
             lines.append(
                 Line(
-                    entity=entity,
-                    label=label,
+                    entity=part,
                     x=mine["layer"],
                     y=mine["value"],
                     low=mine["low"],
@@ -27,11 +27,13 @@ def figure(pretrained_ablations: pd.DataFrame) -> Figure:
                     marks=True,
                 )
             )
-        panels.append(Panel(series=lines, title=str(name), x=Axis(label="layer"), y=Axis(label="nats a token")))
+        panels.append(Panel(series=lines, title=name, x=Axis(label="layer"), y=Axis(label="nats a token")))
     return Figure(
         panels=panels,
         columns=min(2, len(panels)),
         height=45,
+        letters=len(panels) > 1,
+        share_y=True,
         caption=(
             "Loss a token when the MLP or the attention of one layer writes nothing, layer by layer. Unit: one text of "
             f"a document each, n = {pretrained_ablations['n'].min()}; bands: Student's 95 % interval over texts."

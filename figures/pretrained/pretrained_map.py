@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Heatmap, Panel
+from figures.pretrained._models import models
 
 TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
 
@@ -12,11 +13,11 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
     """One panel per model."""
     panels = []
     low, high = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
-    for (_, name), cells in pretrained_map.groupby(["model", "display_name"], sort=False):
+    for _, name, cells in models(pretrained_map):
         wide = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
         panels.append(
             Panel(
-                title=str(name),
+                title=name,
                 series=[
                     Heatmap(
                         values=[[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()],

@@ -2,16 +2,17 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Axis, Figure, Panel, Points, Rule
+from figures.pretrained._models import models
 
 TASKS = {"passkey": "key retrieved", "verification": "key verified"}
-ASIDE = 1.07  # points of one length stand side by side
+ASIDE = 0.12  # octaves between points of one length, which stand side by side
 
 
 def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
     """One panel per task, a line per model."""
-    models = dict(zip(pretrained_retrieval["model"], pretrained_retrieval["display_name"], strict=True))
-    ticks = sorted(set(pretrained_retrieval["tokens"]))
+    shown = list(models(pretrained_retrieval))
+    names, ticks = (list(dict.fromkeys(pretrained_retrieval[of])) for of in ("display_name", "tokens"))
     least, most = pretrained_retrieval["n"].min(), pretrained_retrieval["n"].max()
     prompts = f"n = {least}" if least == most else f"n = {least} to {most}"
     panels = []
@@ -20,18 +21,18 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
         if rows.empty:
             continue
         lines = [
-            Line(
-                entity=f"series-{number}",
+            Points(
+                entity=entity,
                 label=name,
-                x=mine["tokens"] * ASIDE ** (number - 1),
+                x=mine["tokens"] * 2 ** (2 * ASIDE * (number - (len(shown) - 1) / 2)),
                 y=100 * mine["share"],
-                low=100 * mine["low"],
-                high=100 * mine["high"],
+                y_low=100 * mine["low"],
+                y_high=100 * mine["high"],
                 origin="measured",
-                legend=len(models) > 1,
+                legend=len(shown) > 1,
             )
-            for number, (model, name) in enumerate(models.items(), 1)
-            if len(mine := rows[rows["model"] == model])
+            for number, (entity, name, every) in enumerate(shown)
+            if len(mine := every[every["task"] == task])
         ]
         chance = float(rows["chance"].iloc[0])
         panels.append(
@@ -39,7 +40,9 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
                 series=lines,
                 title=title,
                 rules=[Rule(at=100 * chance, label="a guess")] if chance else [],
-                x=Axis(label="tokens of the prompt", scale="log", base=2, ticks=ticks),
+                x=Axis(
+                    label="tokens of the prompt", scale="log", base=2, ticks={tokens: f"{tokens:,}" for tokens in ticks}
+                ),
                 y=Axis(label="% of prompts", low=0, high=104, ticks=[0, 25, 50, 75, 100]),
             )
         )
@@ -49,9 +52,8 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
         height=45,
         share_y=True,
         letters=True,
-        legend="none" if len(models) == 1 else "below",
         caption=(
-            f"Keys of five digits in English filler, by length of the prompt, for {', '.join(models.values())}: those "
+            f"Keys of five digits in English filler, by length of the prompt, for {', '.join(names)}: those "
             "retrieved exactly, and those shown and rightly taken or refused, where the line is what a guess gets. "
             f"Unit: one prompt, {prompts} a length; bars: Wilson's 95 % interval."
         ),

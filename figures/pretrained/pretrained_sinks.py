@@ -3,33 +3,35 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
+from figures.pretrained._models import models
 
 
 def figure(pretrained_layers: pd.DataFrame) -> Figure:
     """One panel per model."""
     panels, said = [], []
-    for name, rows in pretrained_layers.groupby("display_name", sort=False):
+    for entity, name, rows in models(pretrained_layers):
         panels.append(
             Panel(
                 series=[
                     Line(
-                        entity="measured",
+                        entity=entity,
                         x=rows["layer"],
                         y=rows["first_attention"],
                         low=rows["low"],
                         high=rows["high"],
                         uncertainty="band",
                         origin="measured",
+                        marks=True,
                         legend=False,
                     )
                 ],
                 x=Axis(label="layer"),
-                y=Axis(label="attention to the first token", low=0, high=1),
-                title=str(name),
+                y=Axis(label="attention to the first token", low=0, high=0.8, ticks=[0, 0.2, 0.4, 0.6, 0.8]),
+                title=name,
             )
         )
         said.append(
-            f"{name}: {rows['heads_sink'].sum()} of {rows['heads'].sum()} heads are sinks, n = "
+            f"{rows['display_name'].iloc[0]}: {rows['heads_sink'].sum()} of {rows['heads'].sum()} heads are sinks, n = "
             f"{rows['texts'].min()} texts"
         )
     return Figure(

@@ -3,41 +3,40 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
+from figures.pretrained._models import models
 
 PANELS = {"mlp": "MLP output zeroed", "values": "values zeroed"}
 
 
 def figure(pretrained_sweeps: pd.DataFrame) -> Figure:
     """Two panels, a line per model."""
-    models = dict(zip(pretrained_sweeps["model"], pretrained_sweeps["display_name"], strict=True))
+    names = ", ".join(dict.fromkeys(pretrained_sweeps["display_name"]))
     panels = []
     for part, title in PANELS.items():
-        rows = pretrained_sweeps[pretrained_sweeps["part"] == part]
         lines = [
             Line(
-                entity=f"series-{number}",
+                entity=entity,
                 label=name,
-                x=rows.loc[rows["model"] == model, "layer"],
-                y=rows.loc[rows["model"] == model, "value"],
-                low=rows.loc[rows["model"] == model, "low"],
-                high=rows.loc[rows["model"] == model, "high"],
+                x=rows["layer"],
+                y=rows["value"],
+                low=rows["low"],
+                high=rows["high"],
                 uncertainty="band",
                 origin="measured",
                 marks=True,
-                legend=len(models) > 1,
             )
-            for number, (model, name) in enumerate(models.items(), 1)
+            for entity, name, rows in models(pretrained_sweeps[pretrained_sweeps["part"] == part])
         ]
         panels.append(Panel(series=lines, title=title, x=Axis(label="layer"), y=Axis(label="nats a token")))
     return Figure(
         panels=panels,
         columns=2,
         height=48,
-        legend="none" if len(models) == 1 else "below",
+        letters=True,
         caption=(
             "What the first token's part in one layer is worth: loss a token when its MLP output, or its values, are "
-            f"zeroed in that layer alone, in {', '.join(models.values())} with its beginning token in front. Unit: one "
-            f"text, n = {pretrained_sweeps['n'].min()}; bands: Student's 95 % interval over texts."
+            f"zeroed in that layer alone, in {names} with its beginning token in front. The panels differ in scale. "
+            f"Unit: one text, n = {pretrained_sweeps['n'].min()}; bands: Student's 95 % interval over texts."
         ),
         short="What the first token's part in one layer is worth",
     )

@@ -2,18 +2,13 @@
 
 import pandas as pd
 
-from boundpaper.figures import Annotation, Axis, Figure, Panel, Points
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
+from boundpaper.typeset.wording import correlation_phrase
 
 HIGHEST = 0.3
 """End of the axis of the drop, with room for the correlation above the points."""
 FIRST, HALVES = 0.2, (0, 0.5, 1, 1.5)
 """Start of the logarithmic axis of the bias per token, and ticks of the linear one."""
-
-
-def _printed(tests: pd.DataFrame, test: str) -> str:
-    """A correlation with its interval, as a panel prints it."""
-    estimate, low, high = (float(tests[name][test]) for name in ("estimate", "ci_low", "ci_high"))
-    return f"$r = {estimate:.2f}$ [${low:.2f}$, ${high:.2f}$]"
 
 
 def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.DataFrame:
@@ -45,17 +40,24 @@ def figure(
         panels=[
             Panel(
                 series=[
-                    Points(
-                        x=rows["x"],
-                        y=rows["y"],
-                        x_low=rows["low"],
-                        x_high=rows["high"],
-                        entity=entity,
-                        legend=position == 0,
-                        origin="reported",
-                    )
-                    for family, entity in zip(families["family"], families["entity"], strict=True)
-                    if len(rows := data[data["family"] == family])
+                    *(
+                        Line(x=states["x"], y=states["y"], entity=entity, marks=False, dash="solid", legend=False)
+                        for family, entity in zip(families["family"], families["entity"], strict=True)
+                        if len(states := data[(data["family"] == family) & (data.get("kind", "model") != "model")])
+                    ),
+                    *(
+                        Points(
+                            x=rows["x"],
+                            y=rows["y"],
+                            x_low=rows["low"],
+                            x_high=rows["high"],
+                            entity=entity,
+                            legend=position == 0,
+                            origin="reported",
+                        )
+                        for family, entity in zip(families["family"], families["entity"], strict=True)
+                        if len(rows := data[data["family"] == family])
+                    ),
                 ],
                 x=Axis(label=label, scale="log", low=FIRST)
                 if position == 0
@@ -63,7 +65,8 @@ def figure(
                 y=Axis(label="plasticity drop", low=0, high=HIGHEST, ticks=(0, 0.1, 0.2, 0.3)),
                 title=title,
                 annotations=[
-                    Annotation(x=0 if position else FIRST, y=0.95 * HIGHEST, text=_printed(tests, test), anchor="right")
+                    Annotation(x=0 if position else FIRST, y=0.95 * HIGHEST, text=f"models: {said}", anchor="right")
+                    for said in [correlation_phrase(tests.loc[test]).partition(", $p")[0]]
                 ],
             )
             for position, ((data, title, test), label) in enumerate(zip(shown, labels, strict=True))
@@ -74,7 +77,8 @@ def figure(
         letters=True,
         caption=(
             f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "
-            f"{int((~models).sum())} checkpoints of SmolLM3-3B, each over its own window, with the bias (a) per token "
+            f"{int((~models).sum())} checkpoints of SmolLM3-3B (joined in their order), each over its own window, with "
+            "the bias (a) per token "
             f"and (b) per window; (c) {len(same)} models, SmolLM3 at its last checkpoint, over {window:,} tokens."
         ),
         note=(

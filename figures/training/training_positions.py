@@ -1,24 +1,18 @@
 """SmolLM3 by position: plasticity at absolute positions, and at the bias gathered up to a position."""
 
-import itertools
+from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Style
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Style
 from boundpaper.store.frames import pick
 
-LOOKS = (
-    Style(color="okblue!40!white", mark="*", dash="solid"),
-    Style(color="okblue!70!white", mark="square*", dash="dashed"),
-    Style(color="okblue", mark="triangle*", dash="dash dot"),
-    Style(color="okblue!60!black", mark="diamond*", dash="densely dotted"),
-    Style(color="okorange", mark="*", dash="solid"),
-    Style(color="okorange!75!black", mark="square*", dash="dashed"),
-    Style(color="okvermillion", mark="*", dash="solid"),
-    Style(color="okvermillion!70!black", mark="square*", dash="dashed"),
-)
-
-
+LOOKS = {
+    "Pre-train": Style(color="okblue", mark="*"),
+    "Anneal": Style(color="okblack", mark="diamond*", dash="densely dotted"),
+    "LC 4K-32K": Style(color="okorange", mark="square*", dash="dashed"),
+    "LC 32K-64K": Style(color="okvermillion", mark="triangle*", dash="dash dot"),
+}
 PHASES = {"Pre-train": "pre-training", "Anneal": "annealing", "LC 4K-32K": "to 32K", "LC 32K-64K": "to 64K"}
 TICKS = {512: "512", 4096: "4K", 32768: "32K"}
 
@@ -28,51 +22,47 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     known = training_positions[training_positions["plasticity"].notna()].sort_values(["order", "start"])
     known = known.assign(name=[_checkpoint(row) for _, row in known.iterrows()])
     names = list(dict.fromkeys(known["name"]))
-    phases = known.drop_duplicates("name").set_index("name")["phase"].map(PHASES)
+    phases = known.drop_duplicates("name").set_index("name")["phase"]
     first = set(phases.drop_duplicates().index)
     panels = (
-        ("middle", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
-        ("gathered_bias", Axis(label="bias per token $\\times$ position", scale="log")),
+        ("middle", "position", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
+        ("gathered_bias", "gathered bias", Axis(label="bias per token $\\times$ position", scale="log")),
     )
-    place, gathered = (
-        pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
-        for name in ("position", "gathered bias")
-    )
+    rho = {
+        name: pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")["estimate"]
+        for _, name, _ in panels
+    }
     return Figure(
         panels=[
             Panel(
                 series=[
                     Line(
-                        x=rows[column],
-                        y=rows["plasticity"],
-                        entity=str(name),
-                        origin="reported",
-                        legend=name in first,
+                        x=rows[column], y=rows["plasticity"], entity=str(name), origin="reported", legend=name in first
                     )
                     for name, rows in known.groupby("name", sort=False)
                 ],
+                title=f"by {name}",
                 x=axis,
-                y=Axis(label="plasticity"),
+                y=Axis(label="plasticity", ticks=[0.4, 0.5, 0.6, 0.7], low=0.4, high=0.7),
+                annotations=[
+                    Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}$", anchor="right")
+                ],
             )
-            for column, axis in panels
+            for column, name, axis in panels
         ],
         columns=2,
         letters=True,
         share_y=True,
-        entities={
-            name: Style(color=look.color, mark=look.mark, dash=look.dash, label=phases[name])
-            for name, look in zip(names, itertools.cycle(LOOKS), strict=False)
-        },
+        entities={name: replace(LOOKS[phase], label=PHASES[phase]) for name, phase in phases.items()},
         caption=(
             f"Plasticity of SmolLM3-3B by position, {len(names)} checkpoints of one run [@shcherb2026]: (a) against "
             "the position of the query, (b) against the bias per token times that position. Extended checkpoints are "
             "more plastic at equal positions; by gathered bias their far ends join those of pre-training."
         ),
         note=(
-            f"Points are the middles of the {len(known)} bins of Tables 6 and 7. Spearman's $\\rho$ over them is "
-            f"${place['estimate']:.2f}$ in (a) and ${gathered['estimate']:.2f}$ in (b); bins of a checkpoint are not "
-            "independent. Unit: mean over heads; the study gives no uncertainty. "
-            "Within a phase, later checkpoints are drawn darker."
+            f"Points are the middles of the {len(known)} bins of Tables 6 and 7, a line for each checkpoint. "
+            "Spearman's $\\rho$ is over these bins; those of a checkpoint are not independent. Unit: mean over heads; "
+            "the study gives no uncertainty."
         ),
         short="SmolLM3 by position, and by the bias gathered up to it",
     )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Shade
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Shade
 from boundpaper.figures.series import Origin
 
 PHASES = {"Pre-train": "pre-training", "Anneal": "annealing", "LC 4K-32K": "to 32K", "LC 32K-64K": "to 64K"}
@@ -23,11 +23,12 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
     )
     origins: tuple[Origin, ...] = ("reported", "recomputed", "reported")
     panels = (
-        ("bias_token", Axis(label="bias / token", zero=True, ticks=(0, 10, 20))),
-        ("bias_window", Axis(label="bias / window", zero=True, ticks=(0, 50, 100))),
-        ("ap_drop", Axis(label="drop", zero=True, ticks=(0, 0.05, 0.1, 0.15))),
+        ("bias_token", "bias per token", Axis(label="bias ($10^{-3}$)", low=0, high=24, ticks=(0, 10, 20))),
+        ("bias_window", "bias per window, recomputed", Axis(label="bias", low=0, high=160, ticks=(0, 50, 100, 150))),
+        ("ap_drop", "plasticity drop", Axis(label="drop", low=0, high=0.24, ticks=(0, 0.1, 0.2))),
     )
     data = rows.assign(bias_token=1e3 * rows["bias_strength"])
+    annealed, end = data[data["phase"] == "Anneal"].iloc[-1], data.iloc[-1]
     low, high = int(rows["context"].min()), int(rows["context"].max())
     return Figure(
         panels=[
@@ -35,8 +36,12 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
                 series=[
                     Line(x=data["order"], y=data[name], entity="smollm3-3b", origin=origin, legend=False, dash="solid")
                 ],
+                title=title,
                 x=axis,
                 y=scale,
+                annotations=[
+                    Annotation(x=last, y=float(end[name]), text=_times(end[name] / annealed[name]), anchor="above")
+                ],
                 shades=[
                     Shade(
                         low=float(span["min"]) - 0.5,
@@ -46,7 +51,7 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
                     for phase, span in spans.iterrows()
                 ],
             )
-            for position, ((name, scale), origin) in enumerate(zip(panels, origins, strict=True))
+            for position, ((name, title, scale), origin) in enumerate(zip(panels, origins, strict=True))
         ],
         columns=1,
         height=21,
@@ -55,13 +60,18 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
         legend="none",
         caption=(
             f"SmolLM3-3B over {len(rows)} checkpoints of one run [@shcherb2026], labelled by training steps (of the "
-            "run up to annealing, of the phase after it). From annealing to the last checkpoint the bias per token "
-            f"falls, but the window grows from {low:,} to {high:,} tokens, and per window the bias grows with the drop."
+            "run up to annealing, of the phase after it). From annealing to the last checkpoint, as the factor says, "
+            f"the bias per token falls, but the window grows from {low:,} to {high:,} tokens, and per window the bias "
+            "grows with the drop."
         ),
         note=(
-            "Bias in thousandths a token; per window it is recomputed: per token times the window. Plasticity drop as "
-            "printed. Unit: one checkpoint, mean "
-            "over heads; the study gives no uncertainty."
+            "Hollow: as printed; solid: per token times the window. Unit: one checkpoint, mean over heads; the study "
+            "gives no uncertainty."
         ),
         short="SmolLM3 in training: bias in both units, and the plasticity drop",
     )
+
+
+def _times(factor: float) -> str:
+    """By what a quantity is multiplied, or divided where it falls."""
+    return f"$\\times {factor:.3g}$" if factor > 1 else f"$\\div {1 / factor:.3g}$"

@@ -1,0 +1,22 @@
+"""What the figures of pretrained models share: order, name and look of each model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boundpaper.figures.style import styles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+
+def models(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Entity, name and rows of each model: those that the vocabulary knows first, in its order."""
+    known, names = styles(), dict(zip(rows["model"], rows["display_name"], strict=True))
+    order = [*(model for model in known if model in names), *(model for model in names if model not in known)]
+    for place, model in enumerate(order, 1):
+        look = known.get(model)
+        mine = rows[rows["model"] == model]
+        yield (model, look.label, mine) if look else (f"series-{place}", names[model], mine)
