@@ -133,7 +133,7 @@ def test_a_text_without_a_value_leaves_its_pair_out_and_parts_of_a_text_are_told
     parts = [row("first_attention", value, 1, unit_id=f"book#{place}") for place, value in enumerate(A)]
     put(tmp_path, "c", PATTERNS, parts)
     put(tmp_path, "d", PATTERNS, parts[:4] + of_texts(list(B), ending="")[:0] + parts[4:])
-    assert "8 units are 1 independent ones" in str(against(tmp_path, "c", "d"))
+    assert "8 units are 1 independent one." in str(against(tmp_path, "c", "d"))
 
 
 @pytest.mark.parametrize(
