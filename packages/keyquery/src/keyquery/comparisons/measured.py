@@ -68,7 +68,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
     Raises
     ------
     DataError
-        When there are none, a name fits several, one that is asked is missing, or a table was cut or changed since it was measured.
+        When there are none, a name fits several, one that is asked is missing, or a table was cut or changed.
     """
     name = meant(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}

@@ -207,19 +207,8 @@ def run_recipe(
     Memory is estimated and printed before a model is loaded. A model that fails does not keep the others from being
     measured; what is finished is kept, and the next run goes on with the rest.
 
-    Parameters
-    ----------
-    again : bool
-        Measure also what was measured with this code and these options.
-    replace : bool
-        Overwrite measurements of these names that are of something else.
-    device : str
-        As of `ModelSource`.
-    anyway : bool
-        Load also what cannot fit by the estimate.
-    trusted : bool
-        Run the Python code that models bring along, where the recipe says that they need it. A file alone, which may
-        be another's, runs none.
+    Options are those of the command `run`. Code that a model brings along is run only if it is `trusted` as well, since
+    a recipe may be another's.
 
     Raises
     ------
