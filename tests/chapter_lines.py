@@ -45,15 +45,7 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 def broken(text: str, file: str) -> list[Finding]:
-    """Find lines that hold more than one sentence, and sentences that continue on the next line.
-
-    Parameters
-    ----------
-    text : str
-        A chapter's template.
-    file : str
-        Its path, for the findings.
-    """
+    """Find lines of a chapter that hold more than one sentence, and sentences that continue on the next line."""
     findings = []
     for passage in passages(text):
         for number, line in enumerate(passage.lines, passage.first):

@@ -162,6 +162,19 @@ def test_items_may_be_read_with_other_tokenizers_and_other_precision_is_told(tmp
     assert "Guard mixed protocol: tokenizer words (a) against others (b)." in said
 
 
+def test_prompts_that_two_tokenizers_fill_otherwise_are_left_out_and_the_other_items_compared(tmp_path: Path) -> None:
+    for name, shift in (("a", 0), ("b", 1)):
+        keys = [
+            {**each, "metric": "passkey_right", "unit_id": f"passkey-{n}"} for n, each in enumerate(of_items([1] * 8))
+        ]
+        asked = {"items": {"cities": {"count": 8, "blake2": "i"}, "passkey": {"count": 8, "blake2": name}}}
+        rows = of_items([1 - shift] * 7 + [0]) + keys
+        put(tmp_path, name, KNOWLEDGE, rows, hashes=asked, model={"tokenizer": name})
+    found = against(tmp_path, "a", "b")
+    assert [each.quantity.metric for each in found.tests] == ["cities_right"]
+    assert "b were asked other items of passkey; their tokenizers fill a prompt to its length" in found.told[0]
+
+
 def test_too_few_units_name_the_smallest_p_and_how_many_are_needed(tmp_path: Path) -> None:
     for name, values in (("a", A[:5]), ("b", B[:5])):
         put(tmp_path, name, PATTERNS, of_texts(list(values)))
