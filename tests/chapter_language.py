@@ -57,17 +57,7 @@ def code_names(text: str, file: str) -> list[ChapterFault]:
 def predicates(chapters: Mapping[str, str], limit: int) -> list[ChapterFault]:
     """Find verdicts that are clauses of sentences, when the book has more than `limit` of them.
 
-    Parameters
-    ----------
-    chapters : mapping of str to str
-        The templates by file.
-    limit : int
-        How many the whole book may have; every other verdict is a mark after the sentence.
-
-    Returns
-    -------
-    list of Finding
-        One a chapter, at its first, with the count; none where all of them together keep to the limit.
+    One finding a chapter, at its first, with the count. Every other verdict is a mark after the sentence.
     """
     counted: dict[str, list[int]] = {}
     for file, text in chapters.items():

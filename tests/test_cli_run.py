@@ -189,12 +189,18 @@ def test_four_bit_weights_are_named_in_file_and_manifest(project: Path, models: 
 
 
 @pytest.mark.parametrize("model", ["one", "nobos"])
-def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(project: Path, models: Path, model: str) -> None:
+def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(
+    project: Path, models: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
     asked: tuple[object, ...] = (*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
     if model == "nobos":  # it knows no English
-        done = run(*asked)
+        with monkeypatch.context() as patched:  # the tokenizer says so before weights are loaded
+            patched.setattr("keyquery.measure.subject.load", lambda *_: pytest.fail("loaded"))
+            done = run(*asked)
         assert done.exit_code == 1
-        assert "its tokenizer has no token for " in done.stderr
+        assert (
+            "massive_values, crosslayer_balance, layer_content: nobos: its tokenizer has no token for " in done.stderr
+        )
         assert "of the tokens of the book english; give texts in its language: --texts FILE" in done.stderr
         file = project / "words.txt"
         file.write_text(" ".join(models_planted._words(random.Random(0), 80)))
@@ -337,7 +343,8 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
         (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names models and experiments itself"),
         (["--recipe", "RECIPE"], 1, "mine.yaml: unknown key 'modles'; did you mean 'models'"),
         (["massive_values", "--model", "MODELS/m", "--texts", "gone.jsonl", *FEW], 1, "gone.jsonl: no such file"),
-        (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer has no token for 98 % of"),
+        (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer has no token for "),
+        (["sinks", "--model", "MODELS/m", "--tokens", "193", *FEW], 1, "noise: give --tokens 192 or less, or --anyway"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(

@@ -53,21 +53,9 @@ SURVEY = (
 class Kind:
     """A kind of file: some of it, and the commands that read one of them.
 
-    Attributes
-    ----------
-    files : sequence of Path
-    commands : callable
-        The commands that read a file, of which chance takes one.
-    named : callable
-        The words of which an error must say one.
-    sealed : bool
-        Whether another content must be told, whatever it is.
-    same : bool
-        Whether the outcome must be the undisturbed one, since the file only saves work.
-    share : float
-        Of the files that each kind gets; less where a command takes long.
-    before : callable
-        Prepares the paper for one more run.
+    Chance takes one of the commands. An error must say one of the words `named`; another content must be told whatever
+    it is where the file is `sealed`; the outcome must be the `same` where a file only saves work. `share` is of the
+    files that each kind gets, less where a command takes long, and `before` prepares the paper for one more run.
     """
 
     files: Sequence[Path]
@@ -231,15 +219,8 @@ def _begun(project: Path, folder: Path) -> tuple[Path, Path]:
 
 
 class Soak:
-    """The two papers, their forking processes, and the kinds of files.
-
-    Parameters
-    ----------
-    project : Path
-    folder : Path
-        Where the papers are made.
-    seed : int
-        Of every change: a case is known by seed, kind and number.
+    """The two papers, made in a folder, their forking processes, and the kinds of files; a case is known by its seed,
+    kind and number.
     """
 
     def __init__(self, project: Path, folder: Path, seed: int) -> None:

@@ -35,18 +35,8 @@ FILE = 1 << 30  # bytes of one file
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended.
-
-    Attributes
-    ----------
-    code : int
-        The exit status; negative is the signal that ended it.
-    output, errors : str
-        What it printed.
-    seconds : float
-        Of the processor, its children's among them.
-    orphans : int
-        Processes of its session, or in its folder, that still ran half a second after it.
+    """How a command ended: its status (a signal when negative), seconds of the processor with those of its children,
+    and the processes of its session or folder that still ran half a second after it.
     """
 
     code: int

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from keyquery.comparisons.commands import compare, exhibits
+from keyquery.comparisons.commands import compare, exhibits, report
 from keyquery.measure.commands import capture, heads, run
 from keyquery.scores.commands import bench
 
@@ -29,4 +29,4 @@ def swept(command: click.Command) -> click.Command:
     return command
 
 
-COMMANDS = tuple(swept(command) for command in (capture, heads, run, compare, exhibits, bench))
+COMMANDS = tuple(swept(command) for command in (capture, heads, run, compare, report, exhibits, bench))

@@ -62,6 +62,7 @@ def run(
     ['condition', 'layer', 'head', 'unit_id', 'seed', 'metric', 'value']
     """
     from keyquery.measure.choices import every_experiment, settings_of
+    from keyquery.measure.preflight import wordless
     from keyquery.measure.rows import frame
     from keyquery.measure.run import RunPlan, enough_memory, experiment, file_name, manifest_of
     from keyquery.measure.subject import Options
@@ -76,6 +77,9 @@ def run(
     opened = load(model) if isinstance(model, str) else model
     options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)
     subject = opened.subject
+    asked = (subject.book, options, subject.training_length, (name,))
+    if foreseen := wordless(subject.name, subject.tokenizer, *asked):
+        raise foreseen[name]
     subject.used.clear()
     start = time.monotonic()
     with enough_memory(name, subject):

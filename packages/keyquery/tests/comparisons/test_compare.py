@@ -132,8 +132,8 @@ def test_a_text_without_a_value_leaves_its_pair_out_and_parts_of_a_text_are_told
     assert "1 of 8 units without a value left out: too short" in tested.row.note
     parts = [row("first_attention", value, 1, unit_id=f"book#{place}") for place, value in enumerate(A)]
     put(tmp_path, "c", PATTERNS, parts)
-    put(tmp_path, "d", PATTERNS, parts[:4] + of_texts(list(B), ending="")[:0] + parts[4:])
-    assert "8 units are 1 independent ones" in str(against(tmp_path, "c", "d"))
+    put(tmp_path, "d", PATTERNS, parts)
+    assert "8 units are 1 independent one." in str(against(tmp_path, "c", "d"))
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,19 @@ def test_items_may_be_read_with_other_tokenizers_and_other_precision_is_told(tmp
     said = str(against(tmp_path, "a", "b"))
     assert "Guard mixed protocol: precision float32 (a) against nf4 and bfloat16 (b)." in said
     assert "Guard mixed protocol: tokenizer words (a) against others (b)." in said
+
+
+def test_prompts_that_two_tokenizers_fill_otherwise_are_left_out_and_the_other_items_compared(tmp_path: Path) -> None:
+    for name, shift in (("a", 0), ("b", 1)):
+        keys = [
+            {**each, "metric": "passkey_right", "unit_id": f"passkey-{n}"} for n, each in enumerate(of_items([1] * 8))
+        ]
+        asked = {"items": {"cities": {"count": 8, "blake2": "i"}, "passkey": {"count": 8, "blake2": name}}}
+        rows = of_items([1 - shift] * 7 + [0]) + keys
+        put(tmp_path, name, KNOWLEDGE, rows, hashes=asked, model={"tokenizer": name})
+    found = against(tmp_path, "a", "b")
+    assert [each.quantity.metric for each in found.tests] == ["cities_right"]
+    assert "b were asked other items of passkey; their tokenizers fill a prompt to its length" in found.told[0]
 
 
 def test_too_few_units_name_the_smallest_p_and_how_many_are_needed(tmp_path: Path) -> None:
@@ -236,10 +249,17 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
     told = json.loads(command("tiny-a", "tiny-b", "--json").stdout)
     assert told == json.loads((outside / "out/comparison.json").read_text())
     assert told["tests"][0]["p_value"] == 6 / 256
-    assert [path.suffix for path in sorted((outside / "out").iterdir())] in (
-        [".csv", ".json", ".md", ".pdf", ".png"],
-        [".csv", ".json", ".md", ".tex"],
+    written = [path.suffix for path in sorted((outside / "out").iterdir())]
+    assert written in ([".csv", ".json", ".md", ".pdf", ".png"], [".csv", ".json", ".md", ".tex"])
+    done = CliRunner().invoke(command_line(), ["report", "own"])  # of the two that are measured here
+    assert done.stdout.endswith(
+        "".join(f"own/comparison{suffix}\n" for suffix in (".md", ".csv", ".json", *written[3:]))
     )
+    assert (outside / "own/comparison.md").read_text() == page
+    put(outside, "b2", PATTERNS, of_texts(list(B)), model={"model": "org/Other"})
+    assert command("b", "tiny-a").stdout == command("b2", "tiny-a").stdout == command("org/other", "tiny-a").stdout
+    done = CliRunner().invoke(command_line(), ["report", "own"])
+    assert (done.exit_code, "measured here: b2, tiny-a, tiny-b" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -247,6 +267,7 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
     [
         (("tiny-a",), 2, "name two models or more"),
         (("tiny-a", "tiny-a"), 1, "tiny-a is compared with itself"),
+        (("tiny", "tiny-a"), 1, "'tiny' may be any of tiny-a, tiny-b; give one of these names whole"),
         (("tiny-a", "tiny-c"), 1, "no measurements of 'tiny-c'"),
         (("tiny-a", "tiny-b", "--by", "item"), 1, "no item is kept of tiny-a and tiny-b"),
         (("tiny-a", "tiny-b", "--experiment", "sinks"), 1, "tiny-a has no sinks"),

@@ -82,9 +82,9 @@ def test_without_submitit_the_error_ends_with_the_line(tmp_path: Path, monkeypat
 
 
 def test_what_slurm_is_asked_for() -> None:
-    asked = parameters(Resources(partition="gpu", gpus=1, cpus=4, memory=24.0, minutes=90), 8)
+    asked = parameters(Resources(partition="gpu", gpus=4, cpus=4, memory=24.0, minutes=90), 8)
     assert asked == {
-        "name": "jobs", "timeout_min": 90, "mem_gb": 24.0, "cpus_per_task": 4, "gpus_per_node": 1,
+        "name": "jobs", "timeout_min": 90, "mem_gb": 24.0, "cpus_per_task": 4, "gpus_per_node": 4,
         "slurm_partition": "gpu", "slurm_array_parallelism": 8,
         "slurm_account": None, "slurm_qos": None, "slurm_constraint": None,
     }  # fmt: skip

@@ -4,9 +4,11 @@ import builtins
 import importlib
 import json
 import logging
+import re
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -208,6 +210,20 @@ def test_devices_that_are_not_there(folder: Path) -> None:
         load(ModelSource(str(folder), device="cuda"))
     with pytest.raises(ModelError, match="device 'tpu' is unknown"):
         load(ModelSource(str(folder), device="tpu"))
+
+
+@pytest.mark.parametrize(("device", "placed"), [("auto", "'auto'"), ("cuda", "'auto'"), ("cuda:1", "{'': 'cuda:1'}")])
+def test_weights_are_spread_over_all_gpus_or_put_on_one(
+    folder: Path, device: str, placed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def from_pretrained(*_: object, **given: object) -> None:
+        raise ModelError(f"placed {given['device_map']!r}")
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(loading.libraries, "need", lambda *_: None)
+    monkeypatch.setattr(loading, "factory", lambda *_: SimpleNamespace(from_pretrained=from_pretrained))
+    with pytest.raises(ModelError, match=re.escape(f"placed {placed}")):
+        load(ModelSource(str(folder), device=device))
 
 
 class GatedRepoError(Exception):

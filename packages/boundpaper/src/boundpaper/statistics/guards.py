@@ -70,7 +70,7 @@ def independent_share(note: str) -> float | None:
     """
     if DEPENDENT_UNITS not in fired(note):
         return None
-    counted = re.search(r"so (\d+) units are (\d+) independent ones", note)
+    counted = re.search(r"so (\d+) units are (\d+) independent ones?\b", note)
     return int(counted[2]) / int(counted[1]) if counted else 0.0
 
 
@@ -232,9 +232,11 @@ def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], wha
     independent = len(units) - sum(len(members) - 1 for members in clusters)
     shown = ["+".join(members) if len(members) <= 4 else f"{len(members)} units" for members in clusters[:3]]
     if len(clusters) > 3:
-        shown.append(f"{len(clusters) - 3} more groups")
+        shown.append(f"{len(clusters) - 3} more group{'s' * (len(clusters) > 4)}")
     return raised(
-        DEPENDENT_UNITS, f"{', '.join(shown)} share {what}, so {len(units)} units are {independent} independent ones"
+        DEPENDENT_UNITS,
+        f"{', '.join(shown)} share {what}, "
+        f"so {len(units)} units are {independent} independent one{'s' * (independent > 1)}",
     )
 
 

@@ -17,7 +17,9 @@ CAPTURED = "capture both over the same texts, with the same options"
 Manifest = Mapping[str, Any]
 
 
-def check(experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Manifest], unit: str) -> list[str]:
+def check(
+    experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Manifest], unit: str, task: str = ""
+) -> list[str]:
     """Check that two measurements may be compared; return notes on what a reader must know of them.
 
     Parameters
@@ -29,6 +31,8 @@ def check(experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Ma
     unit : str
         What their rows are paired by. Items may be read with two tokenizers, and so may texts of which each head makes
         one number; numbers of a text may not.
+    task : str
+        Of the items that are compared.
 
     Raises
     ------
@@ -52,7 +56,7 @@ def check(experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Ma
             raise DataError(
                 f"{where} were measured with other settings ({name} {settings.get(name)}, {others.get(name)}); {mend}"
             )
-    _same_hashes(where, manifests, unit, other_words, mend)
+    _same_hashes(where, manifests, unit, other_words, mend, task)
     if captured:
         one, two = (each["capture"].get("text_hash") for each in manifests)
         counts = [each["capture"].get("documents") for each in manifests]
@@ -83,14 +87,18 @@ def _precision(manifest: Manifest) -> str:
     return f"{quantization['type']} and {facts.get('dtype')}" if quantization else str(facts.get("dtype"))
 
 
-def _same_hashes(where: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str) -> None:
-    """Refuse to compare units of two models that were asked different texts or items."""
+def _same_hashes(
+    where: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str, task: str
+) -> None:
+    """Refuse to compare units of two models that were asked different texts, or items of a task."""
     what = "items" if unit == "item" else "texts"
     first, second = (each.get("hashes", {}).get(what, {}) for each in manifests)
     doubt = "" if all("tokenizer" in _facts(each) for each in manifests) else " (or by other tokenizers)"
     if what == "texts" and other_words:  # heads over one set of texts, cut by two tokenizers
         return
-    for name in dict.fromkeys((*first, *second)):
+    if other_words:
+        mend = "their tokenizers fill a prompt to its length with other words"
+    for name in [task] if what == "items" and task in (*first, *second) else dict.fromkeys((*first, *second)):
         one, two = first.get(name), second.get(name)
         if one != two:
             counts = [each["count"] if each else 0 for each in (one, two)]

@@ -1,65 +1,101 @@
 """The commands that show measured models; their libraries are imported when one runs."""
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from keyquery.measure.choices import BY
 
+if TYPE_CHECKING:
+    from keyquery.comparisons.comparison import Comparison
+
+
+_OPTIONS = (
+    click.option(
+        "--experiment", "experiments", multiple=True, metavar="NAME", help="Experiment to compare; repeat it [all]."
+    ),
+    click.option("--by", type=click.Choice(BY), help="Unit that is paired [texts or items, else seeds, else heads]."),
+    click.option(
+        "--metric", "metrics", multiple=True, help="Metric to test instead of those in the summary; may be repeated."
+    ),
+    click.option(
+        "--in",
+        "folder",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Folder of the measurements [the project, or this folder].",
+    ),
+    click.option("--json", "machine", is_flag=True, help="Print the tests as JSON."),
+    click.pass_obj,
+)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def _asked(command: Callable[..., None]) -> Callable[..., None]:
+    """Add what is compared, and how, to a command."""
+    return functools.reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
+
 
 @click.command()
 @click.argument("models", nargs=-1, required=True, metavar="REFERENCE MODEL...")
-@click.option(
-    "--experiment", "experiments", multiple=True, metavar="NAME", help="Experiment to compare; may be repeated [all]."
-)
-@click.option("--by", type=click.Choice(BY), help="Unit that is paired [texts or items, else seeds, else heads].")
-@click.option(
-    "--metric", "metrics", multiple=True, help="Metric to test instead of those in the summary; may be repeated."
-)
-@click.option(
-    "--in",
-    "folder",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of the measurements [the project, or this folder].",
-)
-@click.option(
-    "--report",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write a report to: table, figure and numbers.",
-)
-@click.option(
-    "--paper",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of a new paper on the comparison, and its PDF.",
-)
-@click.option("--json", "machine", is_flag=True, help="Print the tests as JSON.")
-@click.pass_obj
+@click.option("--report", type=_FOLDER, help="Folder to write a report to: table, figure and numbers.")
+@click.option("--paper", type=_FOLDER, help="Folder of a new paper on the comparison, and its PDF.")
+@_asked
 def compare(
+    obj: dict[str, Any], /, models: tuple[str, ...], report: Path | None, paper: Path | None, **asked: Any
+) -> None:
+    """Compare measured models with the first: paired, tested exactly, corrected as one family.
+
+    A name may be cut short where one measurement begins so.
+    """
+    if len(models) < 2:
+        raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
+    found = _shown(obj, models, report, **asked)
+    if paper:
+        click.echo(str(found.paper(paper)), err=asked["machine"])
+
+
+@click.command()
+@click.argument("report", type=_FOLDER, metavar="FOLDER")
+@click.argument("models", nargs=-1, metavar="[REFERENCE MODEL...]")
+@_asked
+def report(obj: dict[str, Any], /, report: Path, models: tuple[str, ...], **asked: Any) -> None:
+    """Write a comparison as a report to FOLDER: a page of Markdown, its numbers, and the figure.
+
+    Without names it is of the two models that are measured here.
+    """
+    from keyquery.comparisons.measured import names
+
+    known = models or tuple(names(asked["folder"] or obj["root"] or Path.cwd()))
+    if len(known) < 2 or (not models and len(known) > 2):
+        held = f"measured here: {', '.join(known[:9])}{' ...' * (len(known) > 9)}"
+        raise click.UsageError(f"name two models or more: report FOLDER REFERENCE MODEL... ({held})")
+    _shown(obj, known, report, **asked)
+
+
+def _shown(
     obj: dict[str, Any],
-    /,
     models: tuple[str, ...],
+    report: Path | None,
+    *,
     experiments: tuple[str, ...],
     by: str | None,
     metrics: tuple[str, ...],
     folder: Path | None,
-    report: Path | None,
-    paper: Path | None,
     machine: bool,
-) -> None:
-    """Compare measured models with the first: paired, tested exactly, corrected as one family."""
+) -> "Comparison":
+    """Print a comparison, and write its report where a folder is given."""
     from keyquery.comparisons.comparison import compared
     from keyquery.comparisons.measured import read
 
-    if len(models) < 2:
-        raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
     root = folder or obj["root"] or Path.cwd()
     found = compared([read(root, name, experiments) for name in models], experiments, by=by, metrics=metrics)
     click.echo(found.to_json() if machine else str(found))
     for path in found.report(report) if report else ():
         click.echo(str(path), err=machine)
-    if paper:
-        click.echo(str(found.paper(paper)), err=machine)
+    return found
 
 
 @click.command()

@@ -331,7 +331,10 @@ def compared(
         tests += found
         told += [line for line in left if line not in told]
     if not tests:
-        raise refused[0] if refused else DataError("; ".join(told) or f"nothing of {', '.join(chosen)} can be compared")
+        more = f"; {counted(len(refused) - 1, 'other comparison')} refused as well" if len(refused) > 1 else ""
+        raise DataError(
+            f"{refused[0]}{more}" if refused else "; ".join(told) or f"nothing of {', '.join(chosen)} can be compared"
+        )
     told += [f"left out: {error}" for error in refused]
     order = [*HEADLINES, *chosen]
     made = sorted(corrected(tests, FAMILY), key=lambda each: order.index(each.row.study))

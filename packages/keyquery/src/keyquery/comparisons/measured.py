@@ -15,7 +15,7 @@ from boundpaper.store.measurement import FOLDER
 from boundpaper.store.paths import SUFFIXES
 from boundpaper.store.table_file import words
 from keyquery.measure.headlines import HEADLINES
-from keyquery.measure.measurements import OF_THE_PROCESSOR, manifest_beside
+from keyquery.measure.measurements import OF_THE_PROCESSOR, manifest_beside, slug
 from keyquery.measure.units import is_tidy, plain, tidy
 
 OF_HEADS = "head_metrics"
@@ -61,22 +61,17 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
     root : Path
         A project, or any folder that measurements were written into.
     name : str
-        Of the measurements.
+        Of the measurements, or what `meant` takes for it.
     experiments : sequence of str
         Which; all when empty.
 
     Raises
     ------
     DataError
-        When there are none, one that is asked is missing, or a table was cut or changed since it was measured.
+        When there are none, a name fits several, one that is asked is missing, or a table was cut or changed.
     """
-    home = root / FOLDER
-    paths = {path.parent.name: path for suffix in SUFFIXES for path in sorted(home.glob(f"*/{name}{suffix}"))}
-    if not paths:
-        known = sorted({path.stem for suffix in SUFFIXES for path in home.glob(f"*/*{suffix}")})
-        if known:
-            raise DataError(f"no measurements of {name!r}{or_known(name, known)}")
-        raise DataError(f"nothing is measured below {home}; `run NAME --model MODEL` or `heads CAPTURE` does")
+    name = meant(root, name)
+    paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
     for each in experiments:
         if each not in paths:
             raise DataError(
@@ -103,6 +98,47 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
                 shutil.copyfile(file, target.with_name(file.name))
 
     return Measured(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables}, copy)
+
+
+def names(root: Path) -> list[str]:
+    """Names of all measurements below `artifacts/measurements` of a folder.
+
+    Raises
+    ------
+    DataError
+        When there are none.
+    """
+    known = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
+    if not known:
+        raise DataError(f"nothing is measured below {root / FOLDER}; `run NAME --model MODEL` or `heads CAPTURE` does")
+    return known
+
+
+def meant(root: Path, name: str) -> str:
+    """The measurements that a name means: of this name, else the only ones that begin so or are of a model so called.
+
+    Raises
+    ------
+    DataError
+        When there are none, or several.
+    """
+    known = names(root)
+    if name in known:
+        return name
+    asked = slug(name)
+    fits = [each for each in known if each.startswith(asked) or asked in _models(root, each)]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        raise DataError(f"{name!r} may be any of {', '.join(fits)}; give one of these names whole")
+    raise DataError(f"no measurements of {name!r}{or_known(name, known)}")
+
+
+def _models(root: Path, name: str) -> set[str]:
+    """Names of the models that manifests of a measurement name."""
+    manifests = [manifest_beside(path.with_suffix(".csv")) or {} for path in (root / FOLDER).glob(f"*/{name}.json")]
+    held = (each.get(part) for each in manifests for part in ("model", "capture"))
+    return {slug(str(each["model"])) for each in held if isinstance(each, dict) and each.get("model")}
 
 
 def _one_capture(name: str, paths: Mapping[str, Path]) -> None:

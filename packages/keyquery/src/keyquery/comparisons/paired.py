@@ -55,6 +55,7 @@ def pair_tests(
     tables, manifests = [each.tables[experiment] for each in models], [each.manifests[experiment] for each in models]
     made: list[Tested] = []
     told: list[str] = []
+    refused: list[DataError] = []
     names = (one.name, two.name)
     held = [headlines(experiment, table, metrics) for table in tables]
     for quantity in dict.fromkeys((*held[0], *held[1])):
@@ -64,13 +65,20 @@ def pair_tests(
             lacking = [name for name, units in zip(names, (first, second), strict=True) if units is None]
             told.append(f"{where}: no {by or 'single unit'} is kept of {' and '.join(lacking)}; not compared")
             continue
-        notes = check(experiment, names, (manifests[0], manifests[1]), first.kind)
+        try:
+            task = quantity.metric.removesuffix("_right")
+            notes = check(experiment, names, (manifests[0], manifests[1]), first.kind, task)
+        except DataError as error:
+            refused.append(error)
+            continue
         row, means = _test(first, second, experiment, quantity, names)
         if row is None:
             told.append(f"{where}: {first.reason or second.reason or 'no unit has a value in both'}; not compared")
             continue
         made.append(Tested(attach(row, tuple(notes)), quantity, names, means))
-    return made, told
+    if refused and not made:
+        raise refused[0]
+    return made, [*told, *(f"left out: {error}" for error in dict.fromkeys(map(str, refused)))]
 
 
 def _test(

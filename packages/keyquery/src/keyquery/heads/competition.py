@@ -92,24 +92,9 @@ def all_pairs(
 ) -> Sums:
     """Evaluate every eligible pair.
 
-    Parameters
-    ----------
-    keys : Keys
-        Keys in groups.
-    counts : ndarray of int, shape (bins, groups)
-        Eligible leading keys of each group.
-    laws : dict of int to Law
-        Law of each bin that has enough queries; bins that share one law share its Gram matrices.
-    queries : Binned
-        Queries by bin.
-    context : int
-        Tokens.
-    cells : (int, int)
-        Cells by inter-key and by query-to-midpoint distance.
-    precision : {"single", "double"}
-        Precision of the products; single falls back to double for a head that it does not suit.
-    counted : bool
-        Count the queries that prefer a key instead of taking plasticity from the law; in double precision.
+    `counts` (bins, groups) are the eligible leading keys of each group, `cells` the cells by inter-key and by
+    query-to-midpoint distance. Bins that share one law share its Gram matrices. Single precision falls back to double
+    for a head that it does not suit. `counted` counts queries that prefer a key instead of taking the law's plasticity.
     """
     bins = counts.shape[0]
     across, along = cells
@@ -237,16 +222,7 @@ def counted_pairs(
     """Count how often the bin's queries prefer the first key of each listed pair; mark pairs along which they do not
     vary.
 
-    Parameters
-    ----------
-    keys : Keys
-        Keys in groups.
-    later, earlier : ndarray of int, shape (pairs,)
-        Rows of the two keys.
-    queries : Binned
-        Queries by bin.
-    place : int
-        The bin.
+    `later` and `earlier` are rows of the two keys of each pair, `place` is the bin.
 
     Returns
     -------

@@ -153,20 +153,10 @@ def exchanged_pairs(
 ) -> ExchangedPairs:
     """Draw pairs of keys of every query bin and exchange their positions.
 
-    Parameters
-    ----------
-    head : Head
-        The head, with its rotation.
-    options : PlasticityOptions, optional
-        Pairs, bins, least queries and seed; the estimator is `aligned_full` and the cap is not used.
-    pairs_per_bin : int
-        Pairs drawn from each bin, without replacement.
-    given : Prepared, optional
-        What `prepared` made of the same head for `aligned_full`.
-    across_documents : bool
-        A null: pairs whose farther keys stand at the same or at neighbouring positions exchange these keys, turned to
-        the position that they come to, so that the two keys of a pair are of different documents; pairs that would not
-        be are left out.
+    Of `options`, the estimator is `aligned_full` and the cap is not used. Pairs are drawn from each bin without
+    replacement. `given` is what `prepared` made of the same head. `across_documents` is a null: pairs whose farther
+    keys stand at the same or at neighbouring positions exchange these keys, turned to the position that they come to,
+    so that the two keys of a pair are of different documents; pairs that would not be are left out.
 
     Raises
     ------

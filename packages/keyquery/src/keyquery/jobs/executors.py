@@ -42,17 +42,9 @@ def open_executor(
 ) -> JobExecutor:
     """Make an executor by its name; use it in a `with` statement.
 
-    Parameters
-    ----------
-    name : {"local", "slurm"}
-        Processes of this machine, or Slurm.
-    folder : Path
-        Where Slurm's scripts and raw logs go; on a cluster it must be on a shared file system.
-    workers : int, "gpu" or None
-        Jobs at a time. `local`: 1 when None, so that a job has the machine, and with "gpu" one for each GPU.
-        `slurm`: as many as the cluster gives when None.
-    resources : Resources or None
-        What a job asks for.
+    "local" is processes of this machine; of "slurm", scripts and raw logs go to the folder, which must be on a shared
+    file system. `workers` are jobs at a time: 1 of "local" when None, so that a job has the machine, and with "gpu" one
+    for each GPU; of "slurm" as many as the cluster gives when None.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from keyquery.language import documents
 from keyquery.language import words as language
 from keyquery.language.words import world
 from keyquery.language.world import FactKind, World, review
-from keyquery.tasks.items import NO, YES, Item
+from keyquery.tasks.items import NO, YES, Item, Unwritable
 
 LENGTH = 128  # tokens of training; of a prompt with a key when none is asked
 KEYED = "passkey"  # the task with a key
@@ -218,12 +218,12 @@ def _known(tokenizer: Any, texts: list[str]) -> None:
     for text in texts:
         tokens = tokenizer(text)["input_ids"]
         if unknown not in tokens and len(tokens) == len(text.split()):
-            raise DataError(
+            raise Unwritable(
                 "the model's tokenizer puts no beginning token in front, which models of this language were "
                 "trained with; save it with a post-processor that adds one"
             )
         if unknown in tokens or len(tokens) != len(text.split()) + 1:
-            raise DataError(
+            raise Unwritable(
                 "the model's tokenizer does not write the words of the small models' language one by one; "
                 "its items are for models trained with `python build.py lab population`"
             )

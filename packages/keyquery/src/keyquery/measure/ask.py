@@ -89,6 +89,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         name=asked["name"],
         again=asked["again"],
         replace=asked["replace"],
+        anyway=asked["anyway"],
         executor=asked["executor"],
         resources=asked["resources"],
     )

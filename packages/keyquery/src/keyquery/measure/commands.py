@@ -216,7 +216,9 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @click.option("--load-as", metavar="TYPE", help="Load a model with code of its own as this known class, such as llama.")
 @click.option("--scaling", type=float, help="Scaling of q.k, if the checkpoint's configuration sets one of its own.")
 @click.option("--bos", is_flag=True, help="Put the beginning token before each text, if the tokenizer does not.")
-@click.option("--anyway", is_flag=True, help="Load the model even if it is estimated not to fit in memory.")
+@click.option(
+    "--anyway", is_flag=True, help="Go on even if memory does not suffice by the estimate, or texts are far too long."
+)
 @click.option("--again", is_flag=True, help="Measure again what was already measured with this code and these options.")
 @click.option("--replace", is_flag=True, help="Overwrite other measurements that have this name.")
 @jobs

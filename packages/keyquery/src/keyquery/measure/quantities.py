@@ -148,13 +148,7 @@ QUANTITIES = _quantities()
 def of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
     """The quantity of one model.
 
-    Parameters
-    ----------
-    quantity : Quantity
-    rows : DataFrame
-        Of its measurement, of this model alone: `metric, condition, unit_id, layer, head, value, reason`.
-    where : str
-        The rows' place, for errors.
+    `rows` are of one measurement and this model alone: `metric, condition, unit_id, layer, head, value, reason`.
 
     Returns
     -------

@@ -26,7 +26,7 @@ from boundpaper.store.table_file import rows
 from boundpaper.store.text_file import yaml_of
 from keyquery.measure.choices import ITEMS_ALONE, every_experiment, for_all, settings_of
 from keyquery.measure.measurements import checked_name
-from keyquery.measure.subject import LONGEST, Options
+from keyquery.measure.subject import LONGEST, Options, loaded_as
 from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.checkpoints.shapes import Shape
 
@@ -207,19 +207,8 @@ def run_recipe(
     Memory is estimated and printed before a model is loaded. A model that fails does not keep the others from being
     measured; what is finished is kept, and the next run goes on with the rest.
 
-    Parameters
-    ----------
-    again : bool
-        Measure also what was measured with this code and these options.
-    replace : bool
-        Overwrite measurements of these names that are of something else.
-    device : str
-        As of `ModelSource`.
-    anyway : bool
-        Load also what cannot fit by the estimate.
-    trusted : bool
-        Run the Python code that models bring along, where the recipe says that they need it. A file alone, which may
-        be another's, runs none.
+    Options are those of the command `run`. Code that a model brings along is run only if it is `trusted` as well, since
+    a recipe may be another's.
 
     Raises
     ------
@@ -250,6 +239,7 @@ def run_recipe(
                 name=entry.name,
                 again=again,
                 replace=replace,
+                anyway=anyway,
             )
 
             def tell(text: str, place: int = place, name: str = entry.name) -> None:
@@ -305,11 +295,10 @@ def weigh(root: Path, source: ModelSource, context: int, scored: int | None = No
     ModelError
         When the configuration cannot be had, or the model cannot fit.
     """
-    from keyquery.models.checkpoints.builtin import resolve
     from keyquery.models.checkpoints.estimate import check, estimate, room
 
-    place = dataclasses.replace(source, name=resolve(root, source.name))
-    estimated = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
+    loaded, _ = loaded_as(root, source)
+    estimated = dataclasses.replace(estimate(loaded, context=context, logits=scored), name=source.name)
     return check(estimated, room(source.device), anyway=anyway)
 
 
@@ -341,10 +330,9 @@ def text_length(root: Path, source: ModelSource, options: Options) -> int:
 
 def _positions(root: Path, source: ModelSource) -> int:
     """Positions that a configuration says the model has; 0 where it says none."""
-    from keyquery.models.checkpoints.builtin import resolve
     from keyquery.models.checkpoints.loading import configuration
 
-    config = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
+    config = configuration(loaded_as(root, source)[0]).get_text_config()
     return int(getattr(config, "max_position_embeddings", 0) or 0)
 
 

@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,10 +23,12 @@ from keyquery.measure.bar import Bar, bar, duration
 from keyquery.measure.cache import cache_name
 from keyquery.measure.choices import module_of
 from keyquery.measure.measurements import conflicting_settings, refuse, save
+from keyquery.measure.preflight import too_long, wordless
 from keyquery.measure.rows import frame
-from keyquery.measure.subject import Options, Subject, open_subject
+from keyquery.measure.subject import LONGEST, Options, Subject, book_of, loaded_as, open_subject
 from keyquery.models import libraries
-from keyquery.models.checkpoints.loading import ModelSource
+from keyquery.models.attention.reach import learned, learned_positions, positions_made_for
+from keyquery.models.checkpoints.loading import ModelSource, configuration, load_tokenizer
 from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import vocabulary_hash
 
@@ -57,6 +59,8 @@ class RunPlan:
         Measure also what this very code has measured before with these options.
     replace : bool
         Overwrite measurements of this name that were made of other weights, encodings, texts or options.
+    anyway : bool
+        Read also texts so long that nothing measured on them speaks of the model.
     """
 
     root: Path
@@ -67,6 +71,7 @@ class RunPlan:
     name: str | None = None
     again: bool = False
     replace: bool = False
+    anyway: bool = False
 
 
 def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
@@ -89,23 +94,27 @@ def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> l
 
 
 def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
+    failed = _foreseen(plan)
+    if len(failed) == len(plan.experiments):
+        raise _unmeasured(plan, failed)
     tell("loading the model")
     subject = _open(plan, tell)
     fit_threads(subject)
-    if (tokens := plan.options.tokens or 0) > subject.training_length:
-        print(
-            f"{subject.name}: texts of {tokens:,} tokens are longer than the {subject.training_length:,} that it was "
-            "trained on; what lies beyond is measured all the same",
-            file=sys.stderr,
+    tokens, rows = plan.options.tokens or 0, learned_positions(subject.model)
+    if rows is not None and tokens > rows:
+        raise ModelError(
+            f"{subject.name}: texts of {tokens:,} tokens, and its table of {learned(subject.model)}positions has "
+            f"{rows:,} rows; give --tokens {rows} or less"
         )
     if not plan.replace:
         refuse(
             plan.root, {table: conflicting_settings(table, manifest) for table, manifest in _standing(plan, subject)}
         )
     paths: list[Path] = []
-    failed: dict[str, ThesisError] = {}
     for place, name in enumerate(plan.experiments):
         tell(f"{place + 1} of {len(plan.experiments)}: {name}")
+        if name in failed:
+            continue
         try:
             paths += _run_experiment(plan, subject, name)
         except ThesisError as error:
@@ -116,15 +125,35 @@ def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
             failed[name] = unforeseen(error)
         if name in failed:
             empty_folder()
-    if len(plan.experiments) == 1 and failed:
-        raise failed[plan.experiments[0]]
     if failed:
-        message = "; ".join(f"{name}: {error}" for name, error in failed.items())
-        raise ModelError(
-            f"{subject.name}: {len(failed)} of {len(plan.experiments)} experiments not measured, the others are kept: "
-            f"{message}"
-        )
+        raise _unmeasured(plan, failed)
     return paths
+
+
+def _foreseen(plan: RunPlan) -> dict[str, ThesisError]:
+    """What fails for the words of the model, found by its tokenizer alone; notes on its length are printed."""
+    source, card = loaded_as(plan.root, plan.source)
+    config = configuration(source)
+    length, made_for = int(card.get("training_length") or 0), positions_made_for(config)
+    made_for = (length, f"it was trained on {length:,}") if length else made_for
+    if said := too_long(plan.source.name, plan.options.tokens, made_for, anyway=plan.anyway):
+        print(said, file=sys.stderr)
+    words = load_tokenizer(source, config if source.load_as is not None else None)
+    length = length or (made_for[0] if made_for else LONGEST)
+    return wordless(plan.source.name, words, book_of(card), plan.options, length, plan.experiments)
+
+
+def _unmeasured(plan: RunPlan, failed: Mapping[str, ThesisError]) -> ThesisError:
+    """The error of experiments that were not measured; equal reasons are told once."""
+    if len(plan.experiments) == 1:
+        return failed[plan.experiments[0]]
+    by_reason: dict[str, list[str]] = {}
+    for name, error in failed.items():
+        by_reason.setdefault(str(error), []).append(name)
+    count = f"{len(failed)} of {len(plan.experiments)} experiments not measured"
+    kept = ", the others are kept" * (len(failed) < len(plan.experiments))
+    said = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
+    return ModelError(f"{plan.name or plan.source.name}: {count}{kept}: {said}")
 
 
 def unforeseen(error: Exception) -> ModelError:
@@ -324,6 +353,7 @@ def run(
     name: str | None = None,
     again: bool = False,
     replace: bool = False,
+    anyway: bool = False,
     executor: str = "local",
     resources: Resources | None = None,
 ) -> list[str]:
@@ -344,6 +374,7 @@ def run(
             name=name if place == 0 else None,
             again=again,
             replace=replace,
+            anyway=anyway,
         )
         for place, source in enumerate(sources)
     ]

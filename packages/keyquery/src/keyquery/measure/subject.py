@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError
 from boundpaper.store.json_text import parsed
+from boundpaper.typeset.plural import counted
 from keyquery.measure.measurements import checked_name, slug, slug_of_texts
 from keyquery.measure.used import Used, WatchedBook
 from keyquery.models import libraries
@@ -183,8 +184,7 @@ class Subject:
     @property
     def has_bos(self) -> bool:
         """Whether the tokenizer puts a beginning token in front."""
-        ids = self.tokenizer("", add_special_tokens=True)["input_ids"]
-        return bool(ids) and ids[0] == self.tokenizer.bos_token_id
+        return _begins(self.tokenizer)
 
     def texts(self, options: Options, kind: str | None = None) -> list[Text]:
         """Texts of equal length, `options.texts` for each seed.
@@ -205,14 +205,7 @@ class Subject:
         torch = libraries.torch
         source = options.texts_source
         if source is not None:
-            count = options.texts * len(options.seeds)
-            rows = self._windows(source, length, count)
-            if len(rows) < count:
-                raise DataError(
-                    f"{source.place}: {len(rows)} texts of {length} tokens, {count} are asked; give more or longer "
-                    "texts, or a smaller --documents or --tokens"
-                )
-            self._legible([ids for _, ids in rows], source.place)
+            rows = given_texts(self.name, self.tokenizer, source, length, options.texts * len(options.seeds))
             check_tokens(self.model, torch.tensor([ids for _, ids in rows]), self.tokenizer)
             self.used.add_texts(source.shown, (f"{ids}" for _, ids in rows))
             return [
@@ -225,37 +218,10 @@ class Subject:
             for seed in options.seeds
             for number, text in enumerate(self.book.texts(kind, options.texts, length, seed, self.tokenizer))
         ]
-        self._legible([text.tokens[0].tolist() for text in made], f"the book {self.book.name}")
+        check_legible(
+            self.name, self.tokenizer, [each.tokens[0].tolist() for each in made], f"the book {self.book.name}"
+        )
         return made
-
-    def _legible(self, rows: Sequence[Sequence[int]], place: str) -> None:
-        """Refuse texts that the tokenizer cannot write: a model that reads one unknown word has nothing to show."""
-        unknown, count = self.tokenizer.unk_token_id, sum(map(len, rows))
-        lost = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
-        if lost > UNKNOWN * count:
-            raise DataError(
-                f"{self.name}: its tokenizer has no token for {100 * lost / count:.0f} % of the tokens of {place}; "
-                "give texts in its language: --texts FILE"
-            )
-
-    def _windows(self, source: TextSource, length: int, count: int) -> list[tuple[str, list[int]]]:
-        """`count` parts of `length` tokens: one of each text while there are texts, then a second of each, and so on.
-
-        Parts of one text are no independent units. The beginning token stands in front of every part, as experiments on
-        it need it; what follows is cut as it comes. Fewer, when there are no more.
-        """
-        begin = [self.tokenizer.bos_token_id] if self.has_bos else []
-        size = length - len(begin)
-        rounds: list[list[tuple[str, list[int]]]] = []
-        for name, text in texts(source):
-            ids = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-            for part in range(min(len(ids) // size, count)):
-                if part == len(rounds):
-                    rounds.append([])
-                rounds[part].append((f"{name}#{part}", [*begin, *ids[part * size : (part + 1) * size]]))
-            if rounds and len(rounds[0]) == count:
-                break
-        return list(chain.from_iterable(rounds))[:count]
 
     def encode(self, text: str, length: int | None = None) -> Tensor:
         """Token ids (1, T), cut to `length`.
@@ -280,6 +246,68 @@ class Subject:
         return tensor
 
 
+def _begins(tokenizer: PreTrainedTokenizerBase) -> bool:
+    ids = tokenizer("", add_special_tokens=True)["input_ids"]
+    return bool(ids) and ids[0] == tokenizer.bos_token_id
+
+
+def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], place: str) -> None:
+    """Refuse texts that a model's tokenizer cannot write: a model that reads one unknown word has nothing to show."""
+    unknown, count = tokenizer.unk_token_id, sum(map(len, rows))
+    lost = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
+    if lost > UNKNOWN * count:
+        raise DataError(
+            f"{name}: its tokenizer has no token for {100 * lost / count:.0f} % of the tokens of {place}; "
+            "give texts in its language: --texts FILE"
+        )
+
+
+def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, count: int) -> list[tuple[str, list[int]]]:
+    """`count` parts of `length` tokens: one of each text while there are texts, then a second of each, and so on.
+
+    Parts of one text are no independent units. The beginning token stands in front of every part, as experiments on
+    it need it; what follows is cut as it comes.
+
+    Raises
+    ------
+    DataError
+        When there are fewer, or the tokenizer of the model `name` cannot write them.
+    """
+    begin = [tokenizer.bos_token_id] if _begins(tokenizer) else []
+    size = length - len(begin)
+    rounds: list[list[tuple[str, list[int]]]] = []
+    for text, content in texts(source):
+        ids = tokenizer(content, add_special_tokens=False, verbose=False)["input_ids"]
+        for part in range(min(len(ids) // size, count)):
+            if part == len(rounds):
+                rounds.append([])
+            rounds[part].append((f"{text}#{part}", [*begin, *ids[part * size : (part + 1) * size]]))
+        if rounds and len(rounds[0]) == count:
+            break
+    rows = list(chain.from_iterable(rounds))[:count]
+    if len(rows) < count:
+        raise DataError(
+            f"{source.place}: {counted(len(rows), 'text')} of {length} tokens, {count} are asked; give more or longer "
+            "texts, or a smaller --documents or --tokens"
+        )
+    check_legible(name, tokenizer, [ids for _, ids in rows], source.place)
+    return rows
+
+
+def loaded_as(root: Path, source: ModelSource) -> tuple[ModelSource, dict[str, Any]]:
+    """What is loaded for a source: its name resolved, in the precision meant; and the card of a model made here.
+
+    Raises
+    ------
+    ModelError, DataError
+        When the name is not known, or the card is damaged.
+    """
+    place = resolve(root, source.name)
+    card = _card(Path(place))
+    plain = source.dtype == "auto" and source.quantize is None
+    return replace(source, name=place, dtype="fp32" if card and plain else source.dtype), card
+
+
 def open_subject(
     root: Path,
     source: ModelSource,
@@ -302,11 +330,9 @@ def open_subject(
     ModelError
         In the words of `load`; or when a model without positions sees them.
     """
-    place = resolve(root, source.name)
+    resolved, card = loaded_as(root, source)
+    place = resolved.name
     builtin = place != source.name
-    card = _card(Path(place))
-    dtype = "fp32" if card and source.dtype == "auto" and source.quantize is None else source.dtype
-    resolved = replace(source, name=place, dtype=dtype)
     loaded = load(resolved)
     if loaded.tokenizer is None:
         raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
@@ -324,7 +350,7 @@ def open_subject(
         name=checked_name(name or "-".join(parts)),
         model=loaded.model,
         tokenizer=loaded.tokenizer,
-        book=WatchedBook(_book(card), used),
+        book=WatchedBook(book_of(card), used),
         positional=kind,
         precision=precision,
         training_length=int(card.get("training_length") or _length(loaded)),
@@ -360,7 +386,8 @@ def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
     return parts + ([f"on-{slug_of_texts(options.place)}"] if options is not None and options.place is not None else [])
 
 
-def _book(card: dict[str, Any]) -> Book:
+def book_of(card: dict[str, Any]) -> Book:
+    """The items and texts that a model with this card is asked; English without one."""
     language = card.get("language")
     if language == "population":
         from keyquery.language.book import BOOK as SMALL

@@ -179,18 +179,8 @@ def check_call(
 ) -> None:
     """Refuse a layer whose attention does not follow from queries and keys over the tokens that it should see.
 
-    Parameters
-    ----------
-    model : PreTrainedModel
-        For messages.
-    layer : Layer
-        What it is said to be.
-    call : Call
-        Of one whole text, without padding and without a key cache.
-    output : Tensor
-        What its kernel gave, shape (B, T, H, d_v).
-    rows : sequence of int or None
-        The queries to look at; None for all.
+    The call is of one whole text, without padding or key cache, `output` what its kernel gave, shape (B, T, H, d_v),
+    and `rows` the queries to look at; all when None.
 
     Raises
     ------

@@ -9,12 +9,7 @@ from keyquery.models.libraries import need
 def similarity(name: str, device: str = "auto") -> Callable[[Sequence[str], str], float]:
     """Load an embedding model and return a function that compares texts with it.
 
-    Parameters
-    ----------
-    name : str
-        A folder or a Hub id that sentence-transformers loads, `Qwen/Qwen3-Embedding-8B`.
-    device : str
-        "auto" (a GPU, else the CPU), "cpu", "cuda", "cuda:1", "mps".
+    `name` is a folder or a Hub id that sentence-transformers loads, such as `Qwen/Qwen3-Embedding-8B`.
 
     Returns
     -------

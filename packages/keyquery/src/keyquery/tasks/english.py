@@ -11,7 +11,7 @@ from keyquery.tasks import english_prose as prose
 from keyquery.tasks import english_statements
 from keyquery.tasks.answers import NEAR
 from keyquery.tasks.english_facts import ATHLETES, CITIES
-from keyquery.tasks.items import NO, TASKS, YES, Item
+from keyquery.tasks.items import NO, TASKS, YES, Item, Unwritable
 from keyquery.tasks.prompt_length import Filler
 
 KINDS = ("prose", "code")
@@ -252,6 +252,6 @@ def _writable(tokenizer: Any, items: Sequence[Item]) -> None:
         try:
             continuation(tokenizer, end, answer)
         except ModelError as error:
-            raise DataError(
+            raise Unwritable(
                 f"this model cannot be asked in English: {error}; to measure texts alone, give --items 0"
             ) from None

@@ -4,8 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from boundpaper.errors import DataError
+
 TASKS = ("cities", "sports", "sentiment", "passkey")
 YES, NO = "yes", "no"
+
+
+class Unwritable(DataError):
+    """A tokenizer cannot write an item's answer."""
 
 
 @dataclass(frozen=True)

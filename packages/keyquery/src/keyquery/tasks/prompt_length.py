@@ -49,16 +49,8 @@ class Filler:
     ) -> tuple[str, int]:
         """A prompt of exactly `tokens` tokens: head, filler, plant, filler, tail.
 
-        Parameters
-        ----------
-        head, plant, tail : str
-            The tail brings its own line break.
-        tokens : int
-            Of the whole prompt, with what the tokenizer adds in front.
-        depth : float
-            Share of the filler before the plant, 0 to 1, to the nearest sentence.
-        draw : random.Random
-            Which sentences.
+        The tail brings its own line break; `depth` is the share of the filler before the plant, to the nearest
+        sentence, and `tokens` count what the tokenizer adds in front.
 
         Returns
         -------

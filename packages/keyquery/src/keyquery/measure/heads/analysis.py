@@ -80,29 +80,8 @@ def measure(
 ) -> AnalysisOutcome:
     """Analyse every head of a capture and write the measurements of its model.
 
-    Parameters
-    ----------
-    root : Path
-        The project.
-    place : str
-        A folder, or the Hub id of a data set in the published layout.
-    options : Options
-        How plasticity is estimated.
-    context, branch, group : int or str
-        See `open_capture`.
-    name : str or None
-        The model's name among the measurements; from the capture when None.
-    jobs : int or None
-        Processes; the number of cores when None, and 1 works in this process. Jobs on a cluster; a job for every eight
-        heads when None.
-    executor, resources : str, Resources
-        `local`, or a cluster's: see `keyquery.jobs.open_executor`.
-    replace : bool
-        Overwrite measurements of this name that are of another capture.
-    halves : bool
-        Analyse halves of the documents by themselves as well, into `capture_halves`.
-    rotation : Path or None
-        How positions turn the vectors of a capture that does not say so: see `with_stated`.
+    `place` is a folder or the Hub id of a published capture; the others are options of the command `heads`. `jobs`
+    counts processes (the number of cores when None), or jobs of a cluster (one for every eight heads).
 
     Raises
     ------

@@ -22,20 +22,7 @@ def analyse_missing(
 
     A run that was stopped, repeated, asks for what is missing only: a job keeps every head when it is done.
 
-    Parameters
-    ----------
-    capture : Capture
-        The capture; jobs must see its folder.
-    options : Options
-        How plasticity is estimated.
-    folder : Path
-        Where findings are kept, below the project.
-    jobs : int or None
-        Jobs; one for every eight heads when None.
-    executor : str
-        See `keyquery.jobs.open_executor`.
-    resources : Resources
-        What one job may use.
+    Findings are kept in `folder`, below the project; jobs must see the capture's. None is a job for every eight heads.
 
     Raises
     ------

@@ -86,18 +86,7 @@ def answers(
 ) -> list[tuple[str, int]]:
     """Sample an answer to each turn, all in one batch.
 
-    Parameters
-    ----------
-    loaded : Loaded
-        The model and its tokenizer.
-    turns : sequence of Turn
-        The prompts.
-    new_tokens : int
-        At most so many tokens an answer.
-    options : dict
-        What `sampling` gives.
-    seed : int
-        The same seed and batch give the same answers on one machine.
+    `options` is what `sampling` gives. The same seed and batch give the same answers on one machine.
 
     Returns
     -------

@@ -124,13 +124,6 @@ def positional(model: PreTrainedModel) -> str:
 def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     """Change of logits when the second half of a text is moved by `shift` positions.
 
-    Parameters
-    ----------
-    tokens : Tensor
-        Token ids (B, T), T at least 2.
-    shift : int
-        Positions, at least 1.
-
     Returns
     -------
     float

@@ -105,18 +105,8 @@ def draw_heads(
     when there are fewer. Sliding layers leave before the draw, cross-attention layers after it, so the latter lower
     the number that is returned.
 
-    Parameters
-    ----------
-    layers : sequence of Layer
-        All attention layers of the model.
-    count : int or None
-        Pairs to draw; None for all.
-    sliding : bool
-        Keep sliding layers in the draw.
-    only_layers : collection of int
-        Draw from these alone, whatever they see; from all when empty.
-    only_heads : collection of (int, int)
-        Take these, by layer and query head, and draw none.
+    With `sliding`, such layers stay in the draw. `only_layers` are drawn from alone, whatever they see; `only_heads`,
+    by layer and query head, are taken and none is drawn. A `count` of None takes all.
 
     Raises
     ------

@@ -252,4 +252,6 @@ def _count(parameters: int) -> str:
 
 
 def _giga(amount: int) -> str:
+    if amount < GIGA / 10:
+        return f"{amount / 1e6:.1f} MB"
     return f"{amount / GIGA:.2f} GB" if amount < 10 * GIGA else f"{amount / GIGA:.1f} GB"

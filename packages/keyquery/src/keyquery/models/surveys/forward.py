@@ -66,16 +66,7 @@ def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT
     Interventions that are applied around the call are seen, those that rewrite attention calls excepted: there can be
     one recording at a time.
 
-    Parameters
-    ----------
-    model : PreTrainedModel
-        In evaluation mode, any precision; all reductions are in float32 or better.
-    tokens : Tensor
-        Token ids (1, T), the first of them usually the beginning-of-sequence token; T of two or more.
-    options : SurveyOptions
-        What to measure.
-    text : str
-        Id of the text.
+    `tokens` (1, T) usually begin with the beginning-of-sequence token; all reductions are in float32 or better.
 
     Raises
     ------

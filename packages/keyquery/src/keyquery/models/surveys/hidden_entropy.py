@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Entropy of hidden states X, of all tokens and of those after the first.
 
-    Squared singular values come from the smaller Gram matrix in float64.
-
-    Parameters
-    ----------
-    states : Tensor
-        Shape (T, D), T of two or more, any precision.
+    Squared singular values come from the smaller Gram matrix in float64; `states` are of shape (T, D).
 
     Returns
     -------

@@ -59,36 +59,8 @@ def run(
 ) -> list[str]:
     """Score predictions, or answer the benchmark and score that.
 
-    Parameters
-    ----------
-    root : Path
-        The project.
-    model : str
-        The model that is loaded, or that the predictions come from.
-    predictions : sequence of Path
-        Prediction files; none when the model is run here.
-    generate : bool
-        Run the model; its answers are kept in `out/bench/lbp/NAME` and a stopped run goes on.
-    data, data_name : str
-        Where the samples are, see `lbp_data.load`, and what tables call the data set.
-    name : str or None
-        Of the measurements; from the model when None.
-    mode : str or None
-        Prompt mode; when None, what the predictions say, and without thinking for a run.
-    lengths : str or None
-        Lengths to score, separated by commas; all six when None.
-    partial : bool
-        Score what is there when predictions are missing.
-    replace : bool
-        Overwrite scores of the same name and mode.
-    null : bool
-        Mark the model as a null reference, which no correlation takes in.
-    embedder : str or None
-        Embedding model that scores summaries together with ROUGE-L; without it they are scored by ROUGE-L alone.
-    runs, batch, limit, new_tokens, temperature, seed
-        See `lbp_run.Settings`.
-    dtype, quantize, device, revision, trust_remote_code
-        See `ModelSource`.
+    Options are those of the command `bench lbp`, where `generate` is `--run` and `data_name` what tables call the data.
+    The model's answers are kept in `out/bench/lbp/NAME`, so that a stopped run goes on.
 
     Returns
     -------

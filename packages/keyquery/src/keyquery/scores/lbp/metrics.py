@@ -23,19 +23,8 @@ Gold = Sequence[str]
 def score(task: str, gold: Gold, prediction: str, language: str, similarity: Similarity | None = None) -> float:
     """Score one prediction.
 
-    Parameters
-    ----------
-    task : str
-        Code of the secondary task, `T6.2`.
-    gold : sequence of str
-        Gold lines, or gold summaries.
-    prediction : str
-        All that the model wrote, which is what a summary is scored by; other tasks by the lines after the last mark.
-        An empty one scores 0.
-    language : {"English", "Chinese"}
-        Chinese summaries are cut into words with jieba.
-    similarity : callable or None
-        Makes summaries half similarity and half ROUGE-L, as the benchmark does; without it they are ROUGE-L alone.
+    `prediction` is all that the model wrote: a summary is scored by all of it, other tasks by the lines after the last
+    mark. Chinese summaries are cut into words with jieba. With `similarity`, summaries are half of it and half ROUGE-L.
 
     Returns
     -------

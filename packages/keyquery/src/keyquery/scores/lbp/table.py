@@ -29,21 +29,8 @@ def write_scores(
 ) -> Path:
     """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME`; the other mode stays.
 
-    Parameters
-    ----------
-    root : Path
-        The project.
-    name : str
-        Name of the measurements, see `checked_name`.
-    mode : {"nonthinking", "thinking"}
-    scores : DataFrame
-        What `aggregated` gives.
-    facts : mapping
-        `data`, `checkpoint` and `role`, the same in all rows.
-    manifest : mapping
-        What made the scores of this mode: `command`, `versions` and settings.
-    replace : bool
-        Whether scores of this mode that differ may be overwritten.
+    `scores` is what `aggregate` gives, `facts` are `data`, `checkpoint` and `role`, the same in all rows, and the
+    manifest says what made the scores of this mode. With `replace` other scores of the mode are overwritten.
 
     Raises
     ------

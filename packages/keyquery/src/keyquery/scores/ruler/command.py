@@ -50,34 +50,8 @@ def run(
 ) -> list[str]:
     """Read results of lm-evaluation-harness, run it, or ask for needles in generated noise.
 
-    Parameters
-    ----------
-    root : Path
-        The project.
-    model : str
-        The model that is run, or that the results are of.
-    results : sequence of Path
-        Result files; none when the model is run.
-    generate : bool
-        Run the model; what is finished is kept in `out/bench/ruler/NAME` and a stopped run goes on.
-    tasks : str or None
-        `needles` for the tasks in noise, or names separated by commas; RULER's 13 when None.
-    lengths : str or None
-        `4k,8k,...`; RULER's six when None.
-    samples, batch, chat_template, seed
-        See `ruler_run.Settings`.
-    harness : str or None
-        The program `lm_eval`, where it lives in another environment.
-    name : str or None
-        Of the measurements; from the model when None.
-    partial : bool
-        Take results in which tasks lack lengths; a mean still needs every task.
-    replace : bool
-        Overwrite scores of the same name.
-    null : bool
-        Mark the model as a null reference, which no correlation takes in.
-    dtype, quantize, device, revision, trust_remote_code
-        See `ModelSource`.
+    Options are those of the command `bench ruler`, where `generate` is `--run`. What is finished is kept in
+    `out/bench/ruler/NAME`, so that a stopped run goes on.
 
     Returns
     -------

@@ -93,21 +93,8 @@ class _Plan:
 def samples(task: str, length: str, tokens: int, number: int, count: Count, seed: int = SEED) -> list[Needle]:
     """Make the samples of one task and length.
 
-    Parameters
-    ----------
-    task : str
-        One of `TASKS`.
-    length : str
-        Name of the length.
-    tokens : int
-        What prompt and answer may take together.
-    number : int
-        Samples; sample i asks for a needle at depth i modulo 40, so that every depth has as many.
-    count : callable
-        See `Count`.
-    seed : int
-        Of keys, values and the depths of the other needles. A sample depends on it, the task, the length and its
-        place alone: fewer samples are the first ones of more.
+    `tokens` is what prompt and answer may take together. Sample i asks for a needle at depth i modulo 40, so that every
+    depth has as many. A sample depends on seed, task, length and place alone: fewer samples are the first of more.
 
     Raises
     ------

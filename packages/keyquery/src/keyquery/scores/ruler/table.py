@@ -27,20 +27,8 @@ def write_scores(
 ) -> Path:
     """Write the scores into `artifacts/measurements/measured_ruler/NAME`; the other block of the file stays.
 
-    Parameters
-    ----------
-    root : Path
-        The project.
-    name : str
-        Name of the measurements, see `checked_name`.
-    scores : DataFrame
-        What `tabulated` gives.
-    facts : mapping
-        `data` (one of `DATA`), `checkpoint` and `role`, the same in all rows.
-    manifest : mapping
-        What made this block: `command`, `versions` and settings.
-    replace : bool
-        Whether other scores of this block may be overwritten.
+    `scores` is what `tabulate` gives, `facts` are `data` (one of `DATA`), `checkpoint` and `role`, the same in all
+    rows, and the manifest says what made them. With `replace` other scores of this block are overwritten.
 
     Raises
     ------
