@@ -106,8 +106,8 @@ class Engine:
                             self._finish(step, partial(self._run, step), hashes)
                         sorter.done(key)
                 apart.sort(key=ahead.__getitem__, reverse=True)
-                worth = sum(self._seconds(key) or WORTH / MANY for key in apart)
-                if worth >= WORTH and not serial and self.jobs > 1 and not (workers.begun or workers.broken):
+                may_begin = self.jobs > 1 and not (serial or workers.begun or workers.broken)
+                if may_begin and sum(self._seconds(key) or WORTH / MANY for key in apart) >= WORTH:
                     workers.begin()
                 while workers.begun and apart and len(running) <= workers.number:
                     step = self.graph.steps[apart[0]]

@@ -127,6 +127,7 @@ KINDS = (
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",
         gathers=("claim",),
+        apart=True,
     ),
     Kind(
         name="places",
@@ -137,6 +138,7 @@ KINDS = (
         artifact="artifacts/results/{name}.csv",
         gathers=("claim",),
         also=("paper/chapters/*.tex.j2", "artifacts/sources/claim_anchors.csv"),
+        apart=True,
     ),
     Kind(
         name="inventory",
