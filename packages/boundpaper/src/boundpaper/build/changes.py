@@ -1,7 +1,9 @@
 """Changes: results compared with those of a git revision, cell by cell."""
 
+import csv
 import io
 import itertools
+import math
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,8 @@ from boundpaper.errors import DataError
 from boundpaper.store.canonical import same_cells
 from boundpaper.store.text_file import MARK
 
+Columns = dict[str, list[str]]
+"""A table's cells as text, column by column."""
 PAGE = 45
 """Lines of a page."""
 
@@ -155,17 +159,21 @@ def compare(name: str, before: str, after: str, tolerance: float) -> list[Change
     return list(_frames(name, _csv(before), _csv(after), tolerance))
 
 
-def _csv(text: str) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(text.removeprefix(MARK)), dtype=object, keep_default_na=False)
+def _csv(text: str) -> Columns:
+    header, *rows = [row for row in csv.reader(io.StringIO(text.removeprefix(MARK), newline="")) if row] or [[]]
+    if not header or max(map(len, rows), default=0) > len(header):
+        raise ValueError("no table: no header, or a row of more cells")
+    full = [[*row, *[""] * (len(header) - len(row))] for row in rows]
+    return {name: [row[place] for row in full] for place, name in enumerate(header)}
 
 
-def _frames(result: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[Change]:
-    for column in [name for name in old.columns if name not in new.columns]:
+def _frames(result: str, old: Columns, new: Columns, tolerance: float) -> Iterator[Change]:
+    for column in [name for name in old if name not in new]:
         yield Change(result, f"column {column}", "present", "")
-    for column in [name for name in new.columns if name not in old.columns]:
+    for column in [name for name in new if name not in old]:
         yield Change(result, f"column {column}", "", "present")
-    shared = [name for name in new.columns if name in old.columns]
-    keys = _keys(old[shared], new[shared])
+    shared = [name for name in new if name in old]
+    keys = _keys({name: old[name] for name in shared}, {name: new[name] for name in shared})
     before, after = _places(old, keys), _places(new, keys)
     for key in before:
         if key not in after:
@@ -173,29 +181,36 @@ def _frames(result: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float)
     known = [key for key in after if key in before]
     cells: dict[str, list[Change]] = {key: [] for key in known}
     for column in shared:
-        left, right = (
-            frame[column].take([place[key] for key in known]) for frame, place in ((old, before), (new, after))
-        )
-        differs = ~same_cells(str(column), left, right, tolerance)
+        left, right = ([held[column][place[key]] for key in known] for held, place in ((old, before), (new, after)))
+        if left == right:
+            continue
+        differs = ~same_cells(column, pd.Series(left, dtype=object), pd.Series(right, dtype=object), tolerance)
         for key, then, now in itertools.compress(zip(known, left, right, strict=True), differs):
             cells[key].append(Change(result, f"{key}, {column}", then, now))
     for key in after:
         yield from cells[key] if key in before else [Change(result, f"row {key}", "", "present")]
 
 
-def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
-    """The fewest leading text columns that tell the rows of both frames apart; none when no such columns do."""
-    words = (name for name in new.columns if pd.to_numeric(new[name], errors="coerce").isna().any())
+def _keys(old: Columns, new: Columns) -> list[str]:
+    """The fewest leading text columns that tell the rows of both tables apart; none when no such columns do."""
     chosen: list[str] = []
-    for name in itertools.islice(words, 6):
+    for name in itertools.islice((name for name, cells in new.items() if not all(map(_is_number, cells))), 6):
         chosen.append(name)
-        if not old[chosen].duplicated().any() and not new[chosen].duplicated().any():
+        rows = [list(zip(*(table[each] for each in chosen), strict=True)) for table in (old, new)]
+        if all(len(set(each)) == len(each) for each in rows):
             return chosen
     return []
 
 
-def _places(frame: pd.DataFrame, keys: list[str]) -> dict[str, int]:
-    """Name the place of each row of a frame: by its key columns' values, or by its number without key columns."""
+def _is_number(cell: str) -> bool:
+    try:
+        return not math.isnan(float(cell)) and "_" not in cell
+    except ValueError:
+        return False
+
+
+def _places(table: Columns, keys: list[str]) -> dict[str, int]:
+    """Name the place of each row of a table: by its key columns' values, or by its number without key columns."""
     if not keys:
-        return {str(place + 1): place for place in range(len(frame))}
-    return {", ".join(key): place for place, key in enumerate(zip(*(frame[name] for name in keys), strict=True))}
+        return {str(place + 1): place for place in range(len(next(iter(table.values()))))}
+    return {", ".join(key): place for place, key in enumerate(zip(*(table[name] for name in keys), strict=True))}

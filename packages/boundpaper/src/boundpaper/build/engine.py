@@ -7,7 +7,7 @@ runs. Each of these is a promise here, and its public interface cannot give them
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
@@ -68,8 +68,10 @@ class Engine:
 
     def build(self, targets: Iterable[str]) -> BuildOutcome:
         """Build `targets` and what they need; independent steps go on after a failure."""
-        sorter = TopologicalSorter({key: self.graph.steps[key].needs for key in self.graph.order(targets)})
+        order = self.graph.order(targets)
+        sorter = TopologicalSorter({key: self.graph.steps[key].needs for key in order})
         sorter.prepare()
+        ahead = self._ahead(order)
         serial: deque[str] = deque()
         side: list[str] = []
         apart: list[str] = []
@@ -83,8 +85,8 @@ class Engine:
             while sorter.is_active():
                 for key in sorter.get_ready():
                     (side if self.graph.steps[key].kind.parallel else serial).append(key)
-                side.sort(key=self._seconds)  # the longest is taken first
-                while side and len(running) < self.jobs:
+                side.sort(key=ahead.__getitem__)
+                while side and len(running) < self.jobs and not (workers.begun and apart):
                     key = side.pop()
                     hashes = self._due(self.graph.steps[key])
                     if hashes is None:
@@ -103,9 +105,9 @@ class Engine:
                         if hashes is not None:
                             self._finish(step, partial(self._run, step), hashes)
                         sorter.done(key)
-                apart.sort(key=self._seconds, reverse=True)
-                worth = sum(self._seconds(key) or WORTH / MANY for key in apart)
-                if worth >= WORTH and not serial and self.jobs > 1 and not (workers.begun or workers.broken):
+                apart.sort(key=ahead.__getitem__, reverse=True)
+                may_begin = self.jobs > 1 and not (serial or workers.begun or workers.broken)
+                if may_begin and sum(self._seconds(key) or WORTH / MANY for key in apart) >= WORTH:
                     workers.begin()
                 while workers.begun and apart and len(running) <= workers.number:
                     step = self.graph.steps[apart[0]]
@@ -129,6 +131,15 @@ class Engine:
             workers.close()
             self.state.save()
         return self.outcome
+
+    def _ahead(self, order: Sequence[str]) -> dict[str, float]:
+        """For each step, the seconds of the longest chain that begins with it: what others wait for is built first."""
+        after = dict.fromkeys(order, 0.0)
+        for key in reversed(order):
+            after[key] += self._seconds(key) or WORTH / MANY
+            for need in self.graph.steps[key].needs:
+                after[need] = max(after[need], after[key])
+        return after
 
     def _due(self, step: Step) -> dict[str, str] | None:
         """The hashes of the step's inputs when it must be built, else None."""

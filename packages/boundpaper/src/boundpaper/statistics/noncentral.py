@@ -29,7 +29,8 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
     shift = np.asarray(delta, dtype=np.float64)
     # P(-T < -t) is the same and forty times faster to have, but loses digits for large numbers and gives NaN for some
     inside = np.asarray(special.nctdtr(df, -shift, -t), dtype=np.float64)
-    if np.isnan(inside).any() or (np.abs(shift) > LARGE).any():
+    near = ((t < 0) | (shift >= -FAR)) & ((t > 0) | (shift <= FAR))
+    if (near & (np.isnan(inside) | (np.abs(shift) > LARGE))).any():
         with np.errstate(all="ignore"), warnings.catch_warnings():
             # "series did not converge" concerns digits far below those that an interval's end needs
             warnings.simplefilter("ignore", RuntimeWarning)
