@@ -172,7 +172,7 @@ def _widths(text: Any) -> dict[str, int]:
 
 
 def _turned(count: int, text: Any) -> bool:
-    """Whether the class rotates so many dimensions of a head; if it can rotate a part of them, the number is set."""
+    """Whether the class rotates `count` dimensions of a head; a class that can rotate a part is set to that number."""
     widths = _widths(text)
     rope = getattr(text, "rope_parameters", None) or {}
     if count == widths["rope.dimension_count"]:
