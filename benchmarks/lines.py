@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
     "packages/boundpaper": 40_592,
     "packages/keyquery": 30_100,
-    "analysis": 29_900,
-    "tables": 7_200,
+    "analysis": 29_700,
+    "tables": 7_120,
     "figures": 3_720,
     "tests": 62_160,
     "benchmarks": 2_120,

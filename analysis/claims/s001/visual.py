@@ -67,7 +67,7 @@ def _words(ends: tuple[float, float]) -> str:
 
 
 def _ends(row: pd.Series) -> tuple[float, float]:
-    """The number or range of a landmark, whatever mark stands before it."""
+    """Return the number or range of a landmark, ignoring any sign before it."""
     if pd.notna(row["as_number"]):
         return float(row["as_number"]), float(row["as_number"])
     if pd.notna(row["value"]):

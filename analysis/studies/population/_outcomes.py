@@ -18,7 +18,7 @@ SIZES = ("bias_strength", "bias_window")  # of which the absolute value counts
 
 
 def each(table: pd.DataFrame) -> Iterator[Any]:
-    """Rows of a table, their cells as attributes."""
+    """Iterate over the rows of a table, with cells as attributes."""
     yield from table.itertuples(index=False)
 
 

@@ -68,7 +68,7 @@ def damaging(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _few(seeds: int, note: str) -> str:
-    """The note of a row, and that one seed has no interval."""
+    """Return the note of a row, extended if there is no interval because there is one seed."""
     return "; ".join(part for part in ("one seed: no interval" if seeds == 1 else "", note) if part)
 
 

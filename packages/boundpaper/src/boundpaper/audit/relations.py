@@ -240,7 +240,7 @@ def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
 
 
 def _believed_total(held: ColumnRelation) -> bool:
-    """Whether enough rows keep a total, or its only row is a sum of three counts or more that nearly comes out."""
+    """Whether enough rows keep a total, or its only row is nearly the sum of three counts or more."""
     kept, broken = len(held.kept), len(held.broken)
     if kept:
         most = broken == 0 or (kept >= 2 and kept >= 2 * broken) or (broken == 1 and _slip(held))

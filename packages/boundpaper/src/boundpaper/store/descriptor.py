@@ -135,7 +135,7 @@ def _finite(number: float) -> float | None:
 
 @functools.lru_cache(maxsize=4)
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
-    """The paper's descriptor, which is the first of the files, completed by tables that packages describe."""
+    """Return the paper's descriptor (the first of the files), completed by tables that packages describe."""
     (root, file, _), *others = stamps
     brought = [_read(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in others]
     shared = {name: schema for each in brought for name, schema in each["shared"].items()}

@@ -93,7 +93,7 @@ class Filler:
         )
 
     def _closings(self, room: int, draw: random.Random) -> Iterator[Sequence[str]]:
-        """Endings of the filler that cost `room` tokens: none, one or two sentences, else words that say nothing."""
+        """Return endings of the filler that take `room` tokens: none, one or two sentences, else meaningless words."""
         if room == 0:
             yield ()
         for text in self._by_cost.get(room, [])[:2]:

@@ -217,7 +217,7 @@ def _group(latex: str, at: int) -> tuple[str, int]:
 
 @dataclass
 class _Entries:
-    """Makes entries of what was read, and collects their faults and gaps."""
+    """Makes entries from parsed ones, and collects their faults and gaps."""
 
     by_key: Mapping[str, Raw]
     macros: Mapping[str, tuple[int, str]]

@@ -105,7 +105,7 @@ class VectorRecorder:
             self._keep(layer, "v", call.value, self._keys[layer])
 
     def look(self, call: Call, output: Tensor) -> None:
-        """Keep what was drawn of what one attention call gave, shape (B, T, H, d_v)."""
+        """Keep the drawn tokens of the output of one attention call, shape (B, T, H, d_v)."""
         if "z" in self._sides and self._mine(call) and call.layer is not None:
             self._keep(call.layer, "z", output.transpose(1, 2), self._queries[call.layer])
 

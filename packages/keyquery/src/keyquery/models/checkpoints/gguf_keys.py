@@ -172,7 +172,7 @@ def _widths(text: Any) -> dict[str, int]:
 
 
 def _turned(count: int, text: Any) -> bool:
-    """Whether the class rotates so many dimensions of a head; if it can rotate a part of them, the number is set."""
+    """Whether the class rotates `count` dimensions of a head; a class that can rotate a part is set to that number."""
     widths = _widths(text)
     rope = getattr(text, "rope_parameters", None) or {}
     if count == widths["rope.dimension_count"]:
@@ -209,14 +209,12 @@ def _scale(scale: float, text: Any) -> bool:
 
 def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text: Any) -> None:
     """Copy the file's rotation into `rope_parameters`; if layers differ, for the layers that see the whole context."""
-    given = {name: own[name] for name in ROPE if name in own}
+    keys = {name: own[name] for name in ROPE if name in own}
     rope = getattr(text, "rope_parameters", None)
     divided = frequencies is not None and not np.allclose(frequencies, 1.0)
     if not rope:
-        if given or divided:
-            raise ModelError(
-                f"{next(iter(given), 'rope_freqs.weight')}: the class of the model does not rotate; {MEND}"
-            )
+        if keys or divided:
+            raise ModelError(f"{next(iter(keys), 'rope_freqs.weight')}: the class of the model does not rotate; {MEND}")
         return
     nested = all(each is None or isinstance(each, dict) for each in rope.values())
     part = rope["full_attention"] if nested else rope
