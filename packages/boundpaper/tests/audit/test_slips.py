@@ -134,6 +134,7 @@ RIGHT = [
         ["c", "0.7x", "1.3x"],
         ["Total", "3.4x", "1.1x"],
     ),
+    "Is 4 + 2 = 7? It is $1 + \\sqrt{6} = 3.449$ and 1 + √8 ≈ 3.8284, or √9 + 1 = 4.",
     "The ratio is 0.853 -> 0.710 at 30% -> 70% and, at 30% to 70% then 0.853 -> 0.710.",
     "# P\n\n## 1.1 A\n\n## 1.2 B\n\n## 1.3.1 C\n\n## 1.3.2 D\n\n## 1.4 E\n\n## 1.5 F\n",
     "The height falls from 20.0 to 15.0 cm, a 25% reduction.",
