@@ -49,8 +49,15 @@ def share(found: int, of: int, method: str = "beta") -> str:
     return f"{found} of {of} ({100 * found / of:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
 
 
-def slipped(table: ReadTable, held: relations.ColumnRelation, draw: random.Random) -> tuple[ReadTable, bool] | None:
-    """Change one digit in a cell of a relation, and say whether the relation breaks; None if the cell has no digit."""
+def held_in(table: ReadTable) -> list[relations.ColumnRelation]:
+    """The relations that all rows of a table keep, two at least."""
+    return [each for each in relations.held_in(table) if not each.broken and len(each.kept) > 1]
+
+
+def slipped(
+    table: ReadTable, held: relations.ColumnRelation, draw: random.Random
+) -> tuple[ReadTable, bool, str] | None:
+    """Change one digit in a cell of a relation; give the table, whether the relation breaks, and the cell; None if it has no digit."""
     line, sideways = draw.choice(held.kept), held.table.sideways
     index = draw.choice(held.columns).index
     numeric = sorted(each.index for each in table.columns)
@@ -68,7 +75,7 @@ def slipped(table: ReadTable, held: relations.ColumnRelation, draw: random.Rando
     named = {(each.name, each.index): each for each in seen.columns}
     columns = tuple(named[key] for each in held.columns if (key := (each.name, each.index)) in named)
     fares = len(columns) == len(held.columns) and relations.fares(seen, held.formula, columns, total=held.total)
-    return new, not fares or line not in fares.kept
+    return new, not fares or line not in fares.kept, cells[column].strip()
 
 
 def planted(held: Sequence[ReadDocument], draws: int) -> None:
@@ -79,8 +86,8 @@ def planted(held: Sequence[ReadDocument], draws: int) -> None:
     for document in held:
         for table in (each.parted() for each in document.tables):
             before = {str(each) for each in relations.check(replace(document, tables=[table]))}
-            for relation in relations.held_in(table):
-                for _ in range(draws if not relation.broken and len(relation.kept) > 1 else 0):
+            for relation in held_in(table):
+                for _ in range(draws):
                     made = slipped(table, relation, draw)
                     if made is None:
                         continue
@@ -95,6 +102,27 @@ def planted(held: Sequence[ReadDocument], draws: int) -> None:
         print(f"| {kind} | {share(found[kind][True], found[kind].total())} | {free[kind]} |")
     every = sum((each for each in found.values()), Counter[bool]())
     print(f"| all | {share(every[True], every.total())} | {free.total()} |")
+
+
+def singly(held: Sequence[ReadDocument]) -> None:
+    """Print, with one slip in each document that has a relation, how many of all alarms name the changed cell."""
+    draw, told, named, found, of = random.Random(SEED), 0, 0, 0, 0
+    for document in held:
+        tables = [each.parted() for each in document.tables]
+        sites = [(place, each) for place, table in enumerate(tables) for each in held_in(table)] * 3
+        made = ((place, slipped(tables[place], each, draw)) for place, each in draw.sample(sites, len(sites)))
+        place, chosen = next(((place, each) for place, each in made if each and each[1]), (0, None))
+        if chosen is None:
+            continue
+        changed = replace(document, tables=[*tables[:place], chosen[0], *tables[place + 1 :]])
+        every = [each for each in checks.audit([changed]) if each.level != "note"]
+        at_it = [each for each in every if chosen[2] in each.values]
+        of, told, named, found = of + 1, told + len(every), named + len(at_it), found + bool(at_it)
+        for each in every:
+            print("" if each in at_it else "elsewhere: ", each, sep="")
+    print(
+        f"\none slip in each of {of} documents: {share(found, of)} found, {share(named, told)} alarms name its cell\n"
+    )
 
 
 def alarms(held: Sequence[ReadDocument]) -> None:
@@ -166,6 +194,7 @@ def main() -> None:
     alarms(held)
     print(f"{time.process_time() - began:.1f} s of processor\n")
     planted(held, chosen.draws)
+    singly(held)
     if chosen.sources:
         known(chosen.sources)
 

@@ -44,6 +44,7 @@ PLANTED = [
     ("relation", table(GAIN, *changed(YIELDS, 2, 3, "3.7")), "Gain = 3.7 of south"),
     ("relation", table(["Run", "Base (s)", "Ours (s)", "Speedup"], *changed(TIMES, 1, 3, "7.02x")), "7.02x of middle"),
     ("relation", table(["Lamp", "Old", "New", "Change"], *changed(CHANGES, 2, 3, "+10.0%")), "+10.0% of c"),
+    ("relation", table(["Lamp", "Old", "New", "Change"], *changed(CHANGES[1:3], 0, 3, "+16.0%")), "+16.0% of b"),
     ("total", table(["Lamp", "Mon", "Tue", "Wed", "Mean"], *changed(HEIGHTS, 2, 4, "27.0")), "Mean = 27.0 of green"),
     ("total", table(["Lamp", "Mon", "Tue", "Wed", "Avg."], *changed(HEIGHTS, 0, 4, "21.4")), "Avg. = 21.4 of red"),
     (
@@ -110,6 +111,7 @@ RIGHT = [
     table(["Lamp", "Old", "New", "Change"], *CHANGES),
     table(["Lamp", "Mon", "Tue", "Wed", "Mean"], *HEIGHTS),
     table(["Year", "Born", "Died"], *COUNTS),
+    table(["Run", "Old", "New", "Δ"], ["a", "40.0", "52.0", "+12.0"], ["b", "50.0", "60.0", "+20.0%"]),
     table(["Lamp", "Mon", "Tue", "Total"], ["a", "3", "4", "9"], ["b", "2", "8", "17"]),
     table(GAIN, *changed(YIELDS, 2, 3, "3.7*")) + "\n* another field.\n",
     twice(SEEN),
@@ -132,6 +134,7 @@ RIGHT = [
         ["c", "0.7x", "1.3x"],
         ["Total", "3.4x", "1.1x"],
     ),
+    "Is 4 + 2 = 7? It is $1 + \\sqrt{6} = 3.449$ and 1 + √8 ≈ 3.8284, or √9 + 1 = 4.",
     "The ratio is 0.853 -> 0.710 at 30% -> 70% and, at 30% to 70% then 0.853 -> 0.710.",
     "# P\n\n## 1.1 A\n\n## 1.2 B\n\n## 1.3.1 C\n\n## 1.3.2 D\n\n## 1.4 E\n\n## 1.5 F\n",
     "The height falls from 20.0 to 15.0 cm, a 25% reduction.",

@@ -17,9 +17,9 @@ from boundpaper.statistics.rounding import Interval, meets, ratio
 _N = "[\ue000-\uf8ff]"
 _ABOUT = r"(?:(?:only|just|about|roughly|approximately|around|nearly)\s|[~≈])*+"
 _SUM = re.compile(
-    r"(?P<before>\w?)(?<![-+\u2212\u2013/×*÷^)\]}·])(?<![-+\u2212\u2013/×*÷^)\]}·]\s)"  # from the first term of a sum
+    r"(?P<before>\w?)(?<![-+\u2212\u2013/×*÷^)\]}·√])(?<![-+\u2212\u2013/×*÷^)\]}·√]\s)"  # from the first term of a sum
     rf"(?P<terms>{_N}(?:\s?[-+\u2212\u2013/×*÷]\s?{_N})++)\s?(?P<equal>[=≈])\s?(?P<result>{_N})"
-    r"(?!\s?[-+\u2212*/×·^(\[{≠])"
+    r"(?!\s?[-+\u2212*/×·^(\[{≠?])"
 )
 _OF = r"\s?(?:of|out of|/)\s?(?:the |all |a total of )?"
 _SHARE = re.compile(

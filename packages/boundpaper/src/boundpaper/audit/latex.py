@@ -39,7 +39,7 @@ _FOLLOWED = re.compile(
 _SIGNS = {command: sign for sign, command in reversed(MATH.items())} | {
     r"\%": "%", r"\&": "&", r"\#": "#", r"\_": "_", r"\sim": "~", r"\le": "≤", r"\ge": "≥", r"\to": "→",
     r"\dagger": "†", r"\ddagger": "‡", r"\ast": "*", r"\textminus": "-", r"\ldots": "...", r"\dots": "...", r"\S": "§",
-    r"\epsilon": "ε", r"\phi": "φ",
+    r"\epsilon": "ε", r"\phi": "φ", r"\sqrt": "√",
     r"\,": "", r"\;": " ", r"\:": " ", r"\!": "", r"\ ": " ", r"\\": " ",
 }  # fmt: skip
 _COMMAND = re.compile(r"\\(?:[A-Za-z@]++\*?+|.)", re.DOTALL)

@@ -3,6 +3,7 @@
 A relation is believed by a word in the header of the column (gain, total), and rows that keep it beyond chance.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -106,7 +107,10 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
                 if formula in ("+", "mean") and first.index > second.index:
                     continue
                 if held := fares(table, formula, (target, first, second), most=most):
-                    tried = sum(each <= distance for each in far) * (len(cued) or 2)
+                    fitting = sum(
+                        any(_units_fit(each, row, False) for row in map(held.cells, held.kept)) for each in cued
+                    )
+                    tried = sum(each <= distance for each in far) * (fitting or 2)
                     said = _bare(target.name) == _bare(first.name + formula + second.name)
                     more = len(held.kept) - len(held.broken)
                     if (said and more >= 0) or _believed(held, tried, bool(cued)):
@@ -146,13 +150,15 @@ def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
     kept, broken, chance, across = len(held.kept), len(held.broken), held.chance * tried, held.table.sideways
     fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
     many = kept >= fewest and chance <= (0.01 if cued else 1e-6)
-    rare = kept >= (1 if cued else 4) and chance <= ((1e-3, 3e-3, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
+    rare = kept >= (1 if cued else 4) and chance <= ((0.05, 0.02, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
     return many or (rare and broken == 1 and not (across and kept < 3) and _slip(held))
 
 
 def _slip(held: ColumnRelation) -> bool:
     """Whether one other digit in one cell of the row that breaks a relation would mend it."""
     cells = held.cells(held.broken[0][0])
+    if cells[0].unit not in [row[0].unit for row in map(held.cells, held.kept)]:
+        return False
     for place, text in enumerate(one.text for one in cells):
         for digit in re.finditer(r"\d", text):
             changed = (text[: digit.start()] + other + text[digit.end() :] for other in "0123456789")
@@ -171,7 +177,8 @@ def fares(
     shown = [one for one in columns[0].numbers if one]
     width = max(one.value for one in shown) - min(one.value for one in shown) if shown else 0.0
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
-    kept, broken, chance, turned = [], [], 1.0, 0
+    kept, broken, turned = [], [], 0
+    chance, sharp = 1.0, 2.0  # of values within the intervals, and of values to the digit, one of two things tried
     seen: set[tuple[float, ...]] = set()
     exact = columns[-1].name.startswith(ALL_OF)
     for row in range(len(table.rows) if width or total else 0):
@@ -201,9 +208,11 @@ def fares(
             apart = max(values[1:]) - min(values[1:])
             room = apart if formula == "mean" else sum(map(abs, values[1:])) if total else width
             chance *= min(1.0, (expected.width + printed.width) / room) if room else 1.0
+            off = 2 * abs(expected.middle - printed.middle) > printed.width * (1 + 1e-9)
+            sharp *= math.inf if off else min(1.0, printed.width / room) if room else 1.0
     if not (kept or (total and broken)) or 2 * turned > len(kept) + len(broken):
         return None  # where most are turned, the other order of the operands says the same
-    return ColumnRelation(table, formula, columns, tuple(kept), tuple(broken), chance, total)
+    return ColumnRelation(table, formula, columns, tuple(kept), tuple(broken), min(chance, sharp), total)
 
 
 def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> bool:
@@ -272,11 +281,14 @@ def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place
 
 
 def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
-    """Whether a row may say another thing: points between changes, a sum between means, or another cell added."""
+    """Whether a row may say another thing: a change between points, a sum between means, or another cell added."""
     printed, *operands = held.cells(row)
     parts = [each.interval for each in operands]
     if held.formula == "mean" and held.total:
         return meets(FORMULAS["sum"].apply(*parts), printed.interval)
+    change = FORMULAS["change"].of_intervals(parts) if held.formula == "-" else None
+    if change and (meets(change, printed.interval) or meets(-change, printed.interval)):
+        return True
     if held.formula in ("change", "relative", "drop", "lost"):
         return any(meets(each, printed.interval) for each in (parts[0] - parts[1], parts[1] - parts[0]))
     if held.formula not in ("+", "-", "sum"):

@@ -105,11 +105,11 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Finding | None:
-    """`Pines at 37-40`: a named column whose values give both ends, and one that lies outside."""
+    """`Pines at 37-40`: a named column whose values give both ends, and one outside; a range from 0 is a scale."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         broken: list[Finding] = []
-        for each, column, cells in _groups(candidates, match.start()) if ends[0] <= ends[1] else ():
+        for each, column, cells in _groups(candidates, match.start()) if 0 < ends[0] <= ends[1] else ():
             near = [{row for (row, _), one in cells.items() if abs(one.value - end) <= unit} for end in ends]
             if not all(near) or len(near[0] | near[1]) < 2:
                 continue
