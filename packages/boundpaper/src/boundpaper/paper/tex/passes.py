@@ -2,7 +2,7 @@ r"""First passes over the thesis: drafts without pages, which write what the las
 
 A document that nothing is known of takes latexmk four passes: labels and citations, then the bibliography, then its
 citations, then the pages that these moved. The citations stand in the files that are read, so that bibtex can come
-first, and two passes without pages leave what a third one only confirms. The first of them can come before the pictures.
+first, and two passes without pages leave what a third one only confirms.
 """
 
 import re
