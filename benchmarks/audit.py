@@ -57,7 +57,7 @@ def held_in(table: ReadTable) -> list[relations.ColumnRelation]:
 def slipped(
     table: ReadTable, held: relations.ColumnRelation, draw: random.Random
 ) -> tuple[ReadTable, bool, str] | None:
-    """Change one digit in a cell of a relation; give the table, whether the relation breaks, and the cell; None if it has no digit."""
+    """Change one digit in a cell of a relation; say whether the relation breaks, and the cell; None without a digit."""
     line, sideways = draw.choice(held.kept), held.table.sideways
     index = draw.choice(held.columns).index
     numeric = sorted(each.index for each in table.columns)

@@ -53,6 +53,8 @@ def test_table_prints_every_format(warm):
     ("arguments", "words"),
     [
         (["table", "ap_drp"], ["no table called 'ap_drp'", "did you mean ap_drop"]),
+        (["why", "table:ap_drp"], ["no table called 'ap_drp'", "did you mean ap_drop"]),
+        (["why", "tabel:ap_drop"], ["no kind 'tabel'", "did you mean table"]),
         (["tabel", "ap_drop"], ["No such command 'tabel'", "Did you mean table"]),
         (["figure", "nothing"], ["no figure called 'nothing'"]),
         (["table", "ap_drop", "--format", "word"], ["'word' is not one of"]),

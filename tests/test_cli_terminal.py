@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import suppress
 
 from conftest import ROOT
 
@@ -16,14 +17,9 @@ def on_a_terminal(*words: str) -> str:
     with subprocess.Popen(command, cwd=ROOT, stdout=there, stderr=there, env=environment) as running:
         os.close(there)
         shown = b""
-        while True:
-            try:
-                part = os.read(here, 65536)
-            except OSError:  # Linux: the other end is closed
-                part = b""
-            if not part:
-                break
-            shown += part
+        with suppress(OSError):  # Linux: the other end is closed
+            while part := os.read(here, 65536):
+                shown += part
         running.wait()
     os.close(here)
     return shown.decode()
@@ -39,3 +35,7 @@ def test_a_table_is_laid_out_for_the_eye_and_latex_goes_into_a_pipe():
 
 def test_verdicts_have_colours():
     assert "\x1b[31mcontradicted\x1b[0m" in on_a_terminal("claims", "--verdict", "contradicted")
+
+
+def test_a_long_check_says_what_it_is_at():
+    assert "checking tables" in on_a_terminal("check")

@@ -16,9 +16,10 @@ def table(population_record: pd.DataFrame) -> Table:
         missing = part.loc[part["status"] == "not trained", "seed"]
         shown = "none" if base == 0 else f"{base:,}"
         named = {state.replace(" ", "_"): int(counts.get(state, 0)) for state in STATES}
-        seeds = ", ".join(str(seed) for seed in missing) or "none"
+        seeds = ", ".join(str(seed) for seed in missing)
         rows.append({"base": shown, "arm": arm, "what": ARMS[str(arm)], "planned": len(part), **named, "seeds": seeds})
     frame = pd.DataFrame(rows)
+    left = [Column("seeds", "Seeds not trained yet")] if frame["seeds"].any() else []
     done = int((population_record["status"] != "not trained").sum())
     return Table(
         rows=frame,
@@ -29,7 +30,7 @@ def table(population_record: pd.DataFrame) -> Table:
             Column("planned", "Planned", integer(), group="Models"),
             Column("counted", "Counted", integer(), group="Models"),
             Column("excluded", "Excluded", integer(), group="Models"),
-            Column("seeds", "Seeds not trained yet"),
+            *left,
         ],
         caption=(
             f"The plan of the population and its record: {done} of {len(population_record)} models are trained and "
@@ -37,7 +38,7 @@ def table(population_record: pd.DataFrame) -> Table:
         ),
         short="The plan of the population and its record",
         note=(
-            "Excluded models missed the criterion of convergence, or start from one that did. Models that are not "
-            "trained yet stay in the plan: the command trains them in the plan's order."
+            "Excluded models missed the criterion of convergence, or start from one that did."
+            + (" Models that are not trained yet stay in the plan, whose command trains them in order." if left else "")
         ),
     )

@@ -76,9 +76,13 @@ class Graph:
             raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in steps)}")
         if steps:
             return steps[0]
-        names = [step.name for step in self.steps.values() if step.kind.name in kinds]
-        label = " or ".join(kinds)
-        raise SpecError(f"no {label} called {name!r}; {nearest(name, names)}`python build.py list` shows all")
+        kind, _, bare = name.rpartition(":")
+        if kind and kind not in kinds:
+            raise SpecError(f"{name!r}: no kind {kind!r} here; {nearest(kind, kinds)}kinds: {', '.join(kinds)}")
+        asked = [kind] if kind else kinds
+        names = [step.name for step in self.steps.values() if step.kind.name in asked]
+        label = " or ".join(asked) if len(asked) < 4 else "step"
+        raise SpecError(f"no {label} called {bare!r}; {nearest(bare, names)}`python build.py list` shows all")
 
     def order(self, targets: Iterable[str]) -> list[str]:
         """`targets` and all they need, each after its needs.

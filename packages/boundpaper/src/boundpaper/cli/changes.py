@@ -2,7 +2,7 @@
 
 import click
 
-from boundpaper.cli.project import Tolerance, root, session
+from boundpaper.cli.project import Tolerance, root, session, waiting
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # a negative number is no option
@@ -26,8 +26,9 @@ def trace(what: str, every: bool) -> None:
         root(), opened.graph.steps, opened.job, engine.stamp, lambda step: not engine.reasons(step), StepCache(root())
     )
     try:
-        for line in lines(project, what, every):
-            click.echo(line)
+        with waiting(f"looking for {what}") as say:
+            for line in lines(project, what, every):
+                say(line)
     except SpecError as error:
         raise click.UsageError(str(error)) from None
 

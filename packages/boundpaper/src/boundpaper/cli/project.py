@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,45 @@ def session(jobs: int | None = None) -> Iterator[Session]:
 
     with Session.opened(root(), jobs=jobs or 0, debug=bool(_context().get("debug"))) as opened:
         yield opened
+
+
+@contextmanager
+def waiting(words: str) -> Iterator[Callable[[str], None]]:
+    """On a terminal, show after a second what the block is at, and for how long; nothing where it is piped.
+
+    Yields what prints a line of the answer above it.
+    """
+    import sys
+    import threading
+    import time
+
+    lock, over, start = threading.Lock(), threading.Event(), time.monotonic()
+    here = sys.stderr.isatty()
+
+    def status(text: str) -> None:
+        if here:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def tell() -> None:
+        while not over.wait(1.0):
+            with lock:
+                status(f"{words}, {time.monotonic() - start:.0f} s")
+
+    def say(line: str) -> None:
+        with lock:
+            status("")
+            click.echo(line)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    if here:
+        teller.start()
+    try:
+        yield say
+    finally:
+        over.set()
+        if here:
+            teller.join()
+            status("")
 
 
 def fresh(keys: Iterable[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import click
 
-from boundpaper.cli.project import complete, read_graph, root, session, steps_named
+from boundpaper.cli.project import complete, read_graph, root, session, steps_named, waiting
 from boundpaper.places import shown
 
 MOST = 20  # faults of one table that `check` prints
@@ -33,7 +33,8 @@ def check() -> None:
     from boundpaper.typeset.plural import counted
 
     graph = read_graph()
-    found = checked(root(), graph)
+    with waiting("checking tables, names and bibliography"):
+        found = checked(root(), graph)
     for gap in found.gaps:
         click.echo(f"note: {gap}; it is set without", err=True)
     words = [line for name, faults in found.tables.items() for line in _shortened([*map(str, faults)], name)]
