@@ -127,7 +127,7 @@ def _words(node: ast.expr) -> str:
 
 
 def notebook(name: str) -> str:
-    """A notebook, run cell by cell outside of any project, with what each cell shows; one that fails stops the build."""
+    """A notebook, run cell by cell outside of any project, with what each cell shows; a failure stops the build."""
     read = nbformat.read(ROOT / "docs/notebooks" / name, as_version=4)
     run = nbclient.NotebookClient(read, resources={"metadata": {"path": tempfile.gettempdir()}}).execute()
     return "\n\n".join(part for cell in run.cells for part in _cell(cell))

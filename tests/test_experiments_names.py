@@ -57,12 +57,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "project"
-    (root / "artifacts").mkdir(parents=True)
-    (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
-    monkeypatch.setattr("build.ROOT", root)
-    return root
+def project(lab: Path) -> Path:
+    return lab
 
 
 def run(*arguments: object) -> Result:
