@@ -45,14 +45,8 @@ def pytest_addoption(parser):
 
 
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
-LONGEST = (
-    "docs",
-    "experiments_heads",
-    "cli_run",
-    "wheels",
-    "cli_capture",
-    "experiments_names",
-)  # half a minute or more
+# files of half a minute or more
+LONGEST = ("docs", "experiments_heads", "cli_run", "wheels", "kernels", "cli_capture", "experiments_names")
 
 
 def pytest_collection_modifyitems(items):
