@@ -17,7 +17,7 @@ BUDGET = {
     "analysis": 29_900,
     "tables": 7_200,
     "figures": 3_720,
-    "tests": 62_160,
+    "tests": 62_080,
     "benchmarks": 2_120,
     "docs": 180,
     "the top": 40,
