@@ -17,7 +17,7 @@ BUDGET = {
     "analysis": 29_700,
     "tables": 7_120,
     "figures": 3_720,
-    "tests": 62_160,
+    "tests": 62_080,
     "benchmarks": 2_145,
     "docs": 180,
     "the top": 40,

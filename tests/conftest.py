@@ -45,6 +45,8 @@ def pytest_addoption(parser):
 
 
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
+# files of half a minute or more
+LONGEST = ("docs", "experiments_heads", "cli_run", "wheels", "kernels", "cli_capture", "experiments_names")
 
 
 def pytest_collection_modifyitems(items):
@@ -53,7 +55,8 @@ def pytest_collection_modifyitems(items):
     # wait for the analysed project come those that do not, or all workers would wait for the first one to analyse it
     long = {item.path for item in slow}
     waiting = {item.path for item in items if {"shipped", "warm"} & set(item.fixturenames)}
-    items.sort(key=lambda item: (item.path not in long, item.path in waiting))
+    first = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: (item.path not in long, item.path in waiting, first.get(item.path.stem, len(LONGEST))))
     absent = [program for program in PROGRAMS if not shutil.which(program)]
     if absent:
         skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: run `python build.py doctor`")

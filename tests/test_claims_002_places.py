@@ -10,11 +10,7 @@ BUMP = (0.90, 0.80, 0.70, 0.60, 0.50, 0.52, 0.54, 0.56, 0.48, 0.30)
 
 
 def profiles(first=BUMP, second=BUMP):
-    return rows(
-        NAMES,
-        ("llama3.1-8b", "L8", "Llama 3", 32, *first),
-        ("llama3.2-11b", "L11", "Llama 3", 40, *second),
-    )
+    return rows(NAMES, ("llama3.1-8b", "L8", "Llama 3", 32, *first), ("llama3.2-11b", "L11", "Llama 3", 40, *second))
 
 
 def swapped(one, other):

@@ -268,10 +268,7 @@ def memory(*totals):
 
 @pytest.mark.parametrize(
     ("totals", "expected"),
-    [
-        ((7.0, 6.0, 17.0), ("holds", "holds", "holds")),
-        ((7.1, 6.0, 17.5), ("not supported", "holds", "not supported")),
-    ],
+    [((7.0, 6.0, 17.0), ("holds", "holds", "holds")), ((7.1, 6.0, 17.5), ("not supported", "holds", "not supported"))],
 )
 def test_memory_holds_weights_and_cache(totals, expected):
     assert tuple(verdicts("c002_option_b_memory", *memory(*totals)).values()) == expected
@@ -336,10 +333,7 @@ def test_models_without_a_score_have_none_published():
         ((("a", "nonthinking", "30.1"), ("b", "nonthinking", "40.2"), ("b", "thinking", "50")), "holds: nonthinking"),
         ((("a", "nonthinking", "30.1"), ("b", "nonthinking", "40.3")), "contradicted: nonthinking"),
         ((("a", "thinking", "30.1"), ("b", "thinking", "40.2")), "contradicted: thinking"),
-        (
-            (("a", "nonthinking", "30.1"), ("b", "thinking", "40.2")),
-            "contradicted: nonthinking, thinking",
-        ),
+        ((("a", "nonthinking", "30.1"), ("b", "thinking", "40.2")), "contradicted: nonthinking, thinking"),
     ],
 )
 def test_scores_are_of_the_mode_whose_published_ones_they_equal(published, expected):

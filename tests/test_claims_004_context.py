@@ -161,8 +161,7 @@ def test_only_one_option_is_left_if_it_is_above_nothing():
 
 
 @pytest.mark.parametrize(
-    ("drope", "p", "expected"),
-    [(50.0, 0.04, "holds"), (50.0, 0.06, "contradicted"), (100.0, 0.04, "contradicted")],
+    ("drope", "p", "expected"), [(50.0, 0.04, "holds"), (50.0, 0.06, "contradicted"), (100.0, 0.04, "contradicted")]
 )
 def test_the_better_choice_is_right_more_often_at_every_length(drope, p, expected):
     found = cells(*[(m, "errors", c, s) for m, s in (("RoPE", 90.0), ("DroPE", drope)) for c in (2048, 4096)])

@@ -51,11 +51,7 @@ def test_seeds_are_units_if_each_gives_a_value_of_its_own():
 
 @pytest.mark.parametrize(
     ("effect", "alone", "expected"),
-    [
-        (1500.0, 2000.0, "holds: 1,500"),
-        (1500.0, None, "not supported: 1,500"),
-        (900.0, 2000.0, "contradicted: 900"),
-    ],
+    [(1500.0, 2000.0, "holds: 1,500"), (1500.0, None, "not supported: 1,500"), (900.0, 2000.0, "contradicted: 900")],
 )
 def test_an_effect_size_needs_a_spread_of_its_own(effect, alone, expected):
     # the pooled d of both models is not what the source's script computes, and does not count
@@ -215,8 +211,7 @@ def test_a_total_is_of_the_stated_contrast():
 
 
 @pytest.mark.parametrize(
-    ("rope", "drope", "expected"),
-    [(0.4, 0.4, "holds: 40% and 40%"), (0.4, 0.6, "not supported: 40% and 60%")],
+    ("rope", "drope", "expected"), [(0.4, 0.4, "holds: 40% and 40%"), (0.4, 0.6, "not supported: 40% and 60%")]
 )
 def test_position_is_in_the_mlp_if_the_first_token_has_less_than_half(rope, drope, expected):
     shares = [contrast("bos_only_over_mlp", m, nats_ratio=v) for m, v in (("RoPE", rope), ("DroPE", drope))]

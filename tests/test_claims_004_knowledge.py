@@ -243,8 +243,7 @@ def test_cities_improve_by_an_interval_and_a_corrected_test(low, high, p, expect
 
 
 @pytest.mark.parametrize(
-    ("ci", "expected"),
-    [((-9.0, 10.0), "holds"), ((-16.0, 16.0), "not supported"), ((-40.0, -11.0), "contradicted")],
+    ("ci", "expected"), [((-9.0, 10.0), "holds"), ((-16.0, 16.0), "not supported"), ((-40.0, -11.0), "contradicted")]
 )
 def test_unaffected_is_within_ten_points(ci, expected):
     table = task("DroPE", "passkey", change=0.0, change_low=ci[0], change_high=ci[1])

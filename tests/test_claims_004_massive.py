@@ -112,8 +112,7 @@ def test_later_layers_have_about_the_stated_counts():
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"),
-    [("1", "holds: 1 layer"), ("1 7", "contradicted: 2 layers"), ("7", "contradicted: 1 layer")],
+    ("more", "expected"), [("1", "holds: 1 layer"), ("1 7", "contradicted: 2 layers"), ("7", "contradicted: 1 layer")]
 )
 def test_an_only_layer_is_the_first_and_no_other(more, expected):
     assert set(say("c004_only_layer", summed(more=more)).values()) == {expected}

@@ -69,8 +69,7 @@ def test_a_recalled_rate_is_that_of_both_models_here():
 
 
 @pytest.mark.parametrize(
-    ("gap", "origins", "expected"),
-    [(5.0, OWN, "holds"), (-5.1, OWN, "not supported"), (5.0, BARE, "not supported")],
+    ("gap", "origins", "expected"), [(5.0, OWN, "holds"), (-5.1, OWN, "not supported"), (5.0, BARE, "not supported")]
 )
 def test_similar_layers_are_five_points_apart_at_most(gap, origins, expected):
     assert verdict("c004_pat_similarity_against_function", experiments(layer=gap), origins) == expected

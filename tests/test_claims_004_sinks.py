@@ -51,10 +51,7 @@ def test_a_cell_of_rates_is_the_mean_of_its_layers_and_a_range_what_was_found():
         ("RoPE", "average", "97.8%", 97.9, 63.0, 98.0, "holds"),
     )
     printed = prints(
-        "layers positional printed",
-        ("0", "RoPE", "63.4%"),
-        ("2-31", "RoPE", "97-98%"),
-        ("average", "RoPE", "97.8%"),
+        "layers positional printed", ("0", "RoPE", "63.4%"), ("2-31", "RoPE", "97-98%"), ("average", "RoPE", "97.8%")
     )
     assert say("c004_sink_rate_cells", bands, printed) == {
         "RoPE-0": "holds: 63.44",

@@ -64,10 +64,7 @@ def test_effects_on_one_model_contrast_nothing():
 
 def test_groups_are_judged_apart():
     by_key = judged(cited(ATTENTION, "bos_mlp_spike_layer"))
-    assert {each.key: each.verdict for each in by_key} == {
-        "1.1_layer_1": "not supported",
-        "1.1_first_token": "holds",
-    }
+    assert {each.key: each.verdict for each in by_key} == {"1.1_layer_1": "not supported", "1.1_first_token": "holds"}
 
 
 def test_an_ablation_of_no_group_is_refused():

@@ -41,10 +41,7 @@ def test_changed_lost_and_new_verdicts_are_named():
 def test_other_cells_are_summed_up_by_column():
     one = LEDGER + "a,1,holds,so,0.1\nb,2,holds,so,0.2\n"
     two = LEDGER + "a,1,holds,thus,0.1\nb,2,holds,thus,0.3\n"
-    assert changes(one, two) == [
-        "reason: differs in 2 rows, for example a",
-        "p_value: differs in 1 row, for example b",
-    ]
+    assert changes(one, two) == ["reason: differs in 2 rows, for example a", "p_value: differs in 1 row, for example b"]
     new = one.replace("p_value", "p_adjusted")
     assert changes(one, new) == [
         "p_adjusted (a new column): differs in 2 rows, for example a",

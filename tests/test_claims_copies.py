@@ -37,13 +37,7 @@ CASES = [
     (
         "c002_t3_scores",
         ("model mode length metric printed", [("a", "thinking", "8k", "lbp", "51"), ("a", "thinking", "8k", "x", "9")]),
-        [
-            lengths(
-                ("a", "thinking", "8k", "51"),
-                ("a", "nonthinking", "8k", "40"),
-                columns="model mode length printed",
-            )
-        ],
+        [lengths(("a", "thinking", "8k", "51"), ("a", "nonthinking", "8k", "40"), columns="model mode length printed")],
         ["a-thinking-8k"],
     ),
     (

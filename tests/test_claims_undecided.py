@@ -223,11 +223,7 @@ REASONS = {
         ],
         ["0.0100 to 0.0300 before and 0.0205 to 0.0400 after"],
     ),
-    "models of the curves": (
-        "c003_mid_vulnerability",
-        [states(overview_models=("both", 2))],
-        ["probes of 2 models"],
-    ),
+    "models of the curves": ("c003_mid_vulnerability", [states(overview_models=("both", 2))], ["probes of 2 models"]),
     "layer 1's share of counts": (
         "c004_bookkeeping_layer1",
         [rows("tensor layer1_share_drope", ("query", 6.4), ("key", 9.0))],

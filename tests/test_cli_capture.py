@@ -39,9 +39,13 @@ def asked(lab, out):
     return [*given, "--buckets", "4", "--rate", "8", "--dtype", "fp32", "--device", "cpu", "--out", str(out)]
 
 
+def here(*arguments):
+    """Run a command in this process, which has torch already."""
+    return CliRunner().invoke(main, arguments)
+
+
 def capture(lab, out, *more):
-    """Capture in this process, which has torch already."""
-    return CliRunner().invoke(main, ["capture", *asked(lab, out), *more])
+    return here("capture", *asked(lab, out), *more)
 
 
 def contents(root):
@@ -59,8 +63,8 @@ def test_a_model_folder_becomes_a_row_of_the_table(lab, tmp_path):
     again = capture(lab, tmp_path / "capture")
     assert again.exit_code == 0, again.output
     assert "captured already" in again.stderr
-    files = run(lab / "project", "heads", str(tmp_path / "capture"), "--jobs", "1")
-    assert files.returncode == 0, files.stderr
+    files = here("heads", str(tmp_path / "capture"), "--jobs", "1")
+    assert files.exit_code == 0, files.output
     assert "12 heads" in files.stderr
     manifest = json.loads((lab / "project/artifacts/measurements/model_metrics/tiny.json").read_text())
     assert manifest["capture"]["model"] == "tiny"

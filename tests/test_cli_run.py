@@ -26,7 +26,6 @@ from boundpaper.store.measurement import path_of  # noqa: E402
 from boundpaper.store.schema import check  # noqa: E402
 from boundpaper.store.table_file import words  # noqa: E402
 from build import main  # noqa: E402
-from conftest import ROOT  # noqa: E402
 from keyquery.experiments import crosslayer_balance, massive_values  # noqa: E402
 from keyquery.language import tokenizer  # noqa: E402
 from keyquery.measure.evaluation import answers  # noqa: E402
@@ -68,13 +67,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project of its own for measurements, which the command line takes for the root."""
-    root = tmp_path / "project"
-    (root / "artifacts").mkdir(parents=True)
-    (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
-    monkeypatch.setattr("build.ROOT", root)
-    return root
+def project(lab: Path) -> Path:
+    return lab
 
 
 def run(*arguments: object) -> Result:

@@ -108,9 +108,8 @@ def test_the_reference_has_every_offered_name(pages):
 @pytest.mark.models
 def test_the_study_ends_in_two_pages_with_a_table_and_three_figures(pages):
     _, site = pages
-    _, _, shown = (
-        (site / "notebooks.html").read_text(encoding="utf-8").rpartition("A study: attention without rotation")
-    )
+    page = (site / "notebooks.html").read_text(encoding="utf-8")
+    _, _, shown = page.rpartition("A study: attention without rotation")
     [paper] = site.parent.glob("study-*")
     text, found = printed(paper)
     assert len(text) == 2

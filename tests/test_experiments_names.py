@@ -57,12 +57,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "project"
-    (root / "artifacts").mkdir(parents=True)
-    (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
-    monkeypatch.setattr("build.ROOT", root)
-    return root
+def project(lab: Path) -> Path:
+    return lab
 
 
 def run(*arguments: object) -> Result:
@@ -153,8 +149,11 @@ def test_settings_of_a_recipe_are_options_as_well(project: Path, model: Path) ->
             run_recipe(project, load_recipe(recipe), device="cpu", replace=replace)
 
 
-def test_heads_of_another_capture_are_only_overwritten_when_asked(project: Path, model: Path) -> None:
+def test_heads_of_another_capture_are_only_overwritten_when_asked(
+    project: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("numba")
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})  # four small heads need no processes of their own
     assert run("geometry", "--model", model, *FEW).exit_code == 0
     before = (project / "artifacts/measurements/head_metrics/m.csv").read_bytes()
     shorter = ("geometry", "--model", model, "--tokens", "32", *FEW)

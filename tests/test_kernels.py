@@ -100,11 +100,7 @@ def test_the_hash_is_of_the_content_and_not_of_its_bytes():
     plain = "name,value\nqwen,0.12345678\nllama,3\n"
     assert content_hash(plain) == content_hash(plain.replace("\n", "\r\n").replace("qwen", '"qwen"'))
     assert content_hash(plain) == content_hash(plain.replace("0.12345678", "0.12345679"))
-    for other in (
-        plain.replace("0.12345678", "0.12346"),
-        plain.replace(",3", ",4"),
-        plain.replace("qwen", "q,wen"),
-    ):
+    for other in (plain.replace("0.12345678", "0.12346"), plain.replace(",3", ",4"), plain.replace("qwen", "q,wen")):
         assert content_hash(plain) != content_hash(other)
     assert content_hash("a,b\n1,2\n") != content_hash("a,b\n12,\n")
     assert content_hash("a,b\n") != content_hash("a,c\n")

@@ -114,9 +114,7 @@ def test_coverage_goes_through_every_document_in_order(coverage):
 
 
 def test_coverage_refuses_a_lost_and_a_shared_section():
-    claims = pd.DataFrame(
-        {"source": ["004"], "section": ["2.2 Results"], "kind": ["statement"], "verdict": ["holds"]},
-    )
+    claims = pd.DataFrame({"source": ["004"], "section": ["2.2 Results"], "kind": ["statement"], "verdict": ["holds"]})
     rows = pd.DataFrame(
         {
             "document": ["004", "004"],

@@ -38,10 +38,7 @@ def test_a_third_section_can_make_the_conflict():
 
 @pytest.mark.parametrize(
     ("rows", "told"),
-    [
-        ([("1", "", "green", "b")], "has one row"),
-        ([("1", "", "green", "b"), ("2", "", "red", "d")], "no claim 'd'"),
-    ],
+    [([("1", "", "green", "b")], "has one row"), ([("1", "", "green", "b"), ("2", "", "red", "d")], "no claim 'd'")],
 )
 def test_what_cannot_be_compared_is_told(rows, told):
     with pytest.raises(DataError, match=told):

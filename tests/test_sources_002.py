@@ -144,11 +144,7 @@ CROSSED: dict[str, dict[str, list[str]]] = {
     "reported_length_bins": {"model": MATCHED, "bin": [*BINS, "total"]},
     "reported_deciles": {"model": CAPTURED, "decile": DECILES},
     "reported_training": {"checkpoint": CHECKPOINTS, "metric": TRAINING},
-    "reported_ruler_plasticity": {
-        "model": RULER_MODELS,
-        "length": RULER_LENGTHS,
-        "metric": ["ruler", "plasticity"],
-    },
+    "reported_ruler_plasticity": {"model": RULER_MODELS, "length": RULER_LENGTHS, "metric": ["ruler", "plasticity"]},
     "reported_ruler_models": {
         "model": RULER_MODELS,
         "metric": ["ruler_4k", "ruler_128k", "ap_overall", "ap_drop", "bias_strength"],

@@ -17,11 +17,7 @@ FAMILIES = read(ROOT, "test_families")
 
 LAYERS, UNITS = 3, 12
 MODELS = pd.DataFrame(
-    {
-        "model": ["llama3.2-1b"],
-        "display_name": ["Llama-3.2-1B"],
-        "captured_checkpoint": ["meta-llama/Llama-3.2-1B"],
-    }
+    {"model": ["llama3.2-1b"], "display_name": ["Llama-3.2-1B"], "captured_checkpoint": ["meta-llama/Llama-3.2-1B"]}
 )
 DRAW = np.random.default_rng(0)
 

@@ -117,7 +117,7 @@ def test_shapes_of_a_line_and_of_an_accelerating_profile():
     assert table.loc["line", "r_squared"] == pytest.approx(1)
     assert table.loc["line", "first_half"] == pytest.approx(table.loc["line", "second_half"])
     assert table.loc["line", "first_step"] == pytest.approx(1 / 9)
-    assert table.loc["late", "second_half"] > table.loc["late", "first_half"]
+    assert table["second_half"]["late"] > table["first_half"]["late"]
     # 1 - i^2 / 100: of the fall of .81 the first step makes 1, the steps from 1 to 5 make 24, those from 5 to 9 make 56
     shares = {"first_step": 1 / 81, "last_step": 17 / 81, "early": 0.24, "late": 0.56}
     shares |= {"whole": 0.81, "first_half": 0.16, "second_half": 0.56}

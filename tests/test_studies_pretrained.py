@@ -16,11 +16,7 @@ from figures.pretrained import pretrained_sinks as sinks_figure
 from tables.pretrained import pretrained_geometry as geometry_table
 
 MODELS = pd.DataFrame(
-    {
-        "model": ["any-name", "not-yet"],
-        "display_name": ["A model", "Another"],
-        "quantization": ["Q4_1", "Q4_K_M"],
-    }
+    {"model": ["any-name", "not-yet"], "display_name": ["A model", "Another"], "quantization": ["Q4_1", "Q4_K_M"]}
 )
 SUBJECTS = MODELS[["model"]].assign(role="pretrained")
 REPORTED = (0.2, 0.4, 0.6)

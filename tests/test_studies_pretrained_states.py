@@ -279,8 +279,7 @@ def test_a_key_that_is_missed_anywhere_counts(given, expected):
 
 
 @pytest.mark.parametrize(
-    ("auc", "expected"),
-    [(0.0, "holds"), (1.0, "contradicted"), (14 / 36, "not supported"), (20 / 36, "not supported")],
+    ("auc", "expected"), [(0.0, "holds"), (1.0, "contradicted"), (14 / 36, "not supported"), (20 / 36, "not supported")]
 )
 def test_yes_after_wrong_keys_is_held_against_chance(auc, expected):
     [verdict] = pretrained_tasks.thesis_pretrained_shown(parts(auc=auc))

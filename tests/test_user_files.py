@@ -95,12 +95,7 @@ ADOPTED = {
     "page": {"column": 300.5, "cite": "natbib"},
     "lint": {"names": ["B1"]},
 }
-MANIFEST = {
-    "command": "run beans",
-    "versions": {"torch": "2"},
-    "seconds": 1.5,
-    "table": {"blake2": "0", "rows": 3},
-}
+MANIFEST = {"command": "run beans", "versions": {"torch": "2"}, "seconds": 1.5, "table": {"blake2": "0", "rows": 3}}
 ROTATION = {"frequencies": [1.0, 0.5], "layout": "half", "dimensions": 4, "start": 0, "factor": 1.5, "layers": [0, 1]}
 
 

@@ -18,7 +18,7 @@ def figure(bos_ablations: pd.DataFrame) -> Figure:
     rows = bos_ablations.set_index(["positional", "ablation"])
     bars = []
     for entity, model in MODELS.items():
-        cells = rows.loc[model].loc[list(NAMES)]
+        cells = rows.loc[[(model, each) for each in NAMES]]
         bars.append(
             Bars(
                 entity=entity,

@@ -21,7 +21,7 @@ def figure(functional_shares: pd.DataFrame) -> Figure:
         rows["high"] = rows["high"].where(counted, rows["share"])
         bars = []
         for entity, model in MODELS.items():
-            cells = rows.loc[model].loc[list(CONDITIONS)]
+            cells = rows.loc[[(model, each) for each in CONDITIONS]]
             bars.append(
                 Bars(entity=entity, x=list(CONDITIONS.values()), y=cells["share"], low=cells["low"], high=cells["high"])
             )

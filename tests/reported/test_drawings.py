@@ -135,12 +135,7 @@ def test_a_multiplier_beside_the_axis_is_written():
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
     ("y", "said"),
-    [
-        ([1e-5, 2e-5, 3e-5], "1e{-}5"),
-        ([10000.1, 10000.2, 10000.3], "+1e4"),
-        ([-2e7, -1e7], "1e7"),
-        ([5e9, 6e9], "1e9"),
-    ],
+    [([1e-5, 2e-5, 3e-5], "1e{-}5"), ([10000.1, 10000.2, 10000.3], "+1e4"), ([-2e7, -1e7], "1e7"), ([5e9, 6e9], "1e9")],
 )
 def test_other_multipliers_and_offsets_are_written(y, said):
     """Small, negative and large values, and values that differ by little far from zero."""

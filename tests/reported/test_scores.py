@@ -95,11 +95,7 @@ def test_prediction_files_lose_their_thoughts(tmp_path: Path) -> None:
     values = {}
     for form in ("{}", "<think>a\n[Answer] b</think>{}", "<think>{}</think>", "<think>{}"):
         rows = [
-            {
-                "id": each.id,
-                "mode": "nonthinking",
-                "prediction": form.format("[Answer]\n" + "\n".join(each.answer)),
-            }
+            {"id": each.id, "mode": "nonthinking", "prediction": form.format("[Answer]\n" + "\n".join(each.answer))}
             for each in samples
         ]
         given = [prediction for _, prediction in read([predictions(tmp_path / "p.jsonl", rows)])]

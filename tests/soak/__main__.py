@@ -72,12 +72,7 @@ def main() -> int:
     if asked.only:
         targets = (tuple(asked.only.split()),)
     told = kill.run(
-        ROOT,
-        asked.kills,
-        asked.seed,
-        targets,
-        lambda words: print(words, file=sys.stderr, flush=True),
-        warm=asked.warm,
+        ROOT, asked.kills, asked.seed, targets, lambda words: print(words, file=sys.stderr, flush=True), warm=asked.warm
     )
     for word, iterations, kills, wrong in told if asked.kills else ():
         print(f"| {word} | {iterations} | {kills} | {len(wrong)} |", flush=True)

@@ -159,7 +159,7 @@ TINY = {
         (r"inner: int = 256", "inner: int = 32"),
         (r"held_out: int = 200", "held_out: int = 8"),
         (r"(every|save): int = 100", r"\1: int = 5"),
-    ),
+    )
 }
 """What makes the population's recipe one of seconds, by file."""
 

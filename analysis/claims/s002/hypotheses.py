@@ -128,7 +128,7 @@ def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, asked: str)
 def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
     """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause."""
     rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
-    ends = {mode: rows.loc[mode].loc[["8k", "128k"]] for mode in ("thinking", "nonthinking")}
+    ends = {mode: rows.loc[[(mode, "8k"), (mode, "128k")]] for mode in ("thinking", "nonthinking")}
     fall = {mode: 100 * (1 - part["lbp"].iloc[1] / part["lbp"].iloc[0]) for mode, part in ends.items()}
     plasticity = ends["thinking"]["plasticity"]
     own = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])

@@ -42,7 +42,7 @@ def training_trajectory(reported_training: pd.DataFrame, checkpoints: pd.DataFra
     table = facts.merge(wide(reported_training, by=["checkpoint"]), on="checkpoint")
     cells = {(row["checkpoint"], row["metric"]): row for _, row in reported_training.iterrows()}
     derived = []
-    for _, row in table.iterrows():
+    for row in table.to_dict("records"):
         bias, slope, first, last, drop = (
             _interval(cells[row["checkpoint"], name])
             for name in ("bias_strength", "alpha_k", "ap_first_20", "ap_last_20", "ap_drop")

@@ -29,10 +29,7 @@ CLASSES = {
         "\\documentclass[sigconf,nonacm]{acmart}\n\\title{Beans}\n\\author{A}\\affiliation{\\institution{B}\\country{C}}\n"
         + BEGIN,
     ),
-    "acl": (
-        ("acl.sty",),
-        "\\documentclass[11pt]{article}\n\\usepackage{acl}\n\\title{Beans}\\author{A}\n" + BEGIN,
-    ),
+    "acl": (("acl.sty",), "\\documentclass[11pt]{article}\n\\usepackage{acl}\n\\title{Beans}\\author{A}\n" + BEGIN),
     "neurips": (
         ("neurips_2026.sty",),
         "\\documentclass{article}\n\\usepackage{neurips_2026}\n\\title{Beans}\\author{A}\n" + BEGIN,

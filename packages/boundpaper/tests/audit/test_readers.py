@@ -119,12 +119,7 @@ def test_markdown_is_read_as_it_is_shown():
     text += "<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>1</td></tr></table>\n"
     document = markdown.read(text, "a.md")
     assert [each.text for each in document.sentences if each.level] == ["A lamp"]
-    assert [(each.level, each.place.line) for each in document.sentences] == [
-        (1, 5),
-        (0, 7),
-        (0, 8),
-        (0, 14),
-    ]
+    assert [(each.level, each.place.line) for each in document.sentences] == [(1, 5), (0, 7), (0, 8), (0, 14)]
     assert [each.line for each in document.tables] == [16]
     (finding,) = checks.audit([document])
     assert finding.place.line == 8

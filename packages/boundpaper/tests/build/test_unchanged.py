@@ -93,10 +93,7 @@ def test_a_copy_knows_nothing(kept, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        *("", "[]", "{", '{"format": 0}', '{"format": 1, "steps": 3, "stamps": "", "paths": []}', "[" * 100_000),
-    ],
+    "text", [*("", "[]", "{", '{"format": 0}', '{"format": 1, "steps": 3, "stamps": "", "paths": []}', "[" * 100_000)]
 )
 def test_a_damaged_record_is_none(kept, text):
     (kept / FILE).write_text(text)

@@ -11,16 +11,7 @@ import pytest
 
 from boundpaper.build.job import Job
 from boundpaper.errors import DataError, SpecError
-from boundpaper.figures import (
-    Axis,
-    Bars,
-    Figure,
-    Heatmap,
-    Line,
-    Panel,
-    Points,
-    Shade,
-)
+from boundpaper.figures import Axis, Bars, Figure, Heatmap, Line, Panel, Points, Shade
 from boundpaper.figures.build import build
 from boundpaper.figures.layout import lay_out
 from boundpaper.figures.render import TEMPLATES, assets, float_tex, tex

@@ -72,11 +72,7 @@ def test_ticks():
     assert symlog_ticks(-150, 20, 1.0) == [-100, -10, -1, 0, 1, 10]
 
 
-@given(
-    st.floats(-1e6, 1e6, allow_nan=False),
-    st.floats(1e-3, 1e6, allow_nan=False),
-    st.integers(2, 9),
-)
+@given(st.floats(-1e6, 1e6, allow_nan=False), st.floats(1e-3, 1e6, allow_nan=False), st.integers(2, 9))
 def test_linear_ticks_are_inside_and_even(low, span, wanted):
     ticks = linear_ticks(low, low + span, wanted)
     assert 1 <= len(ticks) <= 2 * wanted + 2

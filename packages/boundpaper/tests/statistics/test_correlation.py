@@ -178,11 +178,7 @@ def test_intervals_cover_the_true_coefficient(method, least):
 
 
 @settings(derandomize=True, max_examples=30, deadline=None)
-@given(
-    scale=st.floats(0.01, 100),
-    shift=st.floats(-100, 100),
-    seed=st.integers(0, 1000),
-)
+@given(scale=st.floats(0.01, 100), shift=st.floats(-100, 100), seed=st.integers(0, 1000))
 def test_affine_maps_change_nothing_but_the_sign(scale, shift, seed):
     x, y = np.random.default_rng(seed).normal(size=(2, 6))
     for method in FUNCTIONS:

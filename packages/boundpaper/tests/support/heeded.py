@@ -2,11 +2,7 @@
 
 import signal
 
-DEFAULTS = {
-    signal.SIGINT: signal.default_int_handler,
-    signal.SIGQUIT: signal.SIG_DFL,
-    signal.SIGHUP: signal.SIG_DFL,
-}
+DEFAULTS = {signal.SIGINT: signal.default_int_handler, signal.SIGQUIT: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
 
 
 def heed_signals() -> None:
