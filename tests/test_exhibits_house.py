@@ -68,6 +68,8 @@ def test_every_figure_keeps_to_the_house(name, shipped):
     assert len(pictures) == len(set(pictures)), "two names of the legend look alike"
     page = lay_out(figure, name, 0.0)
     for place in page.places:
+        numbers = [a for a in "xy" if not place.ready.names[a] and not isinstance(place.ready.axis(a).ticks, dict)]
+        assert all(len(getattr(place, a).ticks) > 2 for a in numbers), f"'{place.title}' has fewer than three ticks"
         drawn = view_of._panel(figure, name, page, place, 0)["shades"]
         for shade, box in zip(place.ready.panel.shades, drawn, strict=True):
             scale = place.x if shade.axis == "x" else place.y

@@ -10,6 +10,7 @@ GROUPS = [
     ("ministral3", "qwen3", "llama3", "mistral", "smollm3"),
     ("query", "key", "value"),
     ("attention", "mlp"),
+    ("smollm2-135m", "gemma3-270m", "smollm3", "ministral3"),
     SIZED,
 ]
 

@@ -83,7 +83,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         ),
         short="Measured $\\Delta P$ over the layers",
         note=(
-            "Models of Chapter 8, in the colours of their arms. Dotted, near zero: as many other tokens cut as the "
+            "Models of the population, by their arms. Dotted, near zero: as many other tokens cut as the "
             "question has. A point is hollow where the probe is not above chance. The charts of the description show "
             "other models and data; of them only landmarks are known."
         ),

@@ -60,9 +60,10 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         share_x=True,
         share_y=True,
         note=(
-            f"Measured by this project (solid marks): {_contexts(measured_profiles)}; Chapter 9 has the intervals over "
-            "heads. The model random-llama has random weights and reads random words: a null reference, no model of "
-            f"language. Profiles with a rise that rounding cannot explain, and its size: {said}."
+            f"Measured by this project (solid marks): {_contexts(measured_profiles)}; intervals over heads stand with "
+            "the profiles of pretrained models. The model random-llama has random weights and reads random words: a "
+            "null reference, no model of language. Profiles with a rise that rounding cannot explain, and its size: "
+            f"{said}."
         ),
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "

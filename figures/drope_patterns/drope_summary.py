@@ -103,7 +103,7 @@ def _panel(
     title: str,
     label: str,
     names: list[str],
-    heights: Callable[[str, str], Sequence[float]],
+    heights: Callable[[str, str], Sequence[float] | pd.Series],
     spread: Callable[[str], pd.Series] | None = None,
     log: tuple[float, float] | None = None,
 ) -> Panel:

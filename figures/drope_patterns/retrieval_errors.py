@@ -35,13 +35,13 @@ def figure(error_shares: pd.DataFrame) -> Figure:
         height=55,
         width=130,
         entities={
-            "exact": Style(color="okgreen!75!black", label="exact"),
+            "exact": Style(color="okgreen!60!black", label="exact"),
             "near-miss or wrong digits": Style(color="oksky", mark="square*", label="near-miss or wrong digits"),
             "one digit off in length": Style(
-                color="okpurple!60!white", mark="diamond*", label="one digit off in length"
+                color="okpurple!40!white", mark="diamond*", label="one digit off in length"
             ),
-            "wrong length": Style(color="okorange", mark="triangle*", label="wrong length"),
-            "no number": Style(color="okgrey!60!white", mark="pentagon*", label="no number"),
+            "wrong length": Style(color="okorange", hatch="north west lines", mark="triangle*", label="wrong length"),
+            "no number": Style(color="okgrey", mark="pentagon*", label="no number"),
         },
         caption=(
             f"Answers by kind, {trials} trials a bar (unit: trial, unseeded), Section 11.5 of the report "

@@ -44,8 +44,8 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
                 shades=[Shade(low=None, high=0, label="key 2 wins")],
                 rules=[Rule(at=law.mean, axis="x")],
                 annotations=[
-                    Annotation(x=x, y=0.3, text=f"{100 * share:.0f} %", anchor=anchor)
-                    for x, share, anchor in ((-1.4, law.cdf(0), "left"), (2.1, 1 - law.cdf(0), "right"))
+                    Annotation(x=x, y=0.3, text=f"{100 * share:.0f} %", anchor="center")
+                    for x, share in ((-1.9, law.cdf(0)), (2.9, 1 - law.cdf(0)))
                 ],
             )
         )

@@ -29,8 +29,8 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
                 y=Axis(label="share of queries", ticks=[0, 0.1, 0.2], low=0, high=0.25),
                 shades=[Shade(low=None, high=0, label="key 2 wins")],
                 annotations=[
-                    Annotation(x=x, y=0.15, text=f"{100 * share:.0f} %", anchor=anchor)
-                    for x, share, anchor in ((-45, law.cdf(0), "left"), (78, 1 - law.cdf(0), "right"))
+                    Annotation(x=x, y=0.15, text=f"{100 * share:.0f} %", anchor="center")
+                    for x, share in ((-60, law.cdf(0)), (84, 1 - law.cdf(0)))
                 ],
                 rules=[Rule(at=law.mean, axis="x")],
             )

@@ -45,11 +45,10 @@ def figure(retrained_points: pd.DataFrame, population_members: pd.DataFrame) -> 
         height=34,
         entities=LOOKS,
         caption=(
-            "Turned to one position, plasticity does not fall beyond the training length, the first quarter: (a) of "
-            "queries pooled in bins of 8 words, (b) at one position; (c) the share of pairs whose winner changes when "
-            "two keys exchange positions; (d) what position prefers, above 0 the nearer key. "
-            "Texts of four training lengths, mean over heads. Thin lines: single seeds; thick lines: "
-            f"their mean. {measured(rows, population_members)} Unit: one training seed."
+            "Plasticity and position by quarter of texts of four training lengths, of which the first was trained on: "
+            "(a) queries pooled in bins of 8 words, (b) at one position; (c) the share of pairs whose winner changes "
+            "when two keys exchange positions; (d) what position prefers, above 0 the nearer key. Mean over heads. "
+            f"Thin lines: seeds; thick lines: their mean. {measured(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",
     )

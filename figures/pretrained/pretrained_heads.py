@@ -1,5 +1,7 @@
 """Plasticity of every head of pretrained models, by layer."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
@@ -15,8 +17,10 @@ def figure(pretrained_heads: pd.DataFrame, model_metrics: pd.DataFrame) -> Figur
     for metric, label in METRICS.items():
         lines = []
         for entity, name, mine in models(pretrained_heads[pretrained_heads["metric"] == metric]):
-            columns = {"x": mine["layer"], "y": mine["value"], "low": mine["least"], "high": mine["most"]}
-            lines.append(Line(entity=entity, label=name, origin="measured", marks=True, **columns))
+            line = Line(
+                x=mine["layer"], y=mine["value"], low=mine["least"], high=mine["most"], entity=entity, label=name
+            )
+            lines.append(replace(line, origin="measured", marks=True))
         panels.append(Panel(series=lines, title=label, x=Axis(label="layer"), y=Axis(label="plasticity")))
     for _, _, mine in models(pretrained_heads[pretrained_heads["metric"] == "ap_overall"]):
         model, name = mine[["model", "display_name"]].iloc[0]

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
+from boundpaper.store.frames import pick
 from boundpaper.typeset.wording import correlation_phrase
 
 HIGHEST = 0.3
@@ -66,7 +67,8 @@ def figure(
                 title=title,
                 annotations=[
                     Annotation(x=0 if position else FIRST, y=0.95 * HIGHEST, text=f"models: {said}", anchor="right")
-                    for said in [correlation_phrase(tests.loc[test]).partition(", $p")[0]]
+                    for row in [pick(bias_plasticity_tests, comparison=test, test="pearson")]
+                    for said in [correlation_phrase(row).partition(", $p")[0]]
                 ],
             )
             for position, ((data, title, test), label) in enumerate(zip(shown, labels, strict=True))

@@ -53,7 +53,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         columns=2,
         letters=True,
         share_y=True,
-        entities={name: replace(LOOKS[phase], label=PHASES[phase]) for name, phase in phases.items()},
+        entities={str(name): replace(LOOKS[phase], label=PHASES[phase]) for name, phase in phases.items()},
         caption=(
             f"Plasticity of SmolLM3-3B by position, {len(names)} checkpoints of one run [@shcherb2026]: (a) against "
             "the position of the query, (b) against the bias per token times that position. Extended checkpoints are "

@@ -24,8 +24,8 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
     origins: tuple[Origin, ...] = ("reported", "recomputed", "reported")
     panels = (
         ("bias_token", "bias per token", Axis(label="bias ($10^{-3}$)", low=0, high=24, ticks=(0, 10, 20))),
-        ("bias_window", "bias per window, recomputed", Axis(label="bias", low=0, high=160, ticks=(0, 50, 100, 150))),
-        ("ap_drop", "plasticity drop", Axis(label="drop", low=0, high=0.24, ticks=(0, 0.1, 0.2))),
+        ("bias_window", "bias per window, recomputed", Axis(label="bias", low=0, high=160, ticks=(0, 50, 100))),
+        ("ap_drop", "plasticity drop", Axis(label="drop", low=0, high=0.24, ticks=(0, 0.05, 0.1, 0.15))),
     )
     data = rows.assign(bias_token=1e3 * rows["bias_strength"])
     annealed, end = data[data["phase"] == "Anneal"].iloc[-1], data.iloc[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
         return replace(scale, ticks=tuple(zip(own, texts(own, sign), strict=True)))
     wanted = max(2, min(9, round(scale.length / every)))
     if scale.kind == "log":
-        at = log_ticks(scale.low, scale.high, wanted, axis.base)
+        at = _enough(lambda count: log_ticks(scale.low, scale.high, count, axis.base), wanted)
         powers = len(at) > 1 and (max(at) >= 1e5 or min(at) < 1e-3)
         labels = [_power(v, axis.base) + sign for v in at] if powers else texts(at, sign, equal=False)
     elif scale.kind == "symlog":
@@ -41,9 +41,14 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
         at = [v for v in linear_ticks(scale.low, scale.high, wanted) if v == round(v)]
         labels = [f"${v:.0f}$" for v in at]
     else:
-        at = linear_ticks(scale.low, scale.high, wanted)
+        at = _enough(lambda count: linear_ticks(scale.low, scale.high, count), wanted)
         labels = texts(at, sign)
     return replace(scale, ticks=tuple(zip(at, labels, strict=True)))
+
+
+def _enough(make: Callable[[int], list[float]], wanted: int) -> list[float]:
+    """Three ticks or more, since two tell no scale; those wanted where no number of ticks gives three."""
+    return next((at for count in range(wanted, 10) if len(at := make(count)) > 2), make(wanted))
 
 
 def is_year(value: object) -> bool:
