@@ -338,7 +338,11 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
         (["--recipe", "RECIPE"], 1, "mine.yaml: unknown key 'modles'; did you mean 'models'"),
         (["massive_values", "--model", "MODELS/m", "--texts", "gone.jsonl", *FEW], 1, "gone.jsonl: no such file"),
         (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer has no token for "),
-        (["sinks", "--model", "MODELS/m", "--tokens", "193", *FEW], 1, "noise: give --tokens 192 or less, or --anyway"),
+        (
+            ["sinks", "--model", "MODELS/m", "--tokens", "193", *FEW],
+            1,
+            "measured: give --tokens 192 or less, or --anyway",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(

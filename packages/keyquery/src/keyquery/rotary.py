@@ -9,16 +9,14 @@ would be at another position c:
 exactly, with the frequencies w_p of the model. A constant factor on the turned dimensions (YaRN) stays what it is.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, ParamSpec, TypeVar, cast, get_args
+from typing import Any, Literal, cast, get_args
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-P = ParamSpec("P")
-R = TypeVar("R")
 FloatArray = npt.NDArray[np.floating]
 IntArray = npt.NDArray[np.int64]
 Layout = Literal["half", "interleaved"]
@@ -71,7 +69,7 @@ class Rotary:
         """Whether the rotation changes nothing at any position."""
         return not any(self.frequencies)
 
-    def turned(self, vectors: FloatArray, tokens: IntArray) -> FloatArray:
+    def turned(self, vectors: FloatArray, tokens: IntArray, *, compiled: bool = True) -> FloatArray:
         """Give the vectors as they would be `tokens` positions later: R(tokens) v, in their precision.
 
         Parameters
@@ -80,6 +78,8 @@ class Rotary:
             Queries or keys after the rotary embedding.
         tokens : ndarray of int, shape (n,)
             Positions by which each is moved; below zero towards the beginning.
+        compiled : bool
+            Whether by machine code; for few vectors the compiler costs more time, and 90 MB of memory.
         """
         if self.still or not len(vectors):
             return vectors
@@ -95,7 +95,14 @@ class Rotary:
         cosines, sines = np.cos(angles).astype(vectors.dtype), np.sin(angles).astype(vectors.dtype)
         step, apart = (1, len(self.frequencies)) if self.layout == "half" else (2, 1)
         turned = np.empty(vectors.shape, vectors.dtype)
-        _turn(vectors, rows, cosines, sines, self.start, step, apart, turned)
+        if not compiled:
+            turned[:] = vectors
+            first = slice(self.start, self.end - apart + step - 1, step)
+            second = slice(self.start + apart, self.end, step)
+            turned[:, first] = vectors[:, first] * cosines[rows] - vectors[:, second] * sines[rows]
+            turned[:, second] = vectors[:, second] * cosines[rows] + vectors[:, first] * sines[rows]
+            return turned
+        _compiled()(vectors, rows, cosines, sines, self.start, step, apart, turned)
         return turned
 
     def record(self) -> dict[str, Any]:
@@ -174,12 +181,16 @@ def centres(context: int, bins: int) -> IntArray:
     return edges[:-1] + (edges[1:] - edges[:-1]) // 2
 
 
-def _compiled(function: Callable[P, R]) -> Callable[P, R]:
-    make = numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)
-    return cast(Callable[P, R], make(function))
+@functools.cache
+def _compiled() -> Callable[..., None]:
+    """`_turn` as machine code; the compiler is imported when it is used."""
+    import numba
+
+    return cast(
+        Callable[..., None], numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)(_turn)
+    )
 
 
-@_compiled
 def _turn(
     vectors: FloatArray,
     rows: IntArray,

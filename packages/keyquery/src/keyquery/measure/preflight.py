@@ -24,20 +24,8 @@ def wordless(
 ) -> dict[str, ThesisError]:
     """The experiments whose texts or items a tokenizer cannot write, each with the reason; needs no weights.
 
-    Parameters
-    ----------
-    name : str
-        Of the model.
-    tokenizer : PreTrainedTokenizer
-        Its tokenizer.
-    book : Book
-        The items and texts that it is asked.
-    options : Options
-        How much is asked, and texts in place of the book's.
-    length : int
-        Tokens that the model was trained on.
-    experiments : iterable of str
-        Names; those of a paper's own are not looked at.
+    `book` has the items and texts that the model is asked, `length` is what it was trained on, and experiments of a
+    paper's own are not looked at.
     """
     asked = [each for each in experiments if each in (*EXPERIMENTS, *BY_NAME)]
     refused: dict[str, ThesisError] = {}
@@ -70,28 +58,19 @@ def wordless(
 def too_long(name: str, tokens: int | None, made_for: tuple[int, str] | None, *, anyway: bool = False) -> str:
     """A note on texts that are longer than a model was made for; empty where they are not.
 
-    Parameters
-    ----------
-    name : str
-        Of the model.
-    tokens : int or None
-        Of a text; None for the model's own length.
-    made_for : (int, str) or None
-        As of `keyquery.models.attention.reach.positions_made_for`.
-    anyway : bool
-        Go on also where nothing that is measured would speak of the model.
+    `made_for` is what `keyquery.models.attention.reach.positions_made_for` gives.
 
     Raises
     ------
     ModelError
-        When they are more than four times as long.
+        When they are more than four times as long, unless `anyway`.
     """
     if not tokens or made_for is None or tokens <= made_for[0]:
         return ""
     said = f"{name}: texts of {tokens:,} tokens are longer than the model was made for: {made_for[1]}"
     if tokens > FARTHEST * made_for[0] and not anyway:
         raise ModelError(
-            f"{said}; beyond {FARTHEST} times that, its answers are noise: give --tokens {FARTHEST * made_for[0]} or "
-            "less, or --anyway"
+            f"{said}; at most {FARTHEST} times that is measured: give --tokens {FARTHEST * made_for[0]} or less, "
+            "or --anyway"
         )
     return f"{said}; what lies beyond is measured all the same"

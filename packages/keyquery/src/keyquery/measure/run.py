@@ -22,7 +22,7 @@ from keyquery.jobs import Resources, open_executor, report, run_jobs
 from keyquery.measure.bar import Bar, bar, duration
 from keyquery.measure.cache import cache_name
 from keyquery.measure.choices import module_of
-from keyquery.measure.measurements import conflicting_settings, refuse, save
+from keyquery.measure.measurements import conflicting_settings, refuse, save, slug
 from keyquery.measure.preflight import too_long, wordless
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import LONGEST, Options, Subject, book_of, loaded_as, open_subject
@@ -94,7 +94,7 @@ def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> l
 
 
 def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
-    failed = _foreseen(plan)
+    failed, note = _foreseen(plan)
     if len(failed) == len(plan.experiments):
         raise _unmeasured(plan, failed)
     tell("loading the model")
@@ -106,6 +106,8 @@ def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
             f"{subject.name}: texts of {tokens:,} tokens, and its table of {learned(subject.model)}positions has "
             f"{rows:,} rows; give --tokens {rows} or less"
         )
+    if note:
+        print(note, file=sys.stderr)
     if not plan.replace:
         refuse(
             plan.root, {table: conflicting_settings(table, manifest) for table, manifest in _standing(plan, subject)}
@@ -130,17 +132,17 @@ def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     return paths
 
 
-def _foreseen(plan: RunPlan) -> dict[str, ThesisError]:
-    """What fails for the words of the model, found by its tokenizer alone; notes on its length are printed."""
+def _foreseen(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
+    """What fails for the words of the model, found by its tokenizer alone; and a note on the length of texts."""
     source, card = loaded_as(plan.root, plan.source)
     config = configuration(source)
     length, made_for = int(card.get("training_length") or 0), positions_made_for(config)
     made_for = (length, f"it was trained on {length:,}") if length else made_for
-    if said := too_long(plan.source.name, plan.options.tokens, made_for, anyway=plan.anyway):
-        print(said, file=sys.stderr)
+    note = too_long(plan.source.name, plan.options.tokens, made_for, anyway=plan.anyway)
     words = load_tokenizer(source, config if source.load_as is not None else None)
     length = length or (made_for[0] if made_for else LONGEST)
-    return wordless(plan.source.name, words, book_of(card), plan.options, length, plan.experiments)
+    name = plan.name or slug(source.name)
+    return wordless(name, words, book_of(card), plan.options, length, plan.experiments), note
 
 
 def _unmeasured(plan: RunPlan, failed: Mapping[str, ThesisError]) -> ThesisError:
@@ -153,7 +155,7 @@ def _unmeasured(plan: RunPlan, failed: Mapping[str, ThesisError]) -> ThesisError
     count = f"{len(failed)} of {len(plan.experiments)} experiments not measured"
     kept = ", the others are kept" * (len(failed) < len(plan.experiments))
     said = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
-    return ModelError(f"{plan.name or plan.source.name}: {count}{kept}: {said}")
+    return ModelError(f"{plan.name or slug(plan.source.name)}: {count}{kept}: {said}")
 
 
 def unforeseen(error: Exception) -> ModelError:

@@ -317,7 +317,8 @@ def _rows(part: Tensor, tokens: int) -> Array | None:
 def _unturned(query: Array, positions: NDArray[np.int64], rotary: Rotary) -> Array:
     """R(-t) q_t without the factor, shape (tokens, heads * d)."""
     heads, tokens, d = query.shape
-    flat = rotary.turned(query.reshape(heads * tokens, d), np.tile(-positions, heads)).reshape(heads, tokens, d)
+    moved = np.tile(-positions, heads)
+    flat = rotary.turned(query.reshape(heads * tokens, d), moved, compiled=False).reshape(heads, tokens, d)
     if rotary.factor != 1.0:
         flat = flat.copy()
         flat[..., rotary.start : rotary.end] /= rotary.factor
