@@ -298,9 +298,9 @@ def test_a_parquet_is_an_input_of_what_reads_it():
 def test_the_graph_and_small_tables_do_without_the_library():
     code = (
         "import sys; from pathlib import Path\n"
-        "from boundpaper.build.facts import Reader; from boundpaper.build.graph import load\n"
+        "from boundpaper.build.facts import FactReader; from boundpaper.build.graph import load\n"
         "from boundpaper.store.table_file import rows, header_of\n"
-        "root = Path.cwd(); load(root, Reader(root)); list(rows(root / 'artifacts/sources/models.csv'))\n"
+        "root = Path.cwd(); load(root, FactReader(root)); list(rows(root / 'artifacts/sources/models.csv'))\n"
         "sys.exit('pyarrow' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

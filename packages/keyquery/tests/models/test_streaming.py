@@ -29,12 +29,12 @@ import torch
 from keyquery.models.captures.capture import capture
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.texts import Source
+from keyquery.models.texts import TextSource
 model, small, texts, out, room, stream = sys.argv[1:]
 torch.set_num_threads(1)
 def asked(folder, stream, out):
     source = ModelSource(folder, device="cpu")
-    return CaptureOptions(model=source, texts=Source(texts), context=32, buckets=4, out=Path(out), stream=stream)
+    return CaptureOptions(model=source, texts=TextSource(texts), context=32, buckets=4, out=Path(out), stream=stream)
 capture(asked(small, stream == "True", out + "-first"))  # what the libraries take for themselves
 status = Path("/proc/self/status").read_text()
 for kind, field in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):  # ulimit -v, ulimit -d
