@@ -16,7 +16,7 @@ from boundpaper.paper.site.overview import overview_pages
 from boundpaper.paper.site.page import assets
 from boundpaper.paper.site.project import Project
 from boundpaper.paper.site.reading import Reading
-from boundpaper.paper.site.search import search_files
+from boundpaper.paper.site.search import Row, chapter_rows, search_files
 from boundpaper.store.files import write
 
 FOLDER = "out/site"
@@ -52,21 +52,21 @@ def pages(project: Project, workers: Workers, draw: Callable[[], object], jobs: 
     draw()
     draw_pictures(project, [node.name for node in project.nodes if node.kind == "figure"], jobs)
     yield from figure_pages(project, label)
-    files, used = workers.result(begun) if begun else _others(replace(project))
+    files, found, used = workers.result(begun) if begun else _others(replace(project))
     yield from files
+    yield from search_files(project, label, found)
     for key, nodes in used.items():
         project.used.setdefault(key, []).extend(nodes)
     yield from bibliography_pages(project)
 
 
-def _others(project: Project) -> tuple[list[tuple[str, bytes]], dict[str, list[str]]]:
-    """All pages but those of exhibits and works, and the artifacts that cite each work."""
+def _others(project: Project) -> tuple[list[tuple[str, bytes]], list[Row], dict[str, list[str]]]:
+    """All pages but those of exhibits and works, what is found of chapters, and the artifacts that cite each work."""
     reading = Reading(project)
-    made = [*overview_pages(project, reading), *ledger_pages(project), *search_files(project, reading)]
-    made += [*graph_pages(project), *code_pages(project)]
-    project = replace(project)  # of what is cited, artifacts alone are new
+    made = [*overview_pages(project, reading), *ledger_pages(project), *graph_pages(project), *code_pages(project)]
     cells = {name: sorted(places) for name, places in reading.printed.items()}
-    return made + list(artifact_pages(project, cells)), project.used
+    apart = replace(project)  # which has noted no exhibit that cites a work
+    return made + list(artifact_pages(apart, cells)), list(chapter_rows(reading)), apart.used
 
 
 def keep(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
