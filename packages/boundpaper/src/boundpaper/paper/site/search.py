@@ -2,10 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
-from boundpaper.paper.site.exhibits import Label, short
+from boundpaper.paper.site.exhibits import short
 from boundpaper.paper.site.project import EXHIBITS, Project
 from boundpaper.paper.site.reading import Reading
 from boundpaper.typeset import addresses
@@ -14,22 +13,17 @@ from boundpaper.typeset.words_of import words
 _HEAD = re.compile(r'(?=<h[23] id="([^"]*)">)')
 
 
-Row: TypeAlias = tuple[str, str, str]
-"""Address, title and text."""
-
-
-def search_files(project: Project, label: Label, chapters: Iterable[Row]) -> Iterator[tuple[str, bytes]]:
-    """`search.js`, which pages load when somebody searches: the rows of chapters and those of all else.
+def search_files(project: Project, reading: Reading) -> Iterator[tuple[str, bytes]]:
+    """`search.js`, which pages load when somebody searches: address, title and text of everything.
 
     It is a script, since a page that is opened from a folder may load no other file.
     """
-    rows = [*chapters, *_exhibits(project, label), *_others(project)]
+    rows = [*_chapters(reading), *_exhibits(project, reading), *_others(project)]
     text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
     yield "search.js", f"found({text});\n".encode()
 
 
-def chapter_rows(reading: Reading) -> Iterator[Row]:
-    """What is found of chapters: each section."""
+def _chapters(reading: Reading) -> Iterator[tuple[str, str, str]]:
     for page in reading.pages:
         path = addresses.chapter(page.chapter.name)
         first, *parts = _HEAD.split(str(page.html))
@@ -41,14 +35,14 @@ def chapter_rows(reading: Reading) -> Iterator[Row]:
                 yield f"{path}#{address}" if address else path, title, text
 
 
-def _exhibits(project: Project, label: Label) -> Iterator[Row]:
+def _exhibits(project: Project, reading: Reading) -> Iterator[tuple[str, str, str]]:
     for node in project.nodes:
         if node.kind in EXHIBITS:
-            named = label(node.kind, node.name) or node.kind.capitalize()
+            named = reading.label(node.kind, node.name) or node.kind.capitalize()
             yield project.address(node.key), f"{named}: {node.name}", words(short(project, node.key))
 
 
-def _others(project: Project) -> Iterator[Row]:
+def _others(project: Project) -> Iterator[tuple[str, str, str]]:
     for row in project.claims:
         where = f"{row['source']}, {row['section']}: {row['verdict']}"
         yield addresses.claim(row["claim"]), where, f"{row['statement']} ({row['claim']})"
