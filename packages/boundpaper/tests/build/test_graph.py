@@ -44,8 +44,7 @@ def test_steps_needs_and_targets(tmp_path, write):
     assert steps["table:means"].targets == ("out/tables/means.tex",)
     assert steps["picture:means"].needs == ("figure:means",)
     assert steps["chapter:one"].needs == ("result:mean_score",)
-    assert set(steps["labels:thesis"].needs) == {"chapter:one", "table:means", "figure:means"}
-    assert set(steps["thesis:thesis"].needs) == {"labels:thesis", "picture:means", *steps["labels:thesis"].needs}
+    assert set(steps["thesis:thesis"].needs) == {"chapter:one", "table:means", "figure:means", "picture:means"}
 
 
 def test_inputs_are_the_file_its_imports_and_its_room_s_templates(tmp_path, write):

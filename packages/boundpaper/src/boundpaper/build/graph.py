@@ -215,9 +215,10 @@ class _Loader:
         for need in kind.gathers:
             needs.update(dict.fromkeys(key for key, other in self.steps.items() if other.kind.name == need))
             faults += self.unread.get(need, ())
-        for other in self.steps.values() if kind.exhibits else ():
-            if other.kind.calls:
-                needs.update(dict.fromkeys(self._exhibits(other, kind.exhibits)))
+        if kind.name == "thesis":
+            for other in self.steps.values():
+                if other.kind.calls:
+                    needs.update(dict.fromkeys(self._exhibits(other)))
         artifacts = {}
         for name in reads:
             if name not in self.makers:
@@ -316,7 +317,7 @@ class _Loader:
                     faults.append(fault.rstrip("; "))
         return reads, faults
 
-    def _exhibits(self, chapter: Step, wanted: tuple[str, ...]) -> Iterator[str]:
+    def _exhibits(self, chapter: Step) -> Iterator[str]:
         for function, name, _ in self._facts(chapter)["calls"]:
             kinds = {"table": ("table",), "figure": ("figure", "picture")}.get(function, ())
-            yield from (f"{kind}:{name}" for kind in kinds if kind in wanted and f"{kind}:{name}" in self.steps)
+            yield from (f"{kind}:{name}" for kind in kinds if f"{kind}:{name}" in self.steps)

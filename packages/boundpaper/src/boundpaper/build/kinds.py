@@ -6,10 +6,6 @@ from boundpaper.store.paths import DOCUMENTS, SCHEMA, VOCABULARY
 
 NAMED = f"{VOCABULARY}: tables"
 """Stands among `also` for the tables of sources that the vocabulary names."""
-OF_THESIS = (
-    *("paper/preamble.tex", "paper/thesis.tex.j2", "boundpaper/paper/templates/*"),
-    *("paper/references.bib", "paper/metadata.yaml", "CITATION.cff", "out/edition.json"),
-)
 
 
 @dataclass(frozen=True)
@@ -43,8 +39,6 @@ class Kind:
     gathers : tuple of str
         Kinds all of whose steps come first; a file of theirs that cannot be read is a fault of this step, since it
         would gather less than there is.
-    exhibits : tuple of str
-        Kinds of which the steps that chapters show come first.
     parallel : bool
         Whether steps may run beside others in a thread (only where the work is an outside program's).
     apart : bool
@@ -65,7 +59,6 @@ class Kind:
     single: str = ""
     step: str = ""
     gathers: tuple[str, ...] = ()
-    exhibits: tuple[str, ...] = ()
     folders: bool = False
     checks: bool = False
     parallel: bool = False
@@ -127,7 +120,6 @@ KINDS = (
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",
         gathers=("claim",),
-        apart=True,
     ),
     Kind(
         name="places",
@@ -138,7 +130,6 @@ KINDS = (
         artifact="artifacts/results/{name}.csv",
         gathers=("claim",),
         also=("paper/chapters/*.tex.j2", "artifacts/sources/claim_anchors.csv"),
-        apart=True,
     ),
     Kind(
         name="inventory",
@@ -184,17 +175,6 @@ KINDS = (
         targets=("out/chapters/{name}.tex",),
         calls="boundpaper.paper.calls:dependencies",
         also=("paper/metadata.yaml", VOCABULARY),
-        apart=True,
-    ),
-    Kind(
-        name="labels",
-        builder="boundpaper.paper.document:begin",
-        single="boundpaper.paper.document",
-        step="thesis",
-        gathers=("chapter",),
-        exhibits=("table", "figure"),
-        also=OF_THESIS,
-        parallel=True,
     ),
     Kind(
         name="thesis",
@@ -202,8 +182,10 @@ KINDS = (
         single="boundpaper.paper.document",
         step="thesis",
         targets=("out/thesis.tex", "out/thesis.pdf"),
-        gathers=("chapter", "labels"),
-        exhibits=("table", "figure", "picture"),
-        also=OF_THESIS,
+        gathers=("chapter",),
+        also=(
+            *("paper/preamble.tex", "paper/thesis.tex.j2", "boundpaper/paper/templates/*"),
+            *("paper/references.bib", "paper/metadata.yaml", "CITATION.cff", "out/edition.json"),
+        ),
     ),
 )

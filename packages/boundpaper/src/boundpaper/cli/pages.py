@@ -13,22 +13,16 @@ def site(jobs: int | None) -> None:
     """Build the site: the ledger, exhibits, artifacts, chapters and the graph as pages in out/site."""
     from boundpaper.build.outline import nodes
     from boundpaper.paper.site import SiteProject, write_site
-    from boundpaper.paper.site.project import EXHIBITS
 
-    kinds = {"source", "measurement", "result", "table", "figure", "chapter"}
+    kinds = {"source", "measurement", "result", "table", "picture", "chapter"}
     with session(jobs) as project:
         steps = project.graph.steps
         if any(step.kind.name == "claim" for step in steps.values()):
             kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail where there is none
-        pictures = [key for key, step in steps.items() if step.kind.name == "picture"]
-        printed = [key for step in steps.values() if step.kind.name == "thesis" for key in step.needs]
-        first = [key for key, step in steps.items() if step.kind.name in kinds]
-        project.build([*first, *(key for key in pictures if key in printed)])
-        shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim"}]
-        exhibits = {step.key: project.job(step) for step in shown if step.kind.name in EXHIBITS}
-        files, changed = write_site(
-            SiteProject(root(), tuple(nodes(shown)), exhibits), lambda: project.build(pictures), jobs or 0
-        )
+        project.build([key for key, step in steps.items() if step.kind.name in kinds])
+        shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
+        made = SiteProject(root(), tuple(nodes(shown)), lambda key: project.job(steps[key]).call())
+        files, changed = write_site(made, jobs or 0)
     click.echo(f"out/site/index.html ({files} files, {changed} changed)")
 
 

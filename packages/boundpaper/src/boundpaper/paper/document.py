@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.build import process
-from boundpaper.errors import LatexError, SpecError, ThesisError
+from boundpaper.errors import LatexError, SpecError
 from boundpaper.near import or_known
 from boundpaper.paper import bibliography, calls, crate, lint, looks, metadata, xmp
 from boundpaper.paper.edition import address
@@ -55,25 +55,6 @@ def build(job: Job) -> dict[str, str | bytes]:
     files.write(job.root / "out" / "thesis.tex", text.encode())
     _check(job.root, described)
     return {"out/thesis.tex": text, "out/thesis.pdf": compile_thesis(job.root)}
-
-
-def begin(job: Job) -> dict[str, str | bytes]:
-    """Set a draft of a thesis of which nothing is known, while its pictures are drawn; no file is handed on.
-
-    Whatever goes amiss is left for the step that compiles the thesis, which says it.
-    """
-    state = job.root / "out" / STATE
-    if (state / RUNNING).exists() or not (state / "thesis.aux").exists():
-        shutil.rmtree(state, ignore_errors=True)
-        try:
-            files.write(state / "thesis.tex", render(job.root, metadata.read(job.root)).encode())
-            _ready(job.root, f"{STATE}/thesis.tex")
-            (state / RUNNING).unlink()
-        except process.Ended:
-            raise
-        except ThesisError:
-            shutil.rmtree(state, ignore_errors=True)
-    return {}
 
 
 def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
@@ -168,9 +149,13 @@ def _compiled(root: Path) -> bytes:
     """Run LaTeX once; when it fails its folder is removed, unless it ran out of time or made a PDF with faults."""
     out = root / "out"
     state = out / STATE
-    form = _ready(root, "thesis.tex")
-    if not (state / "thesis.pdf").exists():
-        passes.again(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
+    files.write(state / RUNNING, b"")
+    files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
+    process.require("pdflatex")
+    text = (out / "thesis.tex").read_text(encoding="utf-8")
+    form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    if not (state / "thesis.aux").exists():
+        passes.begin(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
     done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)
     found = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
     if done.timed_out or done.returncode or found.errors:
@@ -190,19 +175,6 @@ def _compiled(root: Path) -> bytes:
             f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex"
         )
     return (state / "thesis.pdf").read_bytes()
-
-
-def _ready(root: Path, document: str) -> str:
-    """Name of the format for a document, after the first draft of one of which nothing is known."""
-    out = root / "out"
-    files.write(out / STATE / RUNNING, b"")
-    files.write(out / STATE / "references.bib", bibliography.read(root).sound().text.encode())
-    process.require("pdflatex")
-    text = (out / document).read_text(encoding="utf-8")
-    form = formats.made(out, text, document, "logs/preamble.log", latex.PASS_TIMEOUT)
-    if not (out / STATE / "thesis.aux").exists():
-        passes.begin(out, document, STATE, form=form, formats=formats.FOLDER)
-    return form
 
 
 def _once(out: Path, form: str) -> process.Completed | None:

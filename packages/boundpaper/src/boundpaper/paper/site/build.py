@@ -1,14 +1,15 @@
 """Write the site: every page is made again, changed ones are written, and old ones removed."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from boundpaper.build.pool import Workers
 from boundpaper.paper.site.bibliography import bibliography_pages
 from boundpaper.paper.site.code import code_pages
-from boundpaper.paper.site.exhibits import draw_pictures, figure_pages, table_pages
+from boundpaper.paper.site.exhibits import draw_pictures, exhibit_pages
 from boundpaper.paper.site.graph import graph_pages
 from boundpaper.paper.site.holdings import artifact_pages
 from boundpaper.paper.site.ledger import ledger_pages
@@ -22,16 +23,15 @@ from boundpaper.store.files import write
 FOLDER = "out/site"
 
 
-def write_site(project: SiteProject, draw: Callable[[], object], jobs: int = 0) -> tuple[int, int]:
+def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
     """Write the site below `out/site`; return how many files it has and how many of them changed.
 
-    Exhibits, artifacts, the ledger and the pictures that chapters show must have been built; pictures lie in
-    `out/figures` as PDF. `draw` makes those that are missing, while another process makes most pages. At most `jobs`
-    processes run at a time, 0 standing for the number of processors.
+    Exhibits, artifacts and the ledger must have been built; the pictures of figures lie in `out/figures` as PDF. At
+    most `jobs` processes run at a time, 0 standing for the number of processors.
     """
     workers = Workers(1)
     try:
-        return keep(project.root / FOLDER, pages(project, workers, draw, jobs or os.cpu_count() or 1))
+        return keep(project.root / FOLDER, pages(project, workers, jobs or os.cpu_count() or 1))
     except BaseException:
         workers.give_up()
         raise
@@ -39,34 +39,39 @@ def write_site(project: SiteProject, draw: Callable[[], object], jobs: int = 0) 
         workers.close()
 
 
-def pages(project: SiteProject, workers: Workers, draw: Callable[[], object], jobs: int) -> Iterator[tuple[str, bytes]]:
-    """Path and content of every file of the site; if `jobs` allows, another process makes those of `_others`."""
+def pages(project: SiteProject, workers: Workers, jobs: int) -> Iterator[tuple[str, bytes]]:
+    """Path and content of every file of the site; if `jobs` allows, another process makes the pages of artifacts."""
     yield from assets().items()
-    draw_pictures(project, [name for chapter in project.chapters for name in chapter.figures], jobs)
+    draw_pictures(project, jobs)
+    reading = ChapterPages(project)
+    cells = {name: sorted(places) for name, places in reading.printed.items()}
     begun = None
     if jobs > 1:
         workers.begin()
-        begun = workers.submit(_others, replace(project))
-    label = ChapterPages(project).label
-    yield from table_pages(project, label)
-    draw()
-    draw_pictures(project, [node.name for node in project.nodes if node.kind == "figure"], jobs)
-    yield from figure_pages(project, label)
-    files, used = workers.result(begun) if begun else _others(replace(project))
+        begun = workers.submit(_artifacts, replace(project, call=_not_there), cells)
+    yield from overview_pages(project, reading)
+    yield from ledger_pages(project)
+    yield from exhibit_pages(project, reading.label)
+    files, used = workers.result(begun) if begun else _artifacts(project, cells)
     yield from files
     for key, nodes in used.items():
         project.used.setdefault(key, []).extend(nodes)
     yield from bibliography_pages(project)
+    yield from search_files(project, reading)
+    yield from graph_pages(project)
+    yield from code_pages(project)
 
 
-def _others(project: SiteProject) -> tuple[list[tuple[str, bytes]], dict[str, list[str]]]:
-    """All pages but those of exhibits and works, and the artifacts that cite each work."""
-    reading = ChapterPages(project)
-    made = [*overview_pages(project, reading), *ledger_pages(project), *search_files(project, reading)]
-    made += [*graph_pages(project), *code_pages(project)]
-    project = replace(project)  # of what is cited, artifacts alone are new
-    cells = {name: sorted(places) for name, places in reading.printed.items()}
-    return made + list(artifact_pages(project, cells)), project.used
+def _artifacts(
+    project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]
+) -> tuple[list[tuple[str, bytes]], dict[str, list[str]]]:
+    """The pages of artifacts, and the artifacts that cite each work."""
+    project = replace(project)
+    return list(artifact_pages(project, printed)), project.used
+
+
+def _not_there(key: str) -> Any:
+    raise AssertionError(f"{key}: no page of an artifact shows an exhibit")
 
 
 def keep(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:

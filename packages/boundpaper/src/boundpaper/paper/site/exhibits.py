@@ -1,7 +1,7 @@
 """Pages of tables and figures: the exhibit, its data, and the claims that rest on the same artifacts."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeAlias
@@ -27,26 +27,18 @@ from boundpaper.typeset.text import prose
 Label: TypeAlias = Callable[[str, str], str]
 
 
-def table_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, bytes]]:
-    """`table/NAME.html` with the files that they show, and `exhibits.html`, the list of all exhibits.
+def exhibit_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, bytes]]:
+    """`table/NAME.html` and `figure/NAME.html` with the files that they show, and `exhibits.html`, the list of all.
 
     `label` gives the printed number of an exhibit by kind and name, as in `Figure 8.1`; the empty text if it has none.
     """
     listed = [node for node in project.nodes if node.kind in EXHIBITS]
     for node in listed:
-        if node.kind == "table":
-            yield from _table(project, node, label(node.kind, node.name))
+        yield from (_table if node.kind == "table" else _figure)(project, node, label(node.kind, node.name))
     shown = [(node, label(node.kind, node.name), short(project, node.key)) for node in listed]
     chapters = {node.key: project.outline.up[node.key] for node in listed}
     values = {"shown": shown, "chapters": chapters, "project": project}
     yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
-
-
-def figure_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, bytes]]:
-    """`figure/NAME.html` with the files that they show, as `table_pages`."""
-    for node in project.nodes:
-        if node.kind == "figure":
-            yield from _figure(project, node, label(node.kind, node.name))
 
 
 def short(project: SiteProject, key: str, root: str = "") -> Markup:
@@ -117,10 +109,10 @@ def _linked(project: SiteProject, node: Node, html: str) -> Markup:
     return typeset(shown)
 
 
-def draw_pictures(project: SiteProject, names: Collection[str], jobs: int) -> None:
-    """Convert the PDF of these figures to SVG, `jobs` at a time, unless its SVG is newer."""
+def draw_pictures(project: SiteProject, jobs: int) -> None:
+    """Convert each figure's PDF to SVG, `jobs` at a time, unless its SVG is newer."""
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(partial(_picture, project), dict.fromkeys(names)))
+        list(pool.map(partial(_picture, project), [node.name for node in project.nodes if node.kind == "figure"]))
 
 
 def _picture(project: SiteProject, name: str) -> bytes:

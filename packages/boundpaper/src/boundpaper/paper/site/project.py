@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from boundpaper.build.job import Job
 from boundpaper.build.outline import Node, Outline
 from boundpaper.errors import SpecError
 from boundpaper.paper.calls import dependencies
@@ -68,13 +67,13 @@ class SiteProject:
     ----------
     root : Path
     nodes : tuple of Node
-    jobs : mapping of str to Job
-        The job of each exhibit by its key, which runs its function on its artifacts.
+    call : callable
+        Runs the step of a key on its artifacts and returns what its function made.
     """
 
     root: Path
     nodes: tuple[Node, ...]
-    jobs: Mapping[str, Job]
+    call: Callable[[str], Any]
 
     @cached_property
     def used(self) -> dict[str, list[str]]:
@@ -87,7 +86,7 @@ class SiteProject:
 
     def spec(self, key: str) -> Any:
         """What the function of an exhibit makes."""
-        return self.kept(lambda project, node: project.jobs[node.key].call(), self.outline.nodes[key], "spec")
+        return self.kept(lambda project, node: project.call(node.key), self.outline.nodes[key], "spec")
 
     def kept(self, make: Callable[[SiteProject, Node], Made], node: Node, named: object = None) -> Made:
         """What a function makes of a node; it is made once and then kept."""

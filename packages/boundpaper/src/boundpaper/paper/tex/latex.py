@@ -65,7 +65,6 @@ def pdflatex(
     formats: str = "",
     record: bool = False,
     draft: bool = False,
-    inputs: Sequence[str] = (),
     timeout: float,
 ) -> process.Completed:
     """One pass of pdflatex.
@@ -86,15 +85,13 @@ def pdflatex(
         Whether to list the files that are read, in a `.fls`.
     draft : bool
         Whether to write auxiliary files alone, and no PDF.
-    inputs : sequence of str
-        Folders, relative to `cwd`, in which files are looked for that lie nowhere else.
     timeout : float
         Seconds.
     """
     form_flag = (f"-fmt={form}",) if form else ()
     kind = (*(("-recorder",) if record else ()), *(("-draftmode",) if draft else ()))
     argv = ("pdflatex", *form_flag, *kind, *FLAGS, f"-output-directory={output}", f"-jobname={job}", document)
-    return process.run(argv, cwd, timeout, environment(inputs=inputs, formats=formats))
+    return process.run(argv, cwd, timeout, environment(formats=formats))
 
 
 def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.Completed:
