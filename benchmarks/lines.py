@@ -17,8 +17,8 @@ BUDGET = {
     "analysis": 29_700,
     "tables": 7_120,
     "figures": 3_720,
-    "tests": 62_080,
-    "benchmarks": 2_145,
+    "tests": 62_094,
+    "benchmarks": 2_146,
     "docs": 180,
     "the top": 40,
 }
