@@ -379,7 +379,7 @@ def test_long_texts_are_told_with_the_time_that_they_take(
         source, name = ModelSource(str(model)), f"of-{tokens}"
         measure(RunPlan(root=project, source=source, experiments=("attention_patterns",), options=options, name=name))
         said = capsys.readouterr().err
-        assert (f"texts of 160 tokens are longer than the {MICRO.length} that it was trained on" in said) == told
+        assert (f"longer than the model was made for: it was trained on {MICRO.length}" in said) == told
         assert said.count("2 x 160 tokens take ") == told, "once, not for every text"
 
 

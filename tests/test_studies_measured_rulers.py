@@ -111,7 +111,7 @@ def test_tables_show_measured_models_apart_and_marked(frames):
     assert "100.0" in next(line for line in noise.split("\n") if "Qwen3-1.7B" in line)
     assert "A network with random weights, the null reference" in text
     assert "a length shorter than the effective one is not above the threshold" in text
-    assert "Without a mean, since a task is missing: 128K" in text
+    assert "No mean, since a task is missing: 128K" in text
     captured = artifact("captured_models")
     measured_tests = study.ruler_correlations_measured(models, captured, FAMILIES)
     signs = artifact("ruler_correlation_signs")
