@@ -496,23 +496,10 @@ def test_an_encoder_in_every_command(tmp_path: Path, kind: str) -> None:
         load(ModelSource(str(folder), device="cpu"))
     with pytest.raises(ModelError, match=words):
         capturing.capture(asked(folder, tmp_path))
-    written(tmp_path / "texts.txt", "\n\n".join(text(40, seed) for seed in range(4)))
+    written(tmp_path / "texts.txt", "\n\n".join(text(40, seed) for seed in range(10)))
+    call = f"sinks --model {folder} --device cpu --tokens 32 --items 0 --texts {tmp_path / 'texts.txt'}".split()
     with pytest.raises(ModelError, match=words):
-        run_command.main(
-            [
-                "sinks",
-                "--model",
-                str(folder),
-                "--device",
-                "cpu",
-                "--tokens",
-                "32",
-                "--texts",
-                str(tmp_path / "texts.txt"),
-            ],
-            standalone_mode=False,
-            obj={"root": tmp_path},
-        )
+        run_command.main(call, standalone_mode=False, obj={"root": tmp_path})
 
 
 @pytest.mark.reported(outcome="right")

@@ -151,12 +151,12 @@ import test_capture as tests
 from pathlib import Path
 from keyquery.models.captures import parts
 
-add = parts.Part.add
+add = parts.DocumentPart.add
 def last(self, name, array):
     add(self, name, array)
     if self.target.stem == "000003" and name == "q01":
         os.kill(os.getpid(), signal.SIGKILL)
-parts.Part.add = last
+parts.DocumentPart.add = last
 tests.capture(tests.options(Path({str(place)!r}), Path({str(tmp_path / "killed")!r})))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
