@@ -9,7 +9,7 @@ from keyquery.cli import swept
 
 @click.group()
 def lab() -> None:
-    """Small models that are trained here, and a pretrained one that is distilled."""
+    """Train small models here, and distil a pretrained one."""
 
 
 lab.add_command(population)

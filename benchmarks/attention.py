@@ -109,7 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--tokens", default="2048,8192")
-    parser.add_argument("--long", type=int, default=131072, help="0 leaves it out")
+    parser.add_argument("--long", type=int, default=131072, help="length of the longest text; 0 leaves it out")
     parser.add_argument("--peak", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     torch.set_num_threads(1)

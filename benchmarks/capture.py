@@ -6,9 +6,9 @@
 On a Llama of 4 layers and width 256 with random weights, on the CPU: time of a forward that is captured (its part
 written to disk) against the same forward alone, the two taking turns; the same of other libraries, each run by the
 PYTHON that has it; and the peak memory of whole captures of more and more documents, beside that of a plain forward,
-each in its own process (row groups that fill up are 64 MiB at most). `--long` captures, each in a process of its own,
-one text of a quarter, a half and all of so many tokens through one layer of two heads, and says by how much memory
-rises in the forward alone and in the captured one. Prints Markdown tables.
+each in its own process (row groups that fill up are 64 MiB at most). `--long` takes texts of a quarter, a half and all
+of so many tokens, each in its own process, through one layer of two heads, and compares how far memory rises with and
+without capture. Prints tables.
 """
 
 from __future__ import annotations
@@ -217,11 +217,11 @@ def long(most: int, folder: Path) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=15, help="0 leaves the comparison out")
+    parser.add_argument("--repeat", type=int, default=15, help="number of repetitions; 0 leaves the comparison out")
     parser.add_argument("--context", type=int, default=2048)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--long", type=int, default=131072, help="0 leaves it out")
-    parser.add_argument("--against", action="append", default=[], metavar="NAME=PYTHON", help="repeat for several")
+    parser.add_argument("--long", type=int, default=131072, help="length of the longest text; 0 leaves it out")
+    parser.add_argument("--against", action="append", default=[], metavar="NAME=PYTHON", help="a library; repeatable")
     parser.add_argument("--turns", choices=KINDS, help=argparse.SUPPRESS)
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)

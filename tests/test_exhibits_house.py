@@ -140,7 +140,7 @@ def test_a_dash_tells_series_apart_and_nothing_else():
     assert sum("dashed" in line for line in drawn) == 2, "the legend's entry and the mean that it stands for"
     assert any(line.startswith(r"\addplot") and "dashed, line width=1.2pt" in line for line in drawn)
     pair = [Line(x=[0, 1], y=[0, 1], entity=entity) for entity in ("rope", "drope")]
-    with pytest.raises(SpecError, match=r"the line at 0\.5 is dashed, as one of the series is"):
+    with pytest.raises(SpecError, match=r"the line at 0\.5 looks like a series, since both are dashed"):
         tex(panel(*pair, rules=[Rule(at=0.5)]), "t")
     for rule in (Rule(at=0.5, label="chance"), Rule(at=0.5, dash="solid")):
         assert "okgrey" in tex(panel(*pair, rules=[rule]), "t")

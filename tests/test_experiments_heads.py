@@ -311,7 +311,7 @@ def test_one_damaged_head_is_named_and_the_others_are_kept(planted, target, tmp_
 def test_too_few_queries_and_wrong_contexts_are_told(planted, target):
     with pytest.raises(DataError, match=r"no query bin has 500 queries .the fullest has 240."):
         measure(target, planted, min_queries=500)
-    with pytest.raises(DataError, match=r"lies beyond a context of 800"):
+    with pytest.raises(DataError, match=r"exceed --context 800"):
         measure(target, planted, context=800)
 
 

@@ -229,7 +229,7 @@ def test_a_recipe_that_does_not_fit_its_memory(tmp_path: Path) -> None:
         ({"memory": -1}, "memory: -1 is not above 0"),
         ({"seeds": [0, "one"]}, r"seeds\[1\]: 'one' is no whole number from 0"),
         ({"seeds": []}, "seeds is empty"),
-        ({"experiments": ["sink"]}, r"experiments has 'sink', which is not one; did you mean sinks\?"),
+        ({"experiments": ["sink"]}, r"experiments: 'sink' is not an experiment; did you mean sinks\?"),
         ({"experiments": ["xyz"]}, "they are attention_patterns, .*, or all"),
         ({"experiments": []}, "experiments is empty"),
         ({"settings": {"knowledge": {}}}, "settings.knowledge is for an experiment that the recipe does not run"),

@@ -1,4 +1,4 @@
-"""How a student is distilled: named recipes, whose schedule a run may stop within and never changes."""
+"""Named recipes for distilling a student. A run may stop early, but never changes the schedule of its recipe."""
 
 import math
 from dataclasses import asdict, dataclass

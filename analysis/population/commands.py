@@ -14,16 +14,28 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 
 @click.command()
 @click.option(
-    "--seed", "seeds", type=click.IntRange(0), multiple=True, help="Seeds for weights and documents [1 to 8]."
+    "--seed",
+    "seeds",
+    type=click.IntRange(0),
+    multiple=True,
+    help="Seed for weights and documents; may be repeated [1 to 8].",
 )
 @click.option(
-    "--base", "bases", type=click.Choice([str(base) for base in BASES]), multiple=True, help="Base of the rotation."
+    "--base",
+    "bases",
+    type=click.Choice([str(base) for base in BASES]),
+    multiple=True,
+    help="Base of the rotation; may be repeated [both].",
 )
-@click.option("--arm", "arms", type=click.Choice(tuple(ARMS)), multiple=True, help=LETTERS)
-@click.option("--again", is_flag=True, help="Measure again models that already have rows, and replace them.")
-@click.option("--compare", is_flag=True, help="Measure again without writing, and print the difference from the rows.")
+@click.option("--arm", "arms", type=click.Choice(tuple(ARMS)), multiple=True, help=f"{LETTERS}. May be repeated [all].")
+@click.option("--again", is_flag=True, help="Measure again models that already have rows, and replace those rows.")
 @click.option(
-    "--export", is_flag=True, help="Write seed 1 of A, B, C at base 400 to packages/keyquery/src/keyquery/tiny instead."
+    "--compare", is_flag=True, help="Measure again without writing, and print the difference from the stored rows."
+)
+@click.option(
+    "--export",
+    is_flag=True,
+    help="Write A, B and C of seed 1 and base 400 to packages/keyquery/src/keyquery/tiny, and measure nothing.",
 )
 @click.option(
     "--pack", type=FOLDER, help="Write weights, cards and checksums of the models to FOLDER instead of measuring."

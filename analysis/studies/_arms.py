@@ -1,4 +1,4 @@
-"""Arms of the four tasks as the scripts stored them: the share, and the possible numbers of answers behind it.
+"""Stored results of the four tasks by model and condition: the share right, and the denominators that it could have.
 
 Cities and sports are asked for a yes or a no; an answer that reads as neither leaves the denominator, so that a share
 says how many answers were read only within limits. IMDB and passkey count every item.

@@ -10,7 +10,7 @@ PARTS = ("Attention", "MLP")
 
 
 def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """Three panels; the report's coordinates as diamonds where it draws them."""
+    """One panel for each kind of token; diamonds mark the values that the report's own figure shows."""
     shares = content_layers[content_layers["layer"] == 1].set_index(["positional", "scope"])["share"]
     drawn = drope_figures[drope_figures["figure"] == "E"].set_index(["series", "x"])["value"]
     panels = []

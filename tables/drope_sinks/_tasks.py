@@ -55,7 +55,7 @@ def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str
 
 
 def task_columns() -> list[Column]:
-    """The columns of `task_rows`: shares of answers read, accuracy with its interval, stars, marks below chance."""
+    """Columns of `task_rows`: share right of the answers read, accuracy with interval, stars, marks below chance."""
     from boundpaper.typeset.numbers import integer, sentences
 
     columns = []

@@ -317,7 +317,7 @@ def test_prose_that_looks_like_data_is_prose(tmp_path: Path, content: str) -> No
         ("a.json", "not json", "a.json:1: not JSON"),
         ("a.ndjson", '{"text": "w4"}\nw5', "a.ndjson:2: not JSON"),
         ("a.csv", "id,body\n1,w4\n", "no column 'text' .it has: id, body"),
-        ("a.csv", "id,text\n1,w4\n2,w5,w6\n", "row 2 .line 3.: 3 cells, and the header has 2"),
+        ("a.csv", "id,text\n1,w4\n2,w5,w6\n", "row 2 .line 3.: 3 cells, but the header has 2"),
         ("a.csv", "id,id,text\n1,2,w4\n", "more than one column 'id'; rename one"),
         ("a.html", "<!DOCTYPE html>\n<p>w4</p>", "an HTML page"),
         ("a.tex", "\\documentclass{article}\n", "LaTeX"),

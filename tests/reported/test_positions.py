@@ -103,7 +103,7 @@ def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str
     """Capture texts of 72 tokens from a model whose table of positions has rows for 64."""
     model = causal(getattr(transformers, f"{kind}Config")(**LEARNED))
     folder = saved_model(model, tmp_path / "model")
-    words = r"its table of learned positions has 64 rows, and a context of 72 tokens needs as many; give --context 64"
+    words = r"a context of 72 tokens is too long: its table of learned positions has 64 rows; give --context 64"
     with pytest.raises(ModelError, match=words):
         capturing.capture(asked(folder, tmp_path, 72))
     assert not (tmp_path / "out").exists()
@@ -125,6 +125,6 @@ def test_a_text_that_the_code_of_a_model_cannot_take(tmp_path: Path) -> None:
     config = transformers.CTRLConfig(vocab_size=64, n_positions=64, n_embd=32, dff=48, n_layer=2, n_head=4)
     folder = saved_model(causal(config), tmp_path / "model")
     with pytest.raises(
-        ModelError, match="a text of 72 tokens, and its table of positions has 64 rows; give it shorter"
+        ModelError, match="a text of 72 tokens is too long: the table of positions has 64 rows; give a shorter"
     ):
         capturing.capture(asked(folder, tmp_path, 72))

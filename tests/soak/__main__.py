@@ -23,19 +23,19 @@ def main() -> int:
         "--mutations",
         type=int,
         default=None,
-        help="damaged files of each class [200, or 0 beside --files or --endings]",
+        help="number of damaged files of each class [200, or 0 beside --files or --endings]",
     )
     parser.add_argument(
-        "--kills", type=int, default=None, help="iterations of kills of each target [20, or 0 as above]"
+        "--kills", type=int, default=None, help="rounds of kills of each target [20, or 0 beside --files or --endings]"
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--paper", action="store_true", help="kill builds of the whole thesis as well")
-    parser.add_argument("--files", type=int, default=0, help="damaged files, of every kind that commands read [0]")
-    parser.add_argument("--case", type=int, metavar="NUMBER", help="of --files and one of --kinds this one again")
-    parser.add_argument("--endings", type=int, default=0, help="iterations of kills of every command [0]")
-    parser.add_argument("--beginning", metavar="WORDS", default="", help="of --endings these, with commas between")
-    parser.add_argument("--kinds", metavar="WORDS", default="", help="of --files these alone, with commas between")
-    parser.add_argument("--classes", metavar="WORDS", default="", help="damage these alone, e.g. 'scores predictions'")
+    parser.add_argument("--files", type=int, default=0, help="number of damaged files, of all kinds that are read [0]")
+    parser.add_argument("--case", type=int, metavar="NUMBER", help="only this file of --files; needs one of --kinds")
+    parser.add_argument("--endings", type=int, default=0, help="rounds of kills of every command [0]")
+    parser.add_argument("--beginning", metavar="WORDS", default="", help="only commands that begin so, as a,b [all]")
+    parser.add_argument("--kinds", metavar="WORDS", default="", help="only these kinds of --files, as a,b [all]")
+    parser.add_argument("--classes", metavar="WORDS", default="", help="damage only these, e.g. 'scores predictions'")
     parser.add_argument(
         "--only", metavar="WORDS", help="kill this build alone, e.g. --only paper, --only 'table ap_drop'"
     )

@@ -12,7 +12,7 @@ from adopting import HEIGHTS, MAIN, begun, folder, run
         ({"supplement_dot_tex": MAIN}, None),  # main.tex is usual
         ({"a__x_dot_tex": MAIN}, None),  # deeper
         ({"package_dot_json": "{}"}, "left out: package.json"),
-        ({"results__bad_dot_csv": "a,b\n1,2\n1,2,3\n"}, "left out: results/bad.csv: row 3 has 3 cells, the header 2"),
+        ({"results__bad_dot_csv": "a,b\n1,2\n1,2,3\n"}, "left out: results/bad.csv: row 3 has 3 cells, but the"),
         ({"results__twice_dot_csv": "a,a\n1,2\n"}, "two columns would be called a"),
         ({"results__bad_dot_json": '{"a": 1, "a": 2}'}, "the key 'a' is there twice"),
         ({"results__empty_dot_csv": ""}, "left out: results/empty.csv (empty)"),

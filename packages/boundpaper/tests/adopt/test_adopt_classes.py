@@ -249,7 +249,7 @@ def test_a_table_that_cannot_be_made_is_told_by_its_file_and_line(tmp_path):
     run(root, "init")
     (root / "main.tex").write_text(main.replace("{article}\n", "{article}\n\\input{bound/bound}\n"))
     for old, new, words in (
-        ("WIDE", "14", "pt wide, the text 469: take size="),
+        ("WIDE", "14", "pt wide, and the text only 469: take size="),
         ("heights)", "hights)", "no data called hights; did you mean 'heights'?"),
         ('["gain", "loss"] * WIDE', '["gane"]', "tables/one.py:8: KeyError"),
         ("    return Table", "    Table", "table() returned NoneType"),
@@ -290,7 +290,7 @@ def test_a_figure_follows_its_data_and_is_made_once(tmp_path):
     (root / "figures/one.pdf").write_bytes(b"%PDF mine")
     assert "figures/one.pdf: another picture of this name is there" in run(root, "flatten", "-o", "plain", code=1)
     for old, new, words in (
-        ("WIDTH", ", width=190", "fig:one is 190 mm wide, the text 165: take width="),
+        ("WIDTH", ", width=190", "fig:one is 190 mm wide, and the text only 165: take width="),
         ("def figure", "def table", "figures/one.py: no function figure; write `def figure("),
         ("    return Figure", "    Figure", "figure() returned NoneType; end it with `return Figure"),
         ('["gain"]', '["gane"]', "figures/one.py:7: KeyError"),

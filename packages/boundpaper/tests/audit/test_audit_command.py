@@ -165,7 +165,7 @@ def test_an_id_outlives_moved_lines_and_no_changed_number(folder):
     ("changed", "words"),
     [
         ({"reason": "is so"}, "say in 5 words or more why"),
-        ({"printed": "Gain = 9"}, "write its kind and the printed text so"),
+        ({"printed": "Gain = 9"}, "copy both from it"),
         ({"date": "2026"}, "and nothing else"),
     ],
 )

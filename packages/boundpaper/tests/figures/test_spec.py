@@ -64,11 +64,11 @@ def test_specs_are_frozen_and_take_columns():
 
 
 def test_faulty_columns_name_figure_and_series():
-    assert "Line 'beans': x has 2 values and y 1" in fault(DataError, Line(x=[1, 2], y=[1], entity="beans"))
+    assert "Line 'beans': x has 2 values, but y has 1" in fault(DataError, Line(x=[1, 2], y=[1], entity="beans"))
     assert "Line 'Beans': y[1] is nan" in fault(DataError, Line(x=[1, 2], y=[1, NAN], label="Beans"))
     assert "y[0] is None, not a number" in fault(DataError, Line(x=[1], y=[None]))
     assert "column x is empty" in fault(DataError, Points(x=[], y=[]))
-    assert "labels 1; give one for each" in fault(DataError, Points(x=[1, 2], y=[1, 2], labels=["a"]))
+    assert "labels has 1; give equally many" in fault(DataError, Points(x=[1, 2], y=[1, 2], labels=["a"]))
     assert "give both low and high" in fault(SpecError, Bars(x=["a"], y=[1], low=[0]))
     assert "x must grow" in fault(DataError, Fit(x=[2, 1], y=[1, 2]))
     assert "cannot hold negative" in fault(DataError, Stacked(x=["a"], y=[-1]))
@@ -77,7 +77,7 @@ def test_faulty_columns_name_figure_and_series():
     assert "values has no value at all" in fault(DataError, Heatmap(values=[[None, None]]))
     assert "2 cells need 3 borders" in fault(DataError, Heatmap(values=[[1, 2]], x_edges=[0, 1]))
     assert "lines[1] has no value" in fault(DataError, Bundle(x=[1, 2], lines=[[1, NAN], [NAN, NAN]]))
-    assert "x has 2 values and each line 3" in fault(DataError, Bundle(x=[1, 2], lines=[[1, 2, 3]]))
+    assert "x has 2 values, but each line 3" in fault(DataError, Bundle(x=[1, 2], lines=[[1, 2, 3]]))
 
 
 def test_panels_are_named_by_number_and_title():

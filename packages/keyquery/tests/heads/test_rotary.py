@@ -169,7 +169,7 @@ def test_a_rotation_out_of_range_is_refused(changes, words):
 
 
 def test_a_rotation_of_more_dimensions_than_there_are_is_refused():
-    with pytest.raises(ValueError, match="up to dimension 14 of vectors of 12"):
+    with pytest.raises(ValueError, match="turns 14 dimensions, but vectors have only 12"):
         replace(made(FAST, 1), rotary=replace(FAST, start=6))
 
 

@@ -132,7 +132,7 @@ def test_every_process_has_a_gpu_of_its_own(tmp_path: Path, monkeypatch: pytest.
         assert executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES").result() == "0,1"
     with LocalExecutor(1, gpus=0) as executor:
         assert executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES").result() == ""
-    with pytest.raises(ThesisError, match="2 jobs of 2 GPUs at a time: this machine shows 2"):
+    with pytest.raises(ThesisError, match="2 jobs of 2 GPUs need more than this machine's 2"):
         LocalExecutor(2, gpus=2)
 
 
@@ -140,7 +140,7 @@ def test_gpus_that_the_user_allows_are_those(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, GPU-1f,5")
     assert visible_gpus() == ["3", "GPU-1f", "5"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-    with pytest.raises(ThesisError, match="one job on each GPU: this machine shows 0 GPUs"):
+    with pytest.raises(ThesisError, match="one job on each GPU: a job needs 1, but this machine shows only 0"):
         LocalExecutor("gpu")
 
 

@@ -122,7 +122,7 @@ def test_layers_and_heads_are_taken_by_name(place: Path, tmp_path: Path) -> None
     ("changes", "words"),
     [
         ({"only_layers": (7,)}, "--layers 7: no attention layer of the model; it has 0 to 2"),
-        ({"only_heads": ((1, 4),)}, "--heads 1.4: layer 1 has query heads 0 to 3"),
+        ({"only_heads": ((1, 4),)}, "--heads 1.4: layer 1 has only the heads 0 to 3"),
         ({"only_heads": ((5, 0),)}, "--heads 5.0: layer 5 is no attention layer"),
         ({"parts": ("value",)}, "no part .value. of a model; did you mean .values."),
         ({"batch": 0}, "--batch 0: at least 1 document"),

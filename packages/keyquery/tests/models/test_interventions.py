@@ -347,8 +347,8 @@ def test_knockout_refuses_what_it_cannot_do(model: Any) -> None:
         (Intervention("mlp", "median"), "no action 'median'"),
         (Intervention("mlp", "zero", positions=(-1,)), "count from 0"),
         (Intervention("v", "zero", where="post"), "only these are rotated"),
-        (Intervention("k", "zero", dims={1: np.ones((4, 8), bool)}), r"\(4, 8\) for 'k', which has \(2, 8\)"),
-        (Intervention("mlp", "zero", dims={1: np.ones(8, bool)}), r"which has \(32,\)"),
+        (Intervention("k", "zero", dims={1: np.ones((4, 8), bool)}), r"\(4, 8\), but 'k' has \(2, 8\)"),
+        (Intervention("mlp", "zero", dims={1: np.ones(8, bool)}), r"but 'mlp' has \(32,\)"),
     ],
 )
 def test_what_does_not_fit_is_refused(model: Any, wrong: Intervention, said: str) -> None:

@@ -106,7 +106,7 @@ def test_questions_without_samples_have_no_score(lab, tmp_path):
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ([sample(4096, ["Paris"], "in Rome")], "its samples give 0 at 4096 where results_1.json has 0.5"),
+        ([sample(4096, ["Paris"], "in Rome")], "its samples give 0 at 4096, but results_1.json has 0.5"),
         ([sample(8192, ["Paris"], "in Rome")], "its samples give nothing at 4096"),
         (["{}"], "jsonl:1: no sample of the harness"),
         (["{"], "jsonl:1: not JSON"),

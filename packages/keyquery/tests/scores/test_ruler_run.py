@@ -97,7 +97,7 @@ def test_the_harness_runs_a_length_at_a_time_and_goes_on(lab, harness, tiny):
 def test_the_harness_is_refused_what_it_cannot_do(lab, harness, tiny, monkeypatch):
     done = bench("--run", "--harness", harness, "--lengths", "1k,4k", model=tiny)
     assert done.exit_code == 1
-    assert "4k: the model has 2048 positions only; give --lengths 1k" in done.output
+    assert "too long: 4k; the model has only 2048 positions; give --lengths 1k" in done.output
     done = bench("--run", "--harness", harness, "--lengths", "1k", "--samples", "501", model=tiny)
     assert "makes 500" in done.output
     done = bench("--run", "--harness", harness.parent / "absent", "--lengths", "1k", model=tiny)
@@ -180,7 +180,7 @@ def test_predictions_that_are_right_score_100_and_both_blocks_stand_in_one_file(
 def test_runs_are_refused_with_a_reason(lab, tiny):
     done = needled(tiny, "--lengths", "1k,4k")
     assert done.exit_code == 1
-    assert "4k: the model has 2048 positions only; give --lengths 1k" in done.output
+    assert "too long: 4k; the model has only 2048 positions; give --lengths 1k" in done.output
     done = needled(tiny, "--lengths", "300")
     assert done.exit_code == 1
     assert "give a longer one" in done.output

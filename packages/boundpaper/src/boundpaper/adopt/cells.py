@@ -227,7 +227,7 @@ def _separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise DataError(
-                f"{file}: row {number} has {counted(len(row), 'cell')}, the header {len(header)}; "
+                f"{file}: row {number} has {counted(len(row), 'cell')}, but the header has {len(header)}; "
                 "mend the file, or leave it out"
             )
         if sign == ";":

@@ -51,8 +51,8 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     room = text if both or cells.table.landscape else page
     if chosen.width > room + OVER and part == "float":
         raise SpecError(
-            f"tables/{name}.py: tab:{name} is {chosen.width:.0f} pt wide, {'the text' if both else 'the column'} "
-            f'{room:.0f}: take size="scriptsize", landscape=True, or fewer columns'
+            f"tables/{name}.py: tab:{name} is {chosen.width:.0f} pt wide, and {'the text' if both else 'the column'} "
+            f'only {room:.0f}: take size="scriptsize", landscape=True, or fewer columns'
         )
     lines = 0.0
     if cells.table.long and text > page:
@@ -111,8 +111,8 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
         figure = replace(figure, width=column)
     if figure.width > text + 0.1:
         raise SpecError(
-            f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, the text {text:.0f}: take width={text:.0f}, "
-            f"or leave width out for a column's"
+            f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, and the text only {text:.0f}: take "
+            f"width={text:.0f}, or leave width out for a column's"
         )
     head = preamble().replace(OWN_FONTS, _fonts(folder.page.font))
     if folder.page.size <= 10:

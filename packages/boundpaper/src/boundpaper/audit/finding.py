@@ -128,5 +128,5 @@ def reasons(findings: Sequence[Finding], entries: Entries, file: str) -> list[st
         if found is None:
             raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
         if (entry["kind"], entry["printed"]) != (found.kind, found.what):
-            raise DataError(f"{file}: {key} is [{found.kind}] {found.what}; write its kind and the printed text so")
+            raise DataError(f"{file}: {key} differs from what is found, [{found.kind}] {found.what}; copy both from it")
     return [entries[each.id]["reason"] if each.id in entries else None for each in findings]

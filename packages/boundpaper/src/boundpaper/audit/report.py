@@ -1,4 +1,4 @@
-"""What is made of findings: JSON, SARIF for code scanning, an HTML page with both places marked, declared checks."""
+"""Write findings as JSON, as SARIF, as an HTML page that marks both places of each finding, or as declared checks."""
 
 import csv
 import html
@@ -88,7 +88,7 @@ def promoted(finding: Finding, stem: str) -> tuple[str, str]:
         why = "only a relation of cells becomes a declared check; write a function"
         raise SpecError(f"{finding.id} is [{finding.kind}] and cannot be promoted: {why}")
     if not stem.isidentifier():
-        raise SpecError(f"{stem}: the file's name becomes the table's; give letters, digits and underscores")
+        raise SpecError(f"{stem}: no name for a table; call the file by letters, digits and underscores")
     target, *operands = relation.names
     variables = [f"x{place}" for place in range(1, len(operands) + 1)]
     words = f"{target} follows from {', '.join(operands)}"

@@ -162,7 +162,7 @@ def compare(name: str, before: str, after: str, tolerance: float) -> list[Change
 def _csv(text: str) -> Columns:
     header, *rows = [row for row in csv.reader(io.StringIO(text.removeprefix(MARK), newline="")) if row] or [[]]
     if not header or max(map(len, rows), default=0) > len(header):
-        raise ValueError("no table: no header, or a row of more cells")
+        raise ValueError("not a table: it has no header, or a row with more cells than the header")
     full = [[*row, *[""] * (len(header) - len(row))] for row in rows]
     return {name: [row[place] for row in full] for place, name in enumerate(header)}
 

@@ -27,9 +27,11 @@ def adopted() -> Folder:
 
 @click.command()
 @click.option(
-    "--main", "mains", multiple=True, metavar="FILE", help="Main LaTeX file; repeat the option for a supplement."
+    "--main", "mains", multiple=True, metavar="FILE", help="Main LaTeX file; may be repeated, for a supplement."
 )
-@click.option("--data", multiple=True, metavar="PATTERN", help="Data files, such as results/*.csv.")
+@click.option(
+    "--data", multiple=True, metavar="PATTERN", help="Pattern of data files, such as results/*.csv; may be repeated."
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be written, without writing it.")
 def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
     """Adopt the LaTeX paper in this folder: write boundpaper.toml, bound/ and one line of the main file."""
@@ -90,7 +92,7 @@ def flatten(output: Path | None, in_place: bool) -> None:
 def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None:
     """List typed numbers with the cells that have their value; change files only with --fix or -i.
 
-    Exits with 1 when a number is stale, or only one cell has it.
+    Exits with 1 when a number is stale, or exactly one cell has its value.
     """
     from boundpaper.adopt import begin, generate, revision
     from boundpaper.adopt import lint as room

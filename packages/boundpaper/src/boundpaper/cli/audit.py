@@ -7,15 +7,17 @@ import click
 
 @click.command()
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...")
-@click.option("--joint", is_flag=True, help="Compare the sentences of each document with the tables of all.")
-@click.option("--only", multiple=True, metavar="KIND", help="Kind of finding to look for; repeat the option for more.")
+@click.option("--joint", is_flag=True, help="Compare the sentences of each document with the tables of all documents.")
+@click.option("--only", multiple=True, metavar="KIND", help="Kind of finding to look for; may be repeated [all kinds].")
 @click.option("--level", type=click.Choice(["error", "warning", "note"]), default="warning", show_default=True)
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "sarif", "html"]), default="text", show_default=True
 )
 @click.option("--baseline", metavar="FILE", help="YAML file of accepted findings, each with a reason.")
 @click.option(
-    "--promote", metavar="ID", help="Turn the finding ID into a claim of a paper, as -o FILE.py and FILE.csv."
+    "--promote",
+    metavar="ID",
+    help="Turn the finding with this ID into a claim: write FILE.py, named by -o, and FILE.csv beside it.",
 )
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write instead of printing."
@@ -32,8 +34,8 @@ def audit(
 ) -> None:
     """Find where tables, figure code and sentences of a DOCUMENT contradict each other.
 
-    Reads Markdown, LaTeX, HTML, DOCX (through pandoc), and of a PDF statistics in its sentences. Exits with 1 when
-    something is found, 2 when a document cannot be read.
+    Reads Markdown, LaTeX, HTML and DOCX (through pandoc); in a PDF, it reads only the statistics in sentences.
+    Exits with 1 when something is found, 2 when a document cannot be read.
     """
     from boundpaper.audit import checks, report
     from boundpaper.audit.finding import LEVELS, entries_of, reasons

@@ -38,13 +38,13 @@ def trace(what: str, every: bool) -> None:
 @click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative tolerance for numbers.")
 @click.option("--all", "every", is_flag=True, help="List every cell that differs.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
-@click.option("--pdf", is_flag=True, help="Mark what moved in the print: out/thesis-changes.pdf.")
+@click.option("--pdf", is_flag=True, help="Write only out/thesis-changes.pdf, with what changed in print marked.")
 @click.pass_context
 def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, strict: bool, pdf: bool) -> None:
     """Compare results with a git REVISION: the most important changes, or every cell.
 
-    Cell by cell; numbers count when they differ by more than the tolerance. The results are computed below `out/`:
-    those in artifacts/results stay as they are.
+    Compares cell by cell; a number counts as changed when it differs by more than the tolerance. The results are
+    computed below `out/`: those in artifacts/results stay as they are.
     """
     from boundpaper.build.aside import RESULTS, build_aside
     from boundpaper.build.changes import at_revision, results, summary

@@ -17,7 +17,7 @@ from boundpaper.cli.project import complete, fresh, jobs_option, root, session, 
     "--format",
     "form",
     type=click.Choice(["latex", "markdown", "html", "csv", "json", "text"]),
-    help="Without it, text on a terminal, and latex into a file or a pipe.",
+    help="Format to write [text on a terminal, latex into a file or a pipe].",
 )
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write instead of printing."

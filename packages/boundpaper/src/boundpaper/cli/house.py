@@ -33,7 +33,7 @@ def new(folder: Path, title: str, wheels: bool) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
-@click.option("--also", multiple=True, help="Another installed package to write as a wheel.")
+@click.option("--also", multiple=True, help="Another installed package to write as a wheel; may be repeated.")
 def vendor(folder: Path, also: tuple[str, ...]) -> None:
     """Write the wheel of this engine into FOLDER/vendor, from where `make paper` installs it."""
     from boundpaper.build.vendor import vendor as lay_wheels

@@ -14,7 +14,7 @@ from boundpaper.typeset.plural import counted
     "--site",
     metavar="URL",
     default="",
-    help="Site that links of the PDF lead to: an address, or `site` for the folder beside the PDF.",
+    help="Site that the PDF links to: an address, or `site` for the folder beside the PDF.",
 )
 @click.option(
     "--keep-going", is_flag=True, help="After a failure, still write out/thesis-draft.pdf from the parts that work."
@@ -101,13 +101,13 @@ def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
 @click.command()
 @jobs_option
 @click.option("--overleaf", is_flag=True, help="Pack the sources and the bibliography for an online editor.")
-@click.option("--site", metavar="URL", default="", help="Site that links of the PDF lead to, as for `paper`.")
+@click.option("--site", metavar="URL", default="", help="Site that the PDF links to, as in `paper`.")
 @click.pass_context
 def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
     """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an online editor (.zip).
 
-    It is unpacked in an empty folder and compiled by plain pdflatex first; what does not give the same pages is not
-    offered.
+    The package is first unpacked in an empty folder and compiled by plain pdflatex; it is only written if it gives the
+    same pages.
     """
     from boundpaper.paper.bundle import make, try_out
     from boundpaper.store.files import write
@@ -122,12 +122,12 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
 
 @click.command()
 @jobs_option
-@click.option("--site", metavar="URL", default="", help="Site that links of the PDF lead to, as for `paper`.")
+@click.option("--site", metavar="URL", default="", help="Site that the PDF links to, as in `paper`.")
 @click.pass_context
 def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
     """Write data, results, ledger, PDF and site as an RO-Crate: out/crate, ready for an archive such as Zenodo.
 
-    Where no --site and no `site:` of the metadata names another, the PDF leads to the site that lies beside it.
+    Without --site and without `site:` in the metadata, the PDF links to the site that lies beside it.
     """
     from boundpaper.cli.pages import site as pages
     from boundpaper.paper import crate, metadata

@@ -50,8 +50,8 @@ def _check_rules(figure: Figure, name: str) -> None:
         for rule in panel.rules:
             if rule.dash != "solid" and rule.dash in drawn and not rule.label:
                 raise SpecError(
-                    f"figure {name}, panel {i}: the line at {rule.at} is {rule.dash}, as one of the series is; name it "
-                    "(label=...) or draw it solid"
+                    f"figure {name}, panel {i}: the line at {rule.at} looks like a series, since both are {rule.dash}; "
+                    "name it (label=...) or draw it solid"
                 )
 
 
@@ -105,7 +105,7 @@ def check_series(series: Series, where: str) -> None:
         raise DataError(f"{where}: column {first} is empty; check the rows that were selected")
     for n, column in columns_:
         if len(column) != length:
-            raise DataError(f"{where}: {first} has {length} values and {n} {len(column)}; give one for each")
+            raise DataError(f"{where}: {first} has {length} values, but {n} has {len(column)}; give equally many")
         if n not in _TEXT:
             _check_numbers(column, n, where, holes=n in _HOLES)
     for low, high in _PAIRS:
@@ -114,7 +114,7 @@ def check_series(series: Series, where: str) -> None:
     if isinstance(series, Bundle):
         _check_matrix(series.lines, "lines", where, holes=True)
         if len(series.lines[0]) != length:
-            raise DataError(f"{where}: x has {length} values and each line {len(series.lines[0])}; give one for each")
+            raise DataError(f"{where}: x has {length} values, but each line {len(series.lines[0])}; give equally many")
     if isinstance(series, Stacked) and any(v < 0 for v in series.y):
         raise DataError(f"{where}: a stack cannot hold negative values; draw Bars instead")
     if isinstance(series, Fit) and any(b <= a for a, b in pairwise(series.x)):
@@ -152,7 +152,7 @@ def _check_edges(edges: Any, name: str, cells: int, where: str) -> None:
     if edges is None:
         return
     if len(edges) != cells + 1:
-        raise DataError(f"{where}: {cells} cells need {cells + 1} borders, and {name} has {len(edges)}")
+        raise DataError(f"{where}: {cells} cells need {cells + 1} borders, but {name} has {len(edges)}")
     _check_numbers(edges, name, where, holes=False)
     if any(b <= a for a, b in pairwise(edges)):
         raise DataError(f"{where}: {name} must grow from border to border")

@@ -115,7 +115,7 @@ def mcnemar(
     """
     one, two = np.asarray(first), np.asarray(second)
     if one.shape != two.shape or one.ndim != 1:
-        raise ValueError(f"mcnemar {study}/{comparison}: shapes {one.shape} and {two.shape}; give one of each per item")
+        raise ValueError(f"mcnemar {study}/{comparison}: shapes {one.shape} and {two.shape} differ, or are not (n,)")
     if not (np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all()):
         raise ValueError(f"mcnemar {study}/{comparison}: values other than 0 and 1; count unparsed items as 0, noted")
     one, two = one.astype(bool), two.astype(bool)

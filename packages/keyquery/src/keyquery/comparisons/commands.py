@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option(
-        "--experiment", "experiments", multiple=True, metavar="NAME", help="Experiment to compare; repeat it [all]."
+        "--experiment", "experiments", multiple=True, metavar="NAME", help="Experiment to test; may be repeated [all]."
     ),
     click.option("--by", type=click.Choice(BY), help="Unit that is paired [texts or items, else seeds, else heads]."),
     click.option(
@@ -41,14 +41,14 @@ def _asked(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @click.argument("models", nargs=-1, required=True, metavar="REFERENCE MODEL...")
 @click.option("--report", type=_FOLDER, help="Folder to write a report to: table, figure and numbers.")
-@click.option("--paper", type=_FOLDER, help="Folder of a new paper on the comparison, and its PDF.")
+@click.option("--paper", type=_FOLDER, help="Folder to write a new paper on the comparison to, with its PDF.")
 @_asked
 def compare(
     obj: dict[str, Any], /, models: tuple[str, ...], report: Path | None, paper: Path | None, **asked: Any
 ) -> None:
     """Compare measured models with the first: paired, tested exactly, corrected as one family.
 
-    A name may be cut short where one measurement begins so.
+    A name may be shortened to a beginning that only one measurement has.
     """
     if len(models) < 2:
         raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
@@ -64,7 +64,7 @@ def compare(
 def report(obj: dict[str, Any], /, report: Path, models: tuple[str, ...], **asked: Any) -> None:
     """Write a comparison as a report to FOLDER: a page of Markdown, its numbers, and the figure.
 
-    Without names it is of the two models that are measured here.
+    Without names, it compares the two models that are measured here.
     """
     from keyquery.comparisons.measured import names
 
@@ -102,9 +102,9 @@ def _shown(
 @click.argument("experiments", nargs=-1, required=True, metavar="EXPERIMENT...")
 @click.pass_obj
 def exhibits(obj: dict[str, Any], /, experiments: tuple[str, ...]) -> None:
-    """Write a table and a figure of EXPERIMENT into the paper, over whatever models were measured.
+    """Write a table and a figure of EXPERIMENT into the paper, for all models that were measured.
 
-    EXPERIMENT is one of `run`, or `model_metrics` of `heads`.
+    EXPERIMENT is an experiment of `run`, or `model_metrics`, which `heads` writes.
     """
     from boundpaper.near import or_known
     from keyquery.exhibits import write_files

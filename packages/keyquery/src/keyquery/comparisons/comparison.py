@@ -316,7 +316,7 @@ def compared(
     """
     names = tuple(model.name for model in models)
     if len(names) < 2:
-        raise DataError("one model is compared with nothing; name two or more")
+        raise DataError("only one model is named; name two or more to compare")
     if twice := [name for name in names if names.count(name) > 1]:
         raise DataError(f"{twice[0]} is compared with itself; name another model, or give the second another --name")
     chosen, told = common(models, experiments)

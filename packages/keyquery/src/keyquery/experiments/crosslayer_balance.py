@@ -20,7 +20,7 @@ SETTINGS: dict[str, Any] = {"attention_larger": HALF}
 
 
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Rows of attention's share by layer over texts, and of its course over the layers of each text.
+    """Rows with attention's share in each layer, averaged over texts, and with its summaries across layers by text.
 
     The share a / (a + m) is a mean of ratios over tokens or a ratio of means, as the metric says, of all tokens or of
     the content, as the condition says. By text: `..._mean`, `..._sd_over_layers` (divisor n - 1),

@@ -49,7 +49,7 @@ def _rank(subject: Subject, found: Sequence[HeadResult]) -> Heads:
     if len(ranked) < 2:
         reasons = "; ".join(sorted({each.reasons.get(RANK, "") for each in found} - {""}))
         raise DataError(
-            f"{subject.name}: {len(ranked)} of {len(found)} heads have a plasticity; ranks need two or more"
+            f"{subject.name}: only {len(ranked)} of {len(found)} heads have a plasticity; ranks need two or more"
             + (f" ({reasons})" if reasons else "")
         )
     return [head for _, head in sorted(ranked)]

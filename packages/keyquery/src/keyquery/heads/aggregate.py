@@ -71,7 +71,7 @@ def over_heads(
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not len(table) or len(clusters) != len(table):
         raise ValueError(
-            f"values of shape {table.shape} with {len(clusters)} clusters; give (heads, columns), one each"
+            f"values have shape {table.shape}, with {len(clusters)} clusters; give (heads, columns), a cluster per head"
         )
     if np.isinf(table).any():
         raise ValueError("a head's value is infinite; a missing value is NaN")

@@ -88,7 +88,7 @@ class Head:
         for name in ("context", "buckets", *(() if self.window is None else ("window",))):
             object.__setattr__(self, name, whole(name, getattr(self, name)))
         if self.window is not None and self.window < 1:
-            raise ValueError(f"a window of {self.window} tokens; a token sees at least itself")
+            raise ValueError(f"a window of {self.window} tokens is too small; give 1 or more")
         if self.chunks and self.window is None:
             raise ValueError("chunks without a window; give the tokens of a chunk as window")
         if self.context < 1 or not 1 <= self.buckets <= self.context:
@@ -107,7 +107,7 @@ class Head:
         if self.rotary is not None and not hasattr(self.rotary, "end"):
             raise ValueError(f"rotary is a {type(self.rotary).__name__}; give a keyquery.rotary.Rotary")
         if self.rotary is not None and self.rotary.end > self.dimension:
-            raise ValueError(f"a rotation up to dimension {self.rotary.end} of vectors of {self.dimension} dimensions")
+            raise ValueError(f"rotary turns {self.rotary.end} dimensions, but vectors have only {self.dimension}")
 
     def __repr__(self) -> str:
         """The sizes of the head, and no vector of it."""
@@ -181,15 +181,16 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
         )
     if positions.shape != vectors.shape[:1] or documents.shape != vectors.shape[:1]:
         raise ValueError(
-            f"{len(vectors)} {name}, but positions {positions.shape} and documents {documents.shape}; give one of each"
+            f"{len(vectors)} {name} need one position and one document each, not {positions.shape}, {documents.shape}"
         )
     if not (np.issubdtype(positions.dtype, np.integer) and np.issubdtype(documents.dtype, np.integer)):
         raise ValueError(f"{name}: positions are {positions.dtype}, documents {documents.dtype}; give integers")
     if len(vectors) < 3 or positions.min() == positions.max():
-        raise ValueError(f"{len(vectors)} {name}; give at least three, at different positions")
+        raise ValueError(f"{len(vectors)} {name} are too few, or all at one position; give three or more")
     if positions.min() < 0 or positions.max() >= context:
         raise ValueError(
-            f"{name}: positions {positions.min()} to {positions.max()}, context {context}; give the capture's context"
+            f"{name}: positions run from {positions.min()} to {positions.max()}, but must be from 0 to context - 1 "
+            f"({context - 1}); give the capture's context"
         )
     # the extremes of an array with NaN are NaN, and it takes no array of truths to find them
     least, most = vectors.min(), vectors.max()

@@ -214,7 +214,7 @@ def formed_line(
 def direct_variance(
     one: FloatArray, other: FloatArray, key: FloatArray, another: FloatArray, negligible: float
 ) -> tuple[float, int]:
-    """Give the variance of a pair from the difference of its keys, and why it is left out, or -1."""
+    """Return a pair's variance, from the difference of its keys, and why the pair is left out (-1: it is kept)."""
     variance, length = squared_distance(one, other), squared_distance(key, another)
     if length == 0.0:
         return variance, SAME_KEY

@@ -181,11 +181,11 @@ def _environments(
         each = gpus or 1
         count = len(have) // each
         if count == 0:
-            raise ThesisError(f"one job on each GPU: this machine shows {len(have)} GPUs, and a job needs {each}")
+            raise ThesisError(f"one job on each GPU: a job needs {each}, but this machine shows only {len(have)}")
     else:
         count = workers
         if gpus and count * gpus > len(have):
-            raise ThesisError(f"{count} jobs of {gpus} GPUs at a time: this machine shows {len(have)}; ask for fewer")
+            raise ThesisError(f"{count} jobs of {gpus} GPUs need more than this machine's {len(have)}; ask for fewer")
     environments: list[dict[str, str]] = [{} for _ in range(count)]
     for index, environment in enumerate(environments):
         if each is not None:

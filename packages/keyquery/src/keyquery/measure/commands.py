@@ -25,7 +25,7 @@ class Integers(click.ParamType[tuple[int, ...]]):
         return tuple(dict.fromkeys(int(word) for word in words))
 
 
-in_json = click.option("--json", "machine", is_flag=True, help="Print files and summary for a program.")
+in_json = click.option("--json", "machine", is_flag=True, help="Print files and summary as JSON.")
 
 
 def _echo(root: Path, paths: list[str], machine: bool) -> None:
@@ -76,7 +76,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 
 @click.command()
 @click.option(
-    "--model", required=True, metavar="NAME_OR_ID", help="Known name, folder, GGUF file or Hub id of the model."
+    "--model", required=True, metavar="NAME_OR_ID", help="Model: a known name, a folder, a GGUF file or a Hub id."
 )
 @click.option(
     "--texts",
@@ -84,19 +84,21 @@ class Names(click.ParamType[tuple[str, ...]]):
     metavar="FILE_OR_ID",
     help="Texts: a file (text, JSON, JSON lines, a table), a folder, an installed set, or a Hub id.",
 )
-@click.option("--context", type=click.IntRange(1), required=True, help="Tokens to read of each document.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of the capture.")
+@click.option("--context", type=click.IntRange(1), required=True, help="Number of tokens to read of each document.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to.")
 @click.option(
-    "--heads", type=Heads(), default="300", show_default=True, help="How many to draw; or `all`; or which: 5.12,7.0."
+    "--heads", type=Heads(), default="300", show_default=True, help="Number of heads, `all`, or which heads: 5.12,7.0."
 )
 @click.option(
-    "--layers", "only_layers", type=Integers(), default=(), metavar="0,1", help="Draw from these layers [all]."
+    "--layers", "only_layers", type=Integers(), default=(), metavar="0,1", help="Layers to draw heads from [all]."
 )
-@click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"Keep also: {', '.join(PARTS)}.")
-@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents per forward.")
-@click.option("--stream", is_flag=True, help="Read weights from disk in each forward, for a model above memory.")
-@click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Number of equal parts.")
-@click.option("--rate", type=float, default=1.0, show_default=True, help="Tokens kept per bucket, document and side.")
+@click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"Further parts: {', '.join(PARTS)}.")
+@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents per forward pass.")
+@click.option("--stream", is_flag=True, help="Read weights from disk in every pass, for a model larger than memory.")
+@click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Equal parts of each document.")
+@click.option(
+    "--rate", type=float, default=1.0, show_default=True, help="Mean number of queries and of keys kept per bucket."
+)
 @click.option("--documents", "limit", type=click.IntRange(1), help="Number of documents to take [all].")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed for the draw of tokens.")
 @click.option("--field", default="text", show_default=True, help="Name of the field that holds the text.")
@@ -136,14 +138,14 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
     type=click.Choice(ESTIMATORS),
     help="Estimator of plasticity [aligned_full; bucket_full if the capture does not record its rotation].",
 )
-@click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Which keys compete.")
+@click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Keys compared in pairs.")
 @click.option("--bins", type=click.IntRange(1), help="Number of query bins over the context [the capture's buckets].")
 @click.option(
     "--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Fewest queries a bin may have."
 )
-@click.option("--context", type=click.IntRange(1), help="Tokens of each document, if there is no manifest.")
+@click.option("--context", type=click.IntRange(1), help="Tokens of each document, if the capture has no manifest.")
 @click.option("--branch", help="Branch of the capture on the Hub.")
-@click.option("--group", type=click.IntRange(1), help="Query heads per key head, if there is no manifest.")
+@click.option("--group", type=click.IntRange(1), help="Query heads per key head, if the capture has no manifest.")
 @click.option(
     "--rotation",
     type=click.Path(exists=True, path_type=Path),
@@ -181,10 +183,10 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="Run every experiment except those that must be named.")
 @click.option(
-    "--model", metavar="NAME_OR_ID", help="Known name such as tiny-rope, folder, GGUF file or Hub id (ID@REVISION)."
+    "--model", metavar="NAME_OR_ID", help="Model: a known name (tiny-rope), folder, GGUF file or Hub id (ID@REVISION)."
 )
 @click.option(
-    "--against", multiple=True, metavar="NAME_OR_ID", help="Further model, asked the same items; may be repeated."
+    "--against", multiple=True, metavar="NAME_OR_ID", help="Another model to ask the same items; may be repeated."
 )
 @click.option(
     "--recipe",
@@ -192,9 +194,9 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
     help="YAML file that names models, experiments and settings.",
 )
 @loading
-@click.option("--seeds", type=Integers(), default="0", show_default=True, help="Seeds of items and texts, as 0,1,2.")
+@click.option("--seeds", type=Integers(), default="0", show_default=True, help="Seeds of items and texts: 0,1,2.")
 @click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
-@click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts per seed.")
+@click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts of each seed.")
 @click.option("--tokens", type=click.IntRange(8), help="Tokens of each text [the training length, at most 2,048].")
 @click.option(
     "--items",
@@ -210,14 +212,16 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
     show_default=True,
     help="Statements for the experiment `anchoring`.",
 )
-@click.option("--data-file", type=click.Path(exists=True, path_type=Path), help="Local copy of the data of --data.")
+@click.option("--data-file", type=click.Path(exists=True, path_type=Path), help="Local copy of the data set of --data.")
 @click.option("--name", help="Name for the measurements [from the model and how it is loaded].")
-@click.option("--position", type=click.Choice(POSITIONS), default=POSITIONS[0], show_default=True)
+@click.option(
+    "--position", type=click.Choice(POSITIONS), default=POSITIONS[0], show_default=True, help="Encoding of positions."
+)
 @click.option("--load-as", metavar="TYPE", help="Load a model with code of its own as this known class, such as llama.")
-@click.option("--scaling", type=float, help="Scaling of q.k, if the checkpoint's configuration sets one of its own.")
+@click.option("--scaling", type=float, help="Factor on q.k, if the checkpoint's configuration sets one of its own.")
 @click.option("--bos", is_flag=True, help="Put the beginning token before each text, if the tokenizer does not.")
 @click.option(
-    "--anyway", is_flag=True, help="Go on even if memory does not suffice by the estimate, or texts are far too long."
+    "--anyway", is_flag=True, help="Go on even if the estimate exceeds the memory, or texts are far too long."
 )
 @click.option("--again", is_flag=True, help="Measure again what was already measured with this code and these options.")
 @click.option("--replace", is_flag=True, help="Overwrite other measurements that have this name.")
@@ -227,7 +231,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: Any) -> None:
     """Run experiments on a model or a pair, and write measurements; a stopped run continues.
 
-    Outside of a paper they are written below the working directory.
+    Outside of a paper, measurements are written below the working directory.
     """
     from boundpaper.errors import SpecError
 

@@ -9,9 +9,9 @@ import click
 from keyquery.measure.choices import DTYPES, EXECUTORS, QUANTIZATIONS
 
 _OPTIONS = (
-    click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True),
+    click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True, help="Type of the weights."),
     click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Quantize the weights with bitsandbytes."),
-    click.option("--device", default="auto", show_default=True, help="Device: auto, cpu, cuda, cuda:N or mps."),
+    click.option("--device", default="auto", show_default=True, help="Device to run on: auto, cpu, cuda, cuda:N, mps."),
     click.option("--revision", help="Branch, tag or commit of the model on the Hub."),
     click.option("--trust-remote-code", is_flag=True, help="Allow code that comes with the checkpoint to run."),
 )
@@ -25,17 +25,17 @@ def loading(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _JOBS = (
-    click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True),
-    click.option("--partition", metavar="NAME", help="Slurm partition."),
+    click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, help="Where to run."),
+    click.option("--partition", metavar="NAME", help="Slurm partition for the jobs."),
     click.option("--account", metavar="NAME", help="Slurm account that pays for the jobs."),
-    click.option("--qos", metavar="NAME", help="Slurm quality of service."),
+    click.option("--qos", metavar="NAME", help="Slurm quality of service for the jobs."),
     click.option("--constraint", metavar="FEATURES", help="Features that a Slurm node must have, such as 'a100|h100'."),
     click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes."),
-    click.option("--cpus", type=click.IntRange(1), help="Processor cores of each job."),
+    click.option("--cpus", type=click.IntRange(1), help="Number of processor cores for each job."),
     click.option("--gpus", type=click.IntRange(0), help="Number of GPUs for each job."),
     click.option("--memory", type=float, help="Memory limit of a Slurm job in GiB."),
     click.option(
-        "--setup", multiple=True, metavar="LINE", help="Shell line before a Slurm job, as 'module load cuda'; repeat."
+        "--setup", multiple=True, metavar="LINE", help="Shell line to run before each Slurm job; may be repeated."
     ),
     click.option("--at-once", type=click.IntRange(1), help="Slurm jobs that run at the same time [all of them]."),
 )

@@ -166,7 +166,7 @@ def of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float,
     part = rows[mine & (rows["unit_id"] == "") & rows["head"].isna()]
     asked = f"{quantity.metric} under '{quantity.condition}'"
     if part.empty:
-        raise DataError(f"{where}: no row of {asked}; measure the model again, there are {len(rows)} rows")
+        raise DataError(f"{where}: none of the {len(rows)} rows is of {asked}; measure the model again")
     value = _reduce(quantity, part.set_index("layer")["value"].astype(float), f"{where}, {asked}") * quantity.scale
     reasons = sorted({str(reason) for reason in part["reason"]} - {""})
     if quantity.over == "mean" and not (part["layer"] >= quantity.layer).any():
@@ -185,7 +185,7 @@ def _reduce(quantity: Quantity, values: pd.Series, where: str) -> float:
         return float(one.iloc[0])
     own = layers[layers.index == quantity.layer]
     if quantity.over in ("layer", "lead") and len(own) != 1:
-        raise DataError(f"{where}: {len(own)} rows of layer {quantity.layer}, not one")
+        raise DataError(f"{where}: {len(own)} rows of layer {quantity.layer}, where one is needed")
     others = layers[layers.index != quantity.layer]
     by_scope = {
         "layer": own.sum(skipna=False),

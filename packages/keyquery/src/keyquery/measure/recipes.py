@@ -358,7 +358,7 @@ def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
     for name in names:
         if name not in known:
             hint = nearest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"
-            raise DataError(f"{file}: experiments has {name!r}, which is not one; {hint}")
+            raise DataError(f"{file}: experiments: {name!r} is not an experiment; {hint}")
     if not names:
         raise DataError(f"{file}: experiments is empty; name one, or write {ALL}")
     return tuple(name for name in known if name in names)

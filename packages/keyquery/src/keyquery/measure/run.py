@@ -103,8 +103,8 @@ def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     tokens, rows = plan.options.tokens or 0, learned_positions(subject.model)
     if rows is not None and tokens > rows:
         raise ModelError(
-            f"{subject.name}: texts of {tokens:,} tokens, and its table of {learned(subject.model)}positions has "
-            f"{rows:,} rows; give --tokens {rows} or less"
+            f"{subject.name}: texts of {tokens:,} tokens are too long: its table of {learned(subject.model)}positions "
+            f"has {rows:,} rows; give --tokens {rows} or less"
         )
     if note:
         print(note, file=sys.stderr)

@@ -240,7 +240,7 @@ class Subject:
         """
         ids = self.tokenizer(text, verbose=False)["input_ids"]
         if length is not None and len(ids) < length:
-            raise DataError(f"a text of the book {self.book.name} has {len(ids)} tokens, {length} are needed")
+            raise DataError(f"a text of the book {self.book.name} has {len(ids)} tokens, too few for {length}")
         tensor: Tensor = libraries.torch.tensor([ids[:length]])
         check_tokens(self.model, tensor, self.tokenizer)
         return tensor
@@ -287,8 +287,8 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
     rows = list(chain.from_iterable(rounds))[:count]
     if len(rows) < count:
         raise DataError(
-            f"{source.place}: {counted(len(rows), 'text')} of {length} tokens, {count} are asked; give more or longer "
-            "texts, or a smaller --documents or --tokens"
+            f"{source.place}: only {counted(len(rows), 'text')} of {length} tokens, but {count} are asked for; "
+            "give more or longer texts, or a smaller --documents or --tokens"
         )
     check_legible(name, tokenizer, [ids for _, ids in rows], source.place)
     return rows

@@ -41,7 +41,7 @@ class Block:
     heads, key_heads, head_dim, value_dim, width : int
         Query heads, key heads, widths of a query or key, of a value, and of the residual stream.
     mlp_or_reason : Module or str
-        The part whose output the MLP adds, or why there is none.
+        The last module of the MLP, whose output joins the residual stream, or why there is none.
     computing : Module
         The module that computes attention; it is `attention`, or around it.
     """
@@ -60,7 +60,7 @@ class Block:
 
     @property
     def mlp(self) -> Module:
-        """The part whose output the MLP adds to the residual stream.
+        """The last module of the MLP: its output is what is added to the residual stream.
 
         Raises
         ------

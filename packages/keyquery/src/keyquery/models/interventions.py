@@ -164,7 +164,7 @@ def _require_known(parts: Sequence[Block], interventions: Sequence[Intervention]
         for layer, mask in (each.dims or {}).items():
             shape = _shape(known[layer], each.site)
             if mask.shape != shape:
-                raise ModelError(f"layer {layer}: a mask of shape {mask.shape} for '{each.site}', which has {shape}")
+                raise ModelError(f"layer {layer}: the mask has shape {mask.shape}, but '{each.site}' has {shape}")
 
 
 def _shape(block: Block, site: str) -> tuple[int, ...]:

@@ -213,7 +213,7 @@ def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
                 continue
             where = f"{path}: row {number + 1} (line {rows.line_num})"
             if len(cells) != len(names):
-                raise DataError(f"{where}: {len(cells)} cells, and the header has {len(names)}; mend the row")
+                raise DataError(f"{where}: {len(cells)} cells, but the header has {len(names)}; mend the row")
             yield text_of_row(dict(zip(names, cells, strict=True)), field, where, number)
             number += 1
     except csv.Error as error:

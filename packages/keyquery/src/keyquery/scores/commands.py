@@ -16,7 +16,7 @@ def bench() -> None:
 
 @bench.command()
 @click.option(
-    "--model", required=True, metavar="NAME_OR_ID", help="Known name, folder, GGUF file or Hub id of the model."
+    "--model", required=True, metavar="NAME_OR_ID", help="Model: a known name, a folder, a GGUF file or a Hub id."
 )
 @click.option(
     "--predictions",
@@ -27,7 +27,7 @@ def bench() -> None:
 )
 @click.argument("more", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--run", "generate", is_flag=True, help="Let the model answer; a stopped run continues.")
-@click.option("--data", default=DATA, show_default=True, metavar="PATH_OR_ID", help="Hub id, file or folder.")
+@click.option("--data", default=DATA, show_default=True, metavar="PATH_OR_ID", help="Samples: Hub id, file or folder.")
 @click.option("--data-name", help="Name of the samples in tables [from --data].")
 @click.option("--name", help="Name for the model's measurements [from the model].")
 @click.option("--mode", type=click.Choice(MODES), help="Prompt mode [that of the predictions; nonthinking for --run].")
@@ -36,9 +36,9 @@ def bench() -> None:
 @click.option("--replace", is_flag=True, help="Overwrite other scores that have this name and mode.")
 @click.option("--embedder", metavar="FOLDER_OR_ID", help="Embedding model to score summaries with [ROUGE-L alone].")
 @click.option("--null-reference", "null", is_flag=True, help="Mark the model as untrained.")
-@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Answers per sample, averaged.")
+@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Answers per sample to average.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Prompts to run at once.")
-@click.option("--limit", type=click.IntRange(2), help="Tokens of a prompt [120,000 for 128k models, 224,000 for 256k].")
+@click.option("--limit", type=click.IntRange(2), help="Most prompt tokens [120,000 for 128k models, 224,000 for 256k].")
 @click.option("--new-tokens", type=click.IntRange(1), help="Most tokens of an answer [1024; thinking 8192].")
 @click.option("--temperature", type=click.FloatRange(0), help="Temperature of sampling [the model's own, else 1].")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed for sampling.")
@@ -60,7 +60,7 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
 
 @bench.command()
 @click.option(
-    "--model", required=True, metavar="NAME_OR_ID", help="Known name, folder, GGUF file or Hub id of the model."
+    "--model", required=True, metavar="NAME_OR_ID", help="Model: a known name, a folder, a GGUF file or a Hub id."
 )
 @click.option(
     "--results",
@@ -71,12 +71,12 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
 )
 @click.argument("more", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--run", "generate", is_flag=True, help="Run the model; a stopped run continues.")
-@click.option("--tasks", metavar="needles|NAME,...", help="`needles` needs no download [RULER's 13 tasks].")
+@click.option("--tasks", metavar="needles|NAME,...", help="Tasks to run; `needles` needs no download [RULER's 13].")
 @click.option("--lengths", metavar="4k,8k,...", help="Input lengths in tokens, including the answer [RULER's six].")
 @click.option("--samples", type=click.IntRange(1), default=500, show_default=True, help="Samples per task and length.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Prompts to run at once.")
 @click.option("--chat-template", is_flag=True, help="Ask each question as a user turn of the model's chat template.")
-@click.option("--harness", metavar="PROGRAM", help="Path of lm_eval in another environment.")
+@click.option("--harness", metavar="PROGRAM", help="Path of the program lm_eval, if it is in another environment.")
 @click.option("--name", help="Name for the model's measurements [from the model].")
 @click.option("--partial", is_flag=True, help="Accept results in which some tasks lack lengths.")
 @click.option("--replace", is_flag=True, help="Overwrite other scores that have this name.")

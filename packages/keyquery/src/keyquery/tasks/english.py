@@ -222,7 +222,7 @@ def _facts(task: str, count: int, draw: random.Random) -> list[Item]:
     pairs, forms, shots = (CITIES, CITY_FORMS, CITY_SHOTS) if task == "cities" else (ATHLETES, SPORT_FORMS, SPORT_SHOTS)
     most = 2 * len(forms) * len(pairs)
     if count > most:
-        raise DataError(f"there are {most} different questions of {task}, {count} are asked; give --items {most}")
+        raise DataError(f"only {most} different questions of {task} exist, not {count}; give --items {most}")
     order = draw.sample(pairs, len(pairs))
     objects = sorted({thing for _, thing in pairs})
     items = []

@@ -157,7 +157,7 @@ def overlapping(
 def _check_covariance(method: Method, place: str) -> None:
     check_method(method, place)
     if method == "kendall":
-        raise ValueError(f"{place}: tau has no covariance with another tau here; use pearson or spearman")
+        raise ValueError(f"{place}: the covariance of two taus is not implemented; use pearson or spearman")
 
 
 def _dependence(r_first: float, r_second: float, r_between: float) -> float:

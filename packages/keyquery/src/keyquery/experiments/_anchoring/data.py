@@ -185,7 +185,7 @@ def deal(samples: Sequence[AnswerSample], train: int, test: int, seed: int) -> S
     for name, (side, wanted) in sides.items():
         if len(side) < wanted:
             raise DataError(
-                f"{len(side)} {name} samples in {len(units)} units, {wanted} are asked; give a smaller number"
+                f"only {len(side)} {name} samples in {len(units)} units, not {wanted}; give a smaller number"
             )
     first, second = (tuple(side[:wanted]) for side, wanted in sides.values())
     return Split(first, second)

@@ -191,7 +191,7 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
     random.Random(f"questions/{data}/{seed}").shuffle(pool)
     wanted = train + test
     if len(pool) < wanted:
-        raise DataError(f"{data}: {len(pool)} questions can be used, {train} + {test} are asked; give smaller numbers")
+        raise DataError(f"{data}: only {len(pool)} questions can be used, not {train} + {test}; give smaller numbers")
     samples: dict[str, AnswerSample] = {}
     for start in range(0, len(pool), CHUNK):
         part = pool[start : start + CHUNK]
@@ -204,7 +204,7 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
             break
     usable = list(samples.values())
     if len(usable) < wanted:
-        raise DataError(f"{data}: {len(usable)} of {len(pool)} questions got an answer in words, {wanted} are needed")
+        raise DataError(f"{data}: only {len(usable)} of {len(pool)} questions got an answer in words, not {wanted}")
     return Split(tuple(usable[:train]), tuple(usable[train:wanted]))
 
 

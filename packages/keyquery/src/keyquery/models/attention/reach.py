@@ -83,9 +83,9 @@ def refuse_longer(model: PreTrainedModel) -> None:
         reached = _reached(given.get("input_ids", inputs[0] if inputs else None), given)
         if reached > rows:
             raise ModelError(
-                f"{type(model).__name__} (model type {model.config.model_type}): a text of {reached} tokens, and its "
-                f"table of {learned(model)}positions has {rows} rows; give it shorter ones (in `run`, prompts of tasks "
-                "have a length of their own: --items 0 leaves them out)"
+                f"{type(model).__name__} (model type {model.config.model_type}): a text of {reached} tokens is too "
+                f"long: the table of {learned(model)}positions has {rows} rows; give a shorter one (in `run`, prompts "
+                "of tasks have a length of their own: --items 0 leaves them out)"
             )
 
     model.register_forward_pre_hook(refuse, with_kwargs=True)

@@ -291,8 +291,8 @@ def _length_notes(options: CaptureOptions, loaded: Loaded) -> list[str]:
     rows = rows_of_positions(loaded.model)
     if rows is not None and options.context > rows:
         raise ModelError(
-            f"{options.model.name}: its table of learned positions has {rows} rows, and a context of "
-            f"{options.context} tokens needs as many; give --context {rows} or less"
+            f"{options.model.name}: a context of {options.context} tokens is too long: its table of learned "
+            f"positions has {rows} rows; give --context {rows} or less"
         )
     made_for = positions_made_for(loaded.model.config)
     if made_for is None or options.context <= made_for[0]:

@@ -106,7 +106,7 @@ def read(root: Path) -> Manifest | None:
         raise DataError(f"{path}: not a manifest ({error}); remove the folder and capture again") from None
     if not isinstance(held, dict) or held.get("format") != FORMAT:
         raise DataError(
-            f"{path}: format {str(held.get('format'))[:20] if isinstance(held, dict) else '?'}, this reads {FORMAT}"
+            f"{path}: format {str(held.get('format'))[:20] if isinstance(held, dict) else '?'}; only {FORMAT} is read"
         )
     if SEAL not in held:
         raise DataError(

@@ -34,7 +34,7 @@ class CaptureOptions:
     buckets : int
         Equal parts of the context.
     rate : float
-        Expected tokens kept per bucket, document and side.
+        Mean number of queries, and of keys, kept per bucket of a document.
     limit : int or None
         Documents to take; None for all.
     seed : int

@@ -266,7 +266,7 @@ def _column_window(path: Path) -> int | None:
         raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from error
     held = sorted({each for each in _table(path, ["sliding_window"])["sliding_window"].unique().to_pylist() if each})
     if len(held) > 1:
-        raise DataError(f"{path}: `sliding_window` holds {held}; a layer has one window")
+        raise DataError(f"{path}: `sliding_window` holds {held}, but a layer has only one window")
     return int(held[0]) if held else None
 
 
@@ -309,7 +309,7 @@ def open_capture(
             raise DataError(f"{root}: this capture is unfinished; run the same capture command again to continue it")
         settings = noted["settings"]
         if context is not None and context != settings["context"]:
-            raise DataError(f"{root}: captured at a context of {settings['context']}, not {context}")
+            raise DataError(f"{root}: captured at a context of {settings['context']}; leave --context {context} out")
         heads = manifest.heads_of(noted)
         absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
         if absent:
@@ -320,12 +320,12 @@ def open_capture(
     if context is None:
         context = size * (top + 1)
     elif context <= top * size:
-        raise DataError(f"{root}: bucket {top} of {size} tokens lies beyond a context of {context}")
+        raise DataError(f"{root}: its {top + 1} buckets of {size} tokens exceed --context {context}; give more")
     share = group if group is not None else _group(root, files)
     heads = tuple(sorted(HeadIndex(layer, head, head // share) for layer, head in files["q"]))
     lost = [head for head in heads if (head.layer, head.key) not in files["k"]]
     if lost:
-        raise DataError(f"{root}: no keys for {lost[0]} with {share} query heads per key head; give the right number")
+        raise DataError(f"{root}: {lost[0]} has no keys if {share} query heads share a key head; give another --group")
     return Capture(root, context, size, heads)
 
 
@@ -355,7 +355,7 @@ def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
         fits = {heads: size for heads, size in fits.items() if most % size == 0}
     if len(fits) != 1:
         many = f"{sorted(fits.values())} all fit" if fits else "no number fits"
-        raise DataError(f"{root}: query heads per key head cannot be told from the file names ({many}); give it")
+        raise DataError(f"{root}: query heads per key head cannot be told from the file names ({many}); give --group")
     return next(iter(fits.values()))
 
 
@@ -422,8 +422,8 @@ def _integers(path: Path, table: Any, column: str) -> NDArray[np.int32]:
     arrow = need("pyarrow", "to read captures")
     held = table[column]
     if not arrow.types.is_integer(held.type) or held.null_count:
-        raise DataError(f"{path}: `{column}` holds {held.type}, or has gaps; it counts from 0")
+        raise DataError(f"{path}: `{column}` holds {held.type} with {held.null_count} gaps, not whole numbers alone")
     values = held.to_numpy()
     if len(values) and (values.min() < 0 or values.max() > np.iinfo(np.int32).max):
-        raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}; it counts from 0")
+        raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}, but counts from 0")
     return np.asarray(values, dtype=np.int32)

@@ -43,7 +43,7 @@ class Buckets:
     count : int
         Number of buckets; it divides `context`.
     rate : float
-        Expected tokens kept per bucket, document and side.
+        Mean number of queries, and of keys, kept per bucket of a document.
     """
 
     context: int
@@ -152,7 +152,7 @@ def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) ->
         if by_index[index].kind == "cross":
             raise ModelError(f"{where}: layer {index} reads another sequence, whose keys are not captured")
         if head >= by_index[index].query_heads:
-            raise ModelError(f"{where}: layer {index} has query heads 0 to {by_index[index].query_heads - 1}")
+            raise ModelError(f"{where}: layer {index} has only the heads 0 to {by_index[index].query_heads - 1}")
     return tuple(sorted({HeadIndex(index, head, by_index[index].key_head(head)) for index, head in asked}))
 
 

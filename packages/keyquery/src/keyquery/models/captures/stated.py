@@ -74,7 +74,7 @@ def with_stated(capture: Capture, place: Path) -> Capture:
         one = turning[layer]
         if isinstance(one, Rotary) and one.end > widths[layer]:
             raise DataError(
-                f"{place}: turns dimensions up to {one.end} of layer {layer}, whose vectors have {widths[layer]}"
+                f"{place}: turns {one.end} dimensions of layer {layer}, but its vectors have only {widths[layer]}"
             )
     stated = replace(capture, rotations={layer: turning[layer] for layer in layers})
     _hold(stated, place)
@@ -107,7 +107,7 @@ def _of_statement(place: Path, held: Any, widths: Mapping[int, int]) -> tuple[di
         named = row.get("layers", list(widths))
         for layer in named:
             if layer in turning:
-                raise DataError(f"{where}: layer {layer} has an earlier entry")
+                raise DataError(f"{where}: layer {layer} has two entries; keep one")
             if layer in widths:
                 turning[layer] = _of_row(where, row, widths[layer])
     return turning, [layer for layer in widths if layer not in turning]

@@ -283,7 +283,7 @@ def hold_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
         raise ModelError(f"its tensor {left[0]} (of {len(left)} such) is left out: {MEND}")
     if sum(taken.values()) != held:
         raise ModelError(
-            f"its tensors hold {sum(taken.values()):,} numbers, and the model that was read of them {held:,}: {MEND}"
+            f"its tensors hold {sum(taken.values()):,} numbers, but the model read from them has {held:,}: {MEND}"
         )
 
 

@@ -157,8 +157,8 @@ def _answer(
         size = len(turns[-1].tokens) + plan["new_tokens"]
         if plan["positions"] is not None and size > plan["positions"]:
             raise ModelError(
-                f"sample {sample.id}: prompt and answer take {size} tokens with the chat template, the model has "
-                f"{plan['positions']} positions; give --limit {plan['limit'] - (size - plan['positions'])} or less"
+                f"sample {sample.id}: prompt and answer take {size} tokens with the chat template, but the model has "
+                f"only {plan['positions']} positions; give --limit {plan['limit'] - (size - plan['positions'])} or less"
             )
     made = chat.answers(loaded, turns, plan["new_tokens"], plan["sampling"], settings.seed + number)
     rows = {}

@@ -81,7 +81,7 @@ def run(
         When more samples are asked for than the harness makes, or it fails; the end of its log says why.
     """
     if samples > SAMPLES:
-        raise DataError(f"--samples {samples}: the harness makes {SAMPLES} a task and length")
+        raise DataError(f"--samples {samples} is too many; the harness makes {SAMPLES} a task and length")
     names = [theirs for theirs, ours in NAMES.items() if ours in tasks]
     made = []
     for length in lengths:

@@ -126,7 +126,7 @@ def _filled(plan: _Plan, start: int, unit: int, budget: int, count: Count, name:
     if size(1) > budget:
         raise DataError(
             f"{name}: the needles, the question and one line of noise take {size(1) + NEW_TOKENS} tokens with this "
-            f"tokenizer (an answer of {NEW_TOKENS} included), the length has {budget + NEW_TOKENS}; give a longer one"
+            f"tokenizer (with {NEW_TOKENS} for the answer), but the length is {budget + NEW_TOKENS}; give a longer one"
         )
     low, high, units = 1, 0, max(1, start)  # low fits; high does not, once it is known
     while True:

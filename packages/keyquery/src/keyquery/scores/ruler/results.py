@@ -78,7 +78,7 @@ def read(paths: Sequence[Path]) -> Results:
         for name in SETTINGS:
             if content.get(name) != first.get(name):
                 raise DataError(
-                    f"{path}: {name} is {content.get(name)!r}, in {paths[0]} it is {first.get(name)!r}; give the files "
+                    f"{path}: {name} is {content.get(name)!r}, but {first.get(name)!r} in {paths[0]}; give the files "
                     "of one model and one way of asking"
                 )
         for cell in _cells(content, path):
@@ -233,7 +233,7 @@ def _any_reference(results: Path, name: str, length: int, share: float) -> float
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
         said = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(
-            f"{path}: its samples give {said} at {length} where {results.name} has {share:.6g}; give those of one run"
+            f"{path}: its samples give {said} at {length}, but {results.name} has {share:.6g}; give those of one run"
         )
     return sum(any_of) / len(any_of)
 

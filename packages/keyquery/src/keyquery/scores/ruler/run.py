@@ -184,7 +184,7 @@ def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[
     if above:
         below = [length for length, _ in lengths if length not in above]
         mend = f"give --lengths {','.join(below)}" if below else f"give --lengths of {positions} tokens at most"
-        raise ModelError(f"{name}: {', '.join(above)}: the model has {positions} positions only; {mend}")
+        raise ModelError(f"{name}: too long: {', '.join(above)}; the model has only {positions} positions; {mend}")
 
 
 def _answer(loaded: Loaded, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
