@@ -1,12 +1,7 @@
-"""Arithmetic within a sentence: equations, parts of a total, and a change beside its two ends.
-
-A change is wrong only where no reading of it is right: of either base, as increase or ratio, in percent or points.
-"""
+"""Arithmetic within a sentence: equations, parts of a total, and a change beside its two ends."""
 
 import re
 from collections.abc import Iterator
-from functools import reduce
-from operator import mul, sub
 
 from boundpaper.audit.documents import ReadDocument, Sentence
 from boundpaper.audit.finding import CellRelation, Finding, Formula, spread
@@ -45,10 +40,6 @@ _CUE = re.compile(
     rf"(?i){_CHANGE}|increas|decreas|improv|reduc|\brose|\bfell|declin|grow|grew|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b"
 )
 _PLAIN = str.maketrans("\u2212\u2013÷×", "--/*")
-_SIGNS = {
-    "+": FORMULAS["sum"], "-": Formula(" - ", lambda *terms: reduce(sub, terms)), "/": FORMULAS["/"],
-    "*": Formula(" * ", lambda *terms: reduce(mul, terms)),
-}  # fmt: skip
 _NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
 
 
@@ -56,8 +47,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of each sentence with two numbers or more."""
     for sentence in document.sentences:
         if 2 <= len(sentence.numbers) < 1000:
-            for look in (_equations, _shares, _changes):
-                yield from look(sentence)
+            yield from (*_equations(sentence), *_shares(sentence), *_changes(sentence))
 
 
 def _finding(sentence: Sentence, numbers: list[Number], expected: str, why: str, by: Formula | None = None) -> Finding:
@@ -81,7 +71,7 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
         whole = all(one.decimals <= 0 and not one.qualifier for one in terms)
         printed = result.loose if match["equal"] == "≈" or result.qualifier else result.interval
         values = [Interval(one.value, one.value) if whole else one.interval for one in terms]
-        formulas = [_SIGNS[sign], *([FORMULAS["share"]] if sign == "/" else [])]
+        formulas = [FORMULAS[sign], *([FORMULAS["share"]] if sign == "/" else [])]
         readings = [each for formula in formulas if (each := formula.of_intervals(values))]
         if readings and not any(meets(each, printed) for each in readings):
             nearest = -1 if result.unit == "%" else 0
@@ -103,7 +93,7 @@ def _shares(sentence: Sentence) -> Iterator[Finding]:
 
 
 def _changes(sentence: Sentence) -> Iterator[Finding]:
-    """A change in percent, times or points beside the two numbers that it is between."""
+    """A change in percent, times or points beside its two ends, where no reading of it is right."""
     for match in _ENDS.finditer(sentence.signed):
         one, two, before = sentence.number(match["a"]), sentence.number(match["b"]), sentence.signed[: match.start()]
         gap = match["gap"].strip()
@@ -124,8 +114,7 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
         change = changes[0]
         others = [each for each in sentence.numbers if each.unit == change.unit and each not in (one, two, change)]
         readings = _readings(one, two, change)
-        # cut instead of rounded, it is up to a whole unit below
-        size, half = abs(change.loose.middle), change.loose.width / 2
+        size, half = abs(change.loose.middle), change.loose.width / 2  # cut, not rounded, it is up to a unit below
         printed = [Interval(size - half, size + half + change.interval.width / 2), *(each.loose for each in others)]
         interval = re.match(r"\s?(?:CI|confidence)", sentence.text[change.end :])
         if not interval and not any(meets(reading, each) for reading in readings for each in printed):

@@ -1,7 +1,5 @@
 """Documents as the checks see them: sentences, headings among them, and tables with the line of each row."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -80,20 +78,17 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class ReadTable:
-    """A table or the code of a figure: the line of its head, its header, rows of as many cells, and the line of each.
-
-    The caption may be the sentence that leads to it. A turned table is `sideways`: `lines` are those of its columns.
-    """
+    """A table or the code of a figure: its header, and rows of as many cells."""
 
     file: str
-    line: int
+    line: int  # of its head
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    lines: tuple[int, ...]
-    caption: str = ""
-    path: tuple[str, ...] = ()
+    lines: tuple[int, ...]  # of its rows, or of its columns if it is turned
+    caption: str = ""  # or the sentence that leads to it
+    path: tuple[str, ...] = ()  # the headings above it
     kind: str = "table"
-    sideways: bool = False
+    sideways: bool = False  # whether it is turned
 
     @cached_property
     def columns(self) -> tuple[NumberColumn, ...]:
@@ -127,7 +122,7 @@ class ReadTable:
         cells = [[(self.header[index].rstrip("s"), row[index].strip()) for index in chosen] for row in self.rows]
         return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
 
-    def parted(self) -> ReadTable:
+    def parted(self) -> "ReadTable":
         """The table with counts `k of n` as two columns, the second `all of` the first, and a share as a third."""
         columns: list[tuple[str, ...]] = []
         for name, *cells in zip(self.header, *self.rows, strict=True):
@@ -140,7 +135,7 @@ class ReadTable:
         header, *rows = zip(*columns, strict=True)
         return replace(self, header=header, rows=tuple(rows))
 
-    def turned(self) -> ReadTable:
+    def turned(self) -> "ReadTable":
         """The transposed table, for relations that run along a row."""
         rows = tuple((each.name, *(row[each.index] for row in self.rows)) for each in self.columns)
         return replace(self, header=("", *self.names), rows=rows, lines=(self.line, *self.lines), sideways=True)
@@ -148,19 +143,15 @@ class ReadTable:
 
 @dataclass
 class ReadDocument:
-    """What was read of a file, whose name is as the user gave it.
+    """What was read of a file."""
 
-    `labels` and `references` are those of LaTeX with their places; the document is `whole` where no other file is read
-    into it, so that a reference without a label is an error. `above` holds the headings above the place reached.
-    """
-
-    file: str
-    whole: bool = False
+    file: str  # as the user named it
+    whole: bool = False  # whether nothing else is read into it, so that a reference without a label is an error
     tables: list[ReadTable] = field(default_factory=list)
     sentences: list[Sentence] = field(default_factory=list)
-    labels: list[tuple[str, FileLine]] = field(default_factory=list)
+    labels: list[tuple[str, FileLine]] = field(default_factory=list)  # of LaTeX, with their places, as the next
     references: list[tuple[str, FileLine]] = field(default_factory=list)
-    above: dict[int, str] = field(default_factory=dict)
+    above: dict[int, str] = field(default_factory=dict)  # the headings above the place reached, by their levels
 
     def head(self, line: int, level: int, text: str) -> None:
         """Add a heading."""
@@ -189,8 +180,8 @@ class ReadDocument:
                 found.append((place, (first, *cells[1:])))
         if found:
             lines, shown = zip(*found, strict=True)
-            above = tuple(self.above.values())
-            self.tables.append(ReadTable(self.file, line, header, shown, lines, caption, above, kind))
+            path = tuple(self.above.values())
+            self.tables.append(ReadTable(self.file, line, header, shown, lines, caption, path, kind))
 
 
 def together(documents: Sequence[ReadDocument], *, whole: bool = False) -> ReadDocument:

@@ -53,22 +53,17 @@ class CellRelation:
 
 @dataclass(frozen=True)
 class Finding:
-    """A contradiction of a document with itself, of a kind and a level, at a place.
-
-    `what` is printed, by its name (`gain = 3.1`); `why` tells the relation and its operands in words, with the rows
-    that keep it; `expected` is what should be printed (`2.9 to 3.0`). The id is made of the kind and of `values`,
-    which are numbers as printed and labels, or else of `what`; `relation` can become a check of a ledger.
-    """
+    """A contradiction of a document with itself."""
 
     kind: str
     level: Level
     place: FileLine
-    what: str
-    why: str
-    expected: str = ""
-    values: tuple[str, ...] = ()
-    other: FileLine | None = None
-    relation: CellRelation | None = None
+    what: str  # what is printed, by its name: `gain = 3.1`
+    why: str  # the relation and its operands in words, with the rows that keep it
+    expected: str = ""  # what should be printed: `2.9 to 3.0`
+    values: tuple[str, ...] = ()  # numbers as printed and labels, of which the id is made; else of `what`
+    other: FileLine | None = None  # the place that contradicts it
+    relation: CellRelation | None = None  # which can become a check of a ledger
 
     @property
     def id(self) -> str:
@@ -107,8 +102,7 @@ def entries_of(file: str) -> Entries:
         raise DataError(f"{file}: a list of entries is expected, each with {', '.join(FIELDS)}")
     entries: dict[str, Mapping[str, str]] = {}
     for place, entry in enumerate(held or (), 1):
-        given = entry if isinstance(entry, dict) else {}
-        words = {key: str(value).strip() for key, value in given.items()}
+        words = {key: str(value).strip() for key, value in (entry if isinstance(entry, dict) else {}).items()}
         wrong = "" if set(words) == set(FIELDS) else f"give {', '.join(FIELDS)}, and nothing else"
         if not wrong and len(words["reason"].split()) < FEWEST_WORDS:
             wrong = f"the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why"

@@ -105,9 +105,8 @@ class OpenTable:
 
     def close(self, document: ReadDocument) -> None:
         """Add the table to a document, unless it has fewer than two columns, since it is layout then."""
-        width = 1 + max((column for _, column in self.cells), default=0)
+        across = range(1 + max((column for _, column in self.cells), default=0))
         heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
-        if width > 1:
-            lines = enumerate(line for line, _ in self.rows)
-            rows = [(line, [self.cells.get((row, column), "") for column in range(width)]) for row, line in lines]
+        if len(across) > 1:
+            rows = [(line, [self.cells.get((row, at), "") for at in across]) for row, (line, _) in enumerate(self.rows)]
             document.tabulate(self.rows[0][0], rows, max(heads, 1), self.caption)

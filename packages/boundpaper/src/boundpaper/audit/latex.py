@@ -77,12 +77,10 @@ def read(text: str, file: str) -> ReadDocument:
     (start, stop), code = body_of(source), source.code
     document, ends = ReadDocument(file, "\\begin{document}" in code), closed(code)
     position, floated, caption = start, 0, ""
-    for match in [*_BLOCK.finditer(code, start, stop), None]:
-        if match and match.start() < position:
+    for match in _BLOCK.finditer(code, start, stop):
+        if match.start() < position:
             continue
-        document.say(source.line(position), _printed(code[position : match.start() if match else stop]))
-        if match is None:
-            break
+        document.say(source.line(position), _printed(code[position : match.start()]))
         line, position = source.line(match.start()), match.end()
         if match["float"]:
             if caption and match["float"].startswith("\\end"):
@@ -90,8 +88,7 @@ def read(text: str, file: str) -> ReadDocument:
             floated, caption = len(document.tables), ""
         elif match["block"]:
             close = f"\\end{{{match['block']}}}"
-            end = code.find(close, position)
-            end = len(code) if end < 0 else end
+            end = found if (found := code.find(close, position)) >= 0 else len(code)
             if match["grid"]:
                 while position < end and (opened := _ARGUMENT.match(code, position, end)):
                     position = ends.get(opened.end(), len(code))
@@ -107,10 +104,10 @@ def read(text: str, file: str) -> ReadDocument:
                 document.say(line, text)
             else:
                 document.head(line, _LEVELS[match["level"]], text)
-    document.references = [
-        (name.strip(), FileLine(file, source.line(match.start())))
-        for match in _REFERENCE.finditer(code, start, stop) for name in match[1].split(",")
-    ]  # fmt: skip
+    document.say(source.line(position), _printed(code[position:stop]))
+    for match in _REFERENCE.finditer(code, start, stop):
+        place = FileLine(file, source.line(match.start()))
+        document.references += [(name.strip(), place) for name in match[1].split(",")]
     shown = source.text if _ESCAPED.search(source.text) else code  # a listing may set labels then
     for match in _LABEL.finditer(source.text):  # options of listings count, though their text is no code
         name = match[match.lastindex or 0].strip()

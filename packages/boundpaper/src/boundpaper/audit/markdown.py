@@ -46,8 +46,7 @@ def read(text: str, file: str) -> ReadDocument:
 
 def _with_bars_escaped(text: str) -> str:
     """The text with bars of code and absolute values escaped in rows of more bars than the rule below their head."""
-    lines = text.split("\n")
-    bars = 0
+    lines, bars = text.split("\n"), 0
     for index, line in enumerate(lines):
         if "|" not in line:
             bars = 0

@@ -29,8 +29,7 @@ _WORD_UNITS = {
     "×": "x", "times": "x", "fold": "x", "percent": "%", "pp": "points",
     "point": "points", "percentage point": "points", "percentage points": "points",
 }  # fmt: skip
-# Words of one to three letters that follow a number without being its unit.
-_NO_UNIT = re.compile(
+_NO_UNIT = re.compile(  # words of one to three letters that follow a number without being its unit
     "(?i)a|an|and|as|at|by|but|did|do|due|for|had|has|in|is|it|its|may|nor|not|of|off|on|one|or|out|per|so|than|the|then|"
     "to|two|up|via|vs|was|we|who|all|are|new|can|day|go|he|if|be|i|e|g|p|n|no|key|top|old|bit|use|set|our|how|dim"
 )
@@ -49,20 +48,16 @@ _YEARS = range(1900, 2100)
 
 @dataclass(frozen=True)
 class Number:
-    """A printed number: its text with the unit, its value, and the digits after its point (negative for an exponent).
+    """A printed number, at offsets of a text."""
 
-    The unit is `%`, `x`, `points`, K, M, B, a short one as printed, or empty; `start` and `end` are offsets.
-    The qualifier is empty, `about` or `bound`; `marked` says whether a footnote's mark follows.
-    """
-
-    text: str
+    text: str  # with its unit
     value: float
-    decimals: int
-    unit: str
+    decimals: int  # digits after the point; negative for an exponent
+    unit: str  # `%`, `x`, `points`, K, M, B, a short one as printed, or empty
     start: int
     end: int
-    qualifier: str
-    marked: bool
+    qualifier: str  # empty, `about` or `bound`
+    marked: bool  # whether a footnote's mark follows
 
     @cached_property
     def interval(self) -> Interval:

@@ -53,13 +53,12 @@ def _with_parts(main: Path, shown: str, text: str) -> ReadDocument:
     return together(read, whole=whole and read[0].whole)
 
 
-def _through(program: str, arguments: list[str], shown: str) -> str:
+def _through(tool: str, arguments: list[str], shown: str) -> str:
     """What a program makes of a file."""
-    if shutil.which(program) is None:
-        how = "install it, or give Markdown, LaTeX or HTML"
-        raise DataError(f"{shown}: {program} reads it and is not installed; {how}")
-    done = subprocess.run([program, *arguments], capture_output=True, check=False, timeout=120)
+    if shutil.which(tool) is None:
+        raise DataError(f"{shown}: {tool} reads it and is not installed; install it, or give Markdown, LaTeX or HTML")
+    done = subprocess.run([tool, *arguments], capture_output=True, check=False, timeout=120)
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-        raise DataError(f"{shown}: {program} cannot read it: {words[0][:200]}")
+        raise DataError(f"{shown}: {tool} cannot read it: {words[0][:200]}")
     return done.stdout.decode("utf-8", "replace")

@@ -1,14 +1,12 @@
-"""Columns that follow from others: a difference, ratio, change, sum or mean that most rows satisfy and one breaks.
-
-A relation is believed by a word in the header of the column (gain, total), and rows that keep it beyond chance.
-"""
+"""Columns that follow from others: a difference, ratio, change, sum or mean that most rows satisfy and one breaks."""
 
 import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise, permutations
+from functools import lru_cache, reduce
+from itertools import pairwise, permutations, product
+from operator import mul, sub
 
 from boundpaper.audit import number
 from boundpaper.audit.documents import ALL_OF, FileLine, NumberColumn, ReadDocument, ReadTable
@@ -16,27 +14,26 @@ from boundpaper.audit.finding import LEVELS, CellRelation, Finding, Formula, spr
 from boundpaper.statistics.rounding import Interval, meets
 
 FORMULAS = {
-    "-": Formula("{0} - {1}", lambda a, b: a - b),
+    "+": Formula(" + ", lambda *parts: sum(parts[1:], parts[0])),
+    "-": Formula(" - ", lambda *parts: reduce(sub, parts)),
+    "*": Formula(" * ", lambda *parts: reduce(mul, parts)),
     "/": Formula("{0} / {1}", lambda a, b: a / b),
-    "+": Formula("{0} + {1}", lambda a, b: a + b),
     "share": Formula("{0} / {1} * 100", lambda a, b: a / b * 100),
     "change": Formula("({0} / {1} - 1) * 100", lambda a, b: (a / b - 1) * 100),
     "relative": Formula("{0} / {1} - 1", lambda a, b: a / b - 1),
     "drop": Formula("-({1} / {0} - 1) * 100", lambda a, b: -(b / a - 1) * 100),
     "lost": Formula("-({1} / {0} - 1)", lambda a, b: -(b / a - 1)),
     "mean": Formula("mean", lambda *parts: sum(parts[1:], parts[0]) * (1 / len(parts))),
-    "sum": Formula(" + ", lambda *parts: sum(parts[1:], parts[0])),
 }
 _MORE = "delta gain improvement increase growth overhead decrease reduction drop change"
 _LESS = "decrease reduction drop change saving savings saved loss"
-_CUES = {
+_CUES = {  # words of a head by the formula that they tell of
     "-": "difference diff delta drop gain change improvement increase decrease reduction gap loss margin",
     "/": "ratio speedup speed-up factor relative times x", "+": "total sum",
     "share": "share percent percentage ratio rate relative fraction",
     "change": f"{_MORE} speedup diff", "relative": f"{_MORE} relative", "drop": _LESS, "lost": _LESS,
     "mean": "mean average avg",
 }  # fmt: skip
-"""Words of a head by the formula that they tell of."""
 _SIGNED = ("-", "change", "relative", "drop", "lost")
 _TOTAL_NAME = re.compile(
     r"(?:the |grand |macro[- ]?)?(?:(?P<sum>total|sum)|average|avg|mean|overall)\.?(?: \([^()]{1,20}\))?", re.IGNORECASE
@@ -47,17 +44,14 @@ MOST_COLUMNS = 24  # columns of wider tables are not tried in pairs
 
 @dataclass(frozen=True)
 class ColumnRelation:
-    """How a relation of a column to others fares in a table: the rows that keep it, and `broken`, those that do not.
-
-    These have what they should print beside them; `chance` is how likely the others keep it by chance.
-    """
+    """How a relation of a column to others fares in a table."""
 
     table: ReadTable
     formula: str
-    columns: tuple[NumberColumn, ...]
-    kept: tuple[int, ...]
-    broken: tuple[tuple[int, Interval], ...]
-    chance: float
+    columns: tuple[NumberColumn, ...]  # the result, then its operands
+    kept: tuple[int, ...]  # the rows that keep it
+    broken: tuple[tuple[int, Interval], ...]  # the rows that do not, with what they should print
+    chance: float  # how likely so many rows keep it by chance
     total: bool = False
 
     def cells(self, row: int) -> list[number.Number]:
@@ -92,9 +86,7 @@ def held_in(table: ReadTable) -> tuple[ColumnRelation, ...]:
 
 def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
     """The best relation of each column to two others, if it is accepted; what a head says to follow is told first."""
-    columns = table.columns
-    if not 3 <= len(columns) <= MOST_COLUMNS:
-        return
+    columns = table.columns if len(table.columns) <= MOST_COLUMNS else ()
     cues = {each.index: _cues(each, columns) for each in columns}
     for target in sorted(columns, key=lambda each: not cues[each.index]):
         cued = cues[target.index]
@@ -102,19 +94,17 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
         far = [sum(abs(each.index - target.index) for each in two) for two in pairs]
         most = max(1, int((0.4 if cued else 0.15) * len(table.rows)))
         best: list[tuple[tuple[float, ...], ColumnRelation]] = []
-        for formula in cued or (() if table.sideways else ("-", "/")):
-            for (first, second), distance in zip(pairs, far, strict=True):
-                if formula in ("+", "mean") and first.index > second.index:
-                    continue
-                if held := fares(table, formula, (target, first, second), most=most):
-                    fitting = sum(
-                        any(_units_fit(each, row, False) for row in map(held.cells, held.kept)) for each in cued
-                    )
-                    tried = sum(each <= distance for each in far) * (fitting or 2)
-                    said = _bare(target.name) == _bare(first.name + formula + second.name)
-                    more = len(held.kept) - len(held.broken)
-                    if (said and more >= 0) or _believed(held, tried, bool(cued)):
-                        best.append(((more, -distance, -held.chance), held))
+        formulas = cued or (() if table.sideways else ("-", "/"))
+        for formula, ((first, second), distance) in product(formulas, zip(pairs, far, strict=True)):
+            if formula in ("+", "mean") and first.index > second.index:
+                continue
+            if held := fares(table, formula, (target, first, second), most=most):
+                fitting = sum(any(_units_fit(each, held.cells(row), False) for row in held.kept) for each in cued)
+                tried = sum(each <= distance for each in far) * (fitting or 2)
+                said = _bare(target.name) == _bare(first.name + formula + second.name)
+                more = len(held.kept) - len(held.broken)
+                if (said and more >= 0) or _believed(held, tried, bool(cued)):
+                    best.append(((more, -distance, -held.chance), held))
         if best:
             yield max(best, key=lambda each: each[0])[1]
 
@@ -191,12 +181,10 @@ def fares(
         seen.add(values)
         printed, *parts = [each for column in columns if (each := column.intervals[row])]
         parts = [Interval(value, value) for value in values[1:]] if exact else parts
-        expected = FORMULAS[formula].of_intervals(parts)
-        if expected is None:
+        if (expected := FORMULAS[formula].of_intervals(parts)) is None:
             continue
         if unsigned and expected.high < 0:
-            expected = -expected
-            turned += 1
+            expected, turned = -expected, turned + 1
         if exact:  # a percentage that is cut instead of rounded is up to a whole unit below
             printed = Interval(printed.low, printed.high + printed.width / 2)
         if not meets(expected, printed):
@@ -220,7 +208,7 @@ def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> b
     unit, *units = [one.unit for one in numbers]
     sizes = [one.value for one in numbers[1:]]
     if total:  # a share of all between shares of parts is no sum of them
-        whole = formula == "sum" and (unit == "x" or (unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)))
+        whole = formula == "+" and (unit == "x" or (unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)))
         return len({unit, *units}) == 1 and not whole
     if len(set(units)) > 1:
         return False
@@ -240,7 +228,7 @@ def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
         after = [each for each in others if each.index > target.index]
         tried = [
             held for chosen in (others, before, since, after) if len(chosen) > 1
-            for formula in (("sum", "mean") if match["sum"] else ("mean", "sum"))
+            for formula in (("+", "mean") if match["sum"] else ("mean", "+"))
             if (held := fares(table, formula, (target, *chosen), total=True))
         ]  # fmt: skip
         best = max(tried, key=lambda held: (len(held.kept), -len(held.broken)), default=None)
@@ -252,13 +240,12 @@ def _believed_total(held: ColumnRelation) -> bool:
     """Whether enough rows keep a total, or its only row is nearly the sum of three counts or more."""
     kept, broken = len(held.kept), len(held.broken)
     if kept:
-        most = broken == 0 or (kept >= 2 and kept >= 2 * broken) or (broken == 1 and _slip(held))
-        return held.chance < 0.01 and most
+        return held.chance < 0.01 and (kept >= 2 * broken or (broken == 1 and _slip(held)))
     row, expected = held.broken[0]
     printed, *_ = numbers = held.cells(row)
     counts = all(one.decimals == 0 and not one.unit for one in numbers)
     near = abs(expected.middle - printed.value) <= 0.1 * abs(printed.value)
-    return broken == 1 and held.formula == "sum" and len(numbers) > 3 and counts and near
+    return broken == 1 and held.formula == "+" and len(numbers) > 3 and counts and near
 
 
 def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place: FileLine) -> Finding:
@@ -285,13 +272,11 @@ def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
     printed, *operands = held.cells(row)
     parts = [each.interval for each in operands]
     if held.formula == "mean" and held.total:
-        return meets(FORMULAS["sum"].apply(*parts), printed.interval)
-    change = FORMULAS["change"].of_intervals(parts) if held.formula == "-" else None
-    if change and (meets(change, printed.interval) or meets(-change, printed.interval)):
+        return meets(FORMULAS["+"].apply(*parts), printed.interval)
+    other = FORMULAS["change" if held.formula == "-" else "-"].of_intervals(parts) if held.formula in _SIGNED else None
+    if other and (meets(other, printed.interval) or meets(-other, printed.interval)):
         return True
-    if held.formula in ("change", "relative", "drop", "lost"):
-        return any(meets(each, printed.interval) for each in (parts[0] - parts[1], parts[1] - parts[0]))
-    if held.formula not in ("+", "-", "sum"):
+    if held.formula not in ("+", "-"):
         return False
     lacks = printed.interval - expected
     taken = {each.index for each in held.columns}

@@ -79,10 +79,7 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
 
 
 def promoted(finding: Finding, stem: str) -> tuple[str, str]:
-    """The claim as Python and the table as CSV, one row per cell, with the keys `row` and `metric`.
-
-    `stem` becomes the table's name; SpecError if it is no word of Python, or the finding has no relation.
-    """
+    """A claim in Python, and its table `stem` in CSV; SpecError if that is no name, or the finding has no relation."""
     relation = finding.relation
     if relation is None:
         why = "only a relation of cells becomes a declared check; write a function"
@@ -120,8 +117,8 @@ def follows({", ".join(variables)}):
     ),
 )
 '''
-    text = io.StringIO()
-    cells = [(row, *cell) for row, numbers in relation.rows for cell in zip(relation.names, numbers, strict=True)]
-    rows = [("row", "metric", "printed"), *((row, name, one.text) for row, name, one in cells)]
+    text, rows = io.StringIO(), [("row", "metric", "printed")]
+    for row, cells in relation.rows:
+        rows += [(row, name, one.text) for name, one in zip(relation.names, cells, strict=True)]
     csv.writer(text, lineterminator="\n").writerows(rows)
     return claim, text.getvalue()

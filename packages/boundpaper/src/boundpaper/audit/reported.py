@@ -36,6 +36,7 @@ _GRIM = re.compile(
     r"repositories|sentences|benchmarks|datasets|tests|files|experiments|adults|animals|mice|studies|articles|teachers|"
     r"schools)\b"
 )
+_TAILS = {"z": (2, stats.norm), "Z": (2, stats.norm), "t": (2, stats.t), "r": (2, stats.t), "F": (1, stats.f)}
 _ONE_SIDED = re.compile(r"\bone[- ](?:tailed|sided)|\bdirectional\b", re.IGNORECASE)
 _OTHER_P = re.compile(
     r"(?i)\b(?:corrected|adjusted|bonferroni|holm|fdr|permutation|bootstrap\w*|exact|spearman|kendall|greenhouse|"
@@ -79,13 +80,8 @@ def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, 
 
 def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     """A test whose p is not that of its statistic, at either end of what is printed."""
-    statistic, p, sign, test = (
-        _interval(match["value"]),
-        _interval(match["p"]),
-        match["sign"],
-        match["test"] or match["bare"],
-    )
-    n = match["n"] or match["n2"]
+    statistic, p, sign = _interval(match["value"]), _interval(match["p"]), match["sign"]
+    test, n = match["test"] or match["bare"], match["n"] or match["n2"]
     first, second = float(match["df1"] or (n and int(n) - 2) or 0), float(match["df2"] or 0)
     lacking = first <= 0 or (test == "F" and second <= 0) or (test == "t" and second > 0)
     if (lacking and test not in "zZ") or math.isinf(p.low) or math.isinf(statistic.low):
@@ -93,8 +89,12 @@ def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     if test == "r" and max(-statistic.high, statistic.low) > 1:
         yield _finding(sentence, match, "at most 1 in size", "a correlation lies between -1 and 1")
         return
-    sizes = max(-statistic.low, statistic.high), max(statistic.low, -statistic.high, 0.0)
-    true = Interval(*(_two_sided(test, size, first, second) for size in sizes))
+    sizes = [max(-statistic.low, statistic.high), max(statistic.low, -statistic.high, 0.0)]
+    if test == "r":
+        sizes = [size * math.sqrt(first / max(1e-300, 1 - min(size, 1) ** 2)) for size in sizes]
+    tails, distribution = _TAILS.get(test, (1, stats.chi2))
+    degrees = () if test in "zZ" else (first, second) if test == "F" else (first,)
+    true = Interval(*(tails * float(distribution.sf(size, *degrees)) for size in sizes))
     for one in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
         if one.low <= p.middle if sign in "<≤" else one.high >= p.middle if sign in ">≥" else meets(one, p):
             return
@@ -102,19 +102,7 @@ def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     crossed = below != (true.low < 0.05) and not true.low < 0.05 < true.high
     changes = p.middle >= 0.05 > true.high if sign in ">≥" else crossed
     why = "recomputed from the statistic as printed" + ("; the decision at .05 changes" if changes else "")
-    expected = f"p from {true.low:.2g} to {true.high:.2g}"
-    yield _finding(sentence, match, expected, why, "error" if changes else "warning")
-
-
-def _two_sided(test: str, size: float, first: float, second: float) -> float:
-    """The p of a statistic without its sign, by its degrees of freedom."""
-    if test in "zZ":
-        return float(2 * stats.norm.sf(size))
-    if test == "r":
-        size *= math.sqrt(first / max(1e-300, 1 - min(size, 1) ** 2))
-    if test in "tr":
-        return float(2 * stats.t.sf(size, first))
-    return float(stats.f.sf(size, first, second) if test == "F" else stats.chi2.sf(size, first))
+    yield _finding(sentence, match, f"p from {true.low:.2g} to {true.high:.2g}", why, "error" if changes else "warning")
 
 
 def _percentage(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:

@@ -1,8 +1,4 @@
-"""What a sentence says of several rows of a table: a range, a monotone fall, one factor.
-
-A row is named by its words, several by the word that they begin with (`Pine 2 (3B/8B)`), a column by its words or its
-initials. The words alone are weak: a sentence is held against rows only where most, or all but one, keep what it says.
-"""
+"""What a sentence says of several rows of a table, most of which keep it: a range, a monotone fall, one factor."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -48,9 +44,8 @@ class TableSentence:
 
     @cached_property
     def groups(self) -> list[tuple[int, tuple[int, ...]]]:
-        """What of the sentence names a row, or the beginning of several: where it ends, and the rows."""
-        # rows by a name, or by how several begin, up to the end of a word or number
-        called: dict[str, tuple[int, ...]] = {}
+        """What names a row, or several by their beginning (`Pine 2 (3B/8B)`): where it ends, and the rows."""
+        called: dict[str, tuple[int, ...]] = {}  # rows by a name, or by how several begin, to a word's end
         for row, key in enumerate(self.table.keys):
             for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
                 called[name] = (*called.get(name, ()), row)
@@ -73,7 +68,7 @@ class TableSentence:
 
     @cached_property
     def columns(self) -> list[NumberColumn]:
-        """The columns that are named: all words of their heads, but dull ones, stand in the sentence or before it."""
+        """The columns of whose heads all words, but dull ones, or initials stand in the sentence or before it."""
         text = f"{self.before} {self.sentence.text}"
         initials = ("".join(sign for sign in name if sign.isupper()).lower() for name in _CAPITALS.findall(text))
         known = words(text) | frozenset(each for each in initials if len(each) > 1)
@@ -101,10 +96,10 @@ def check(document: ReadDocument) -> Iterator[Finding]:
             near = [each.text for each in last if each.place.file == file and line - each.place.line <= 2]
             order = sorted(tables, key=lambda each: (each.file != file, each.line > line, abs(each.line - line)))
             candidates = [TableSentence(sentence, table, " ".join(near)) for table in order]
-            yield from filter(None, (claim(candidates) for claim in (_ranges, _falls, _factors)))
+            yield from filter(None, (next(look(candidates), None) for look in (_ranges, _falls, _factors)))
 
 
-def _ranges(candidates: Sequence[TableSentence]) -> Finding | None:
+def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
     """`Pines at 37-40`: a named column whose values give both ends, and one outside; a range from 0 is a scale."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
@@ -116,13 +111,11 @@ def _ranges(candidates: Sequence[TableSentence]) -> Finding | None:
             wide = Interval(ends[0] - unit, ends[1] + unit)
             outside = [place for place, one in cells.items() if not meets(one.interval, wide)]
             if not outside:
-                broken = []
                 break
             if len(outside) == 1 and column in each.columns:
                 broken.append(each.differs(match[0], cells, outside[0]))
-        if broken:
-            return broken[0]
-    return None
+        else:
+            yield from broken[:1]
 
 
 def _groups(candidates: Sequence[TableSentence], before: int) -> Iterator[tuple[TableSentence, NumberColumn, Cells]]:
@@ -133,7 +126,7 @@ def _groups(candidates: Sequence[TableSentence], before: int) -> Iterator[tuple[
             yield each, column, each.cells(column, rows)
 
 
-def _falls(candidates: Sequence[TableSentence]) -> Finding | None:
+def _falls(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
     """`All 11 fall monotonically`: a row that rises and falls over ordered columns, among as many as are counted."""
     text = candidates[0].sentence.text
     counts = {int(match["count"]) for match in _COUNTED.finditer(text)}
@@ -142,20 +135,17 @@ def _falls(candidates: Sequence[TableSentence]) -> Finding | None:
         rows = list(dict.fromkeys(row for _, group in each.groups for row in group))
         if len(columns) < max(5, len(each.table.columns)) or len(rows) < 3 or len(rows) not in counts:
             continue
-        steps = {row: list(pairwise(one.interval for each in columns if (one := each.numbers[row]))) for row in rows}
-        bent = [
-            row for row, pairs in steps.items()
-            if any(two.low > one.high for one, two in pairs) and any(one.low > two.high for one, two in pairs)
-        ]  # fmt: skip
+        runs = {row: [one.interval for each in columns if (one := each.numbers[row])] for row in rows}
+        ways = {row: {(b.low > a.high) - (a.low > b.high) for a, b in pairwise(run)} for row, run in runs.items()}
+        bent = [row for row, way in ways.items() if {1, -1} <= way]
         if 0 < 2 * len(bent) < len(rows):
             names, other = [each.table.names[row] for row in bent], FileLine(each.table.file, each.table.lines[bent[0]])
             why = f"{len(bent)} of {len(rows)} rows rise and fall by more than rounding: {', '.join(names)}"
             values, place = ("monotone", f" of {names[0]}"), each.sentence.place
-            return Finding("rows", "warning", place, "monotone", why, "", values, other)
-    return None
+            yield Finding("rows", "warning", place, "monotone", why, "", values, other)
 
 
-def _factors(candidates: Sequence[TableSentence]) -> Finding | None:
+def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
     """`both about 4x`: a factor of several cells, of which one is not so."""
     sentence = candidates[0].sentence
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
@@ -166,8 +156,7 @@ def _factors(candidates: Sequence[TableSentence]) -> Finding | None:
             if told or (cells and not failing):
                 break
             if len(failing) == 1 < len(cells):
-                return each.differs(number.text, cells, failing[0])
-    return None
+                yield each.differs(number.text, cells, failing[0])
 
 
 def _factored(candidates: TableSentence) -> Cells:

@@ -1,12 +1,12 @@
 """One quantity in two tables, or in a table and the code of a figure: cells of one name that differ.
 
-Names alone are weak: the same words stand over other conditions. So two tables are held against each other only where
-most of the cells that share their names agree, to three digits at least, and one digit sets the few others apart.
+Names are weak, as the same words stand over other conditions: most cells have to agree, and one digit part the others.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from boundpaper.audit.documents import FileLine, ReadDocument, ReadTable
 from boundpaper.audit.finding import CellRelation, Finding, Formula
@@ -19,7 +19,6 @@ _GENERIC = re.compile(
     "number|all|each|we|per)s?"
 )
 _ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
-STEM = 6
 FEWEST = 3  # different cells of three digits in two tables that have to agree before one that differs is named
 MOST_TABLES, MOST_CELLS = 80, 400
 Words = frozenset[str]
@@ -29,7 +28,7 @@ def listed(text: str) -> tuple[str, ...]:
     """Significant words of a name in order: their first six letters, or the whole word if it has a digit."""
     found = (word.lower() for word in _WORD.findall(text))
     told = (_ALIASES.get(word, word) for word in found if not _GENERIC.fullmatch(word))
-    return tuple(word if any(sign.isdigit() for sign in word) else word[:STEM].rstrip("s") or word for word in told)
+    return tuple(word if any(sign.isdigit() for sign in word) else word[:6].rstrip("s") or word for word in told)
 
 
 def words(text: str) -> Words:
@@ -76,16 +75,12 @@ class WordedTable:
 def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of each two tables."""
     named = [each for table in document.tables[:MOST_TABLES] if table.columns and (each := WordedTable(table)).cells]
-    for index, first in enumerate(named):
-        for second in named[index + 1 :]:
-            yield from _compared(first, second)
+    for first, second in combinations(named, 2):
+        yield from _compared(first, second)
 
 
 def _matched(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNumber, WordedNumber]]:
-    """Cells of one quantity, where only one of each table fits the other and their units are no two.
-
-    What one says more has to stand in the other's context, and each axis has to share a word with the other cell.
-    """
+    """Cells of one quantity, one of each table: what one says more stands in the other's context, and axes fit."""
     by_own: dict[Words, list[WordedNumber]] = {}
     for two in [each for each in second.cells if each.own <= first.vocabulary][:MOST_CELLS]:
         by_own.setdefault(two.own, []).append(two)
@@ -115,8 +110,6 @@ def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
     flipped = len(turned) > len(agree)
     agree = turned if flipped else agree
     differ = [pair for pair in pairs if pair not in agree]
-    if not differ:
-        return
     lines = {line for one, _ in agree for line in (one.row, one.column)}
     several = len({one.column for one, _ in pairs}) > 1
     alone = any(one.column not in lines or (several and one.row not in lines) for one, _ in differ)
@@ -134,7 +127,7 @@ def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
             why = f"the {first.kind} at line {one.place.line} prints {other}; {len(agree)} other cells of the two agree"
             what, values = f"{one.name} = {printed}", (one.name, other, printed)
             yield Finding("same-quantity", "warning", two.place, what, why, other, values, one.place, relation)
-    elif first.kind != second.kind and len(pairs) == drawn >= 4 and alike > 1:
+    elif differ and first.kind != second.kind and len(pairs) == drawn >= 4 and alike > 1:
         one, two = differ[0]
         parts = tuple(part for one, two in differ for part in (one.name, one.number.text, two.number.text))
         cells = "; ".join(f"{one.name} = {one.number.text} and {two.number.text}" for one, two in differ)

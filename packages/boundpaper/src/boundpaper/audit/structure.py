@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from boundpaper.audit.documents import FileLine, ReadDocument, Sentence
-from boundpaper.audit.finding import Finding
+from boundpaper.audit.finding import LEVELS, Finding
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?P<titled>\.?\s+[^\W\d_])?")
 _CAPTION = re.compile(r"(?P<kind>Figure|Fig\.|Table)\s(?P<number>\d{1,3})\s?[.:|–—](?!\d)\s?(?=\S|$)")
@@ -20,11 +20,8 @@ _VERSIONS = re.compile(r"\b(?:change ?log|releases?|versions?|history|news|updat
 
 def check(document: ReadDocument) -> Iterator[Finding]:
     """Findings of headings, captions and references of one document."""
-    yield from _sections(document)
-    yield from _captions(document, "Figure")
-    yield from _captions(document, "Table")
-    if document.whole:
-        yield from _labels(document)
+    labels = _labels(document) if document.whole else ()
+    yield from (*_sections(document), *_captions(document, "Figure"), *_captions(document, "Table"), *labels)
 
 
 def _sections(document: ReadDocument) -> Iterator[Finding]:
@@ -36,7 +33,7 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
         parts = match["number"].split(".") if match else ()
         known |= {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
         if match and match["titled"] and not any(map(_VERSIONS.search, heading.path)):
-            *outer, last = map(int, match["number"].split("."))
+            *outer, last = map(int, parts)
             under.setdefault((heading.path, tuple(outer)), []).append((last, heading))
     levels = Counter((path, len(outer)) for path, outer in under)
     for (path, parent), numbered in under.items():
@@ -45,16 +42,16 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
         falls = [two for (one, _), (two, _) in pairwise(numbered) if one > two]
         apart = len(falls) == 1 != falls[0] and len({number for number, _ in numbered}) == len(numbered)
         for (first, before), (second, heading) in pairwise(numbered):
-            what, values = f"heading {heading.text!r}", (heading.text, before.text)
             if second == first:
                 why = f"follows a section of the same number, {before.text!r}"
-                yield Finding("section-number", "error", heading.place, what, why, values=values)
             elif second < first and apart:
                 why = f"it stands after {before.text!r}"
-                yield Finding("section-number", "warning", heading.place, what, why, values=values)
             elif first + 1 < second <= first + 3 and ".".join(map(str, (*parent, first + 1))) not in known:
                 why = f"follows {before.text!r}: a number is left out"
-                yield Finding("section-number", "warning", heading.place, what, why, values=values)
+            else:
+                continue
+            level, what = LEVELS[second != first], f"heading {heading.text!r}"
+            yield Finding("section-number", level, heading.place, what, why, values=(heading.text, before.text))
 
 
 def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
