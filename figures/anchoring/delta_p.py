@@ -75,7 +75,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         height=48,
         entities=LOOKS,
         caption=(
-            "A probe of truth believes less in its own prediction when the answer can no longer attend to the "
+            "What a probe of truth believes of its own prediction when the answer can no longer attend to the "
             "question: $\\Delta P$, the change of the probability that it gives, by layer; mean over "
             f"{split['n'].min()} to {split['n'].max()} units of one training each, bands: 95 % bootstrap. A sample is "
             "question-anchored at a layer where its prediction flips, so that (a) lies below zero by construction. "

@@ -68,8 +68,8 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
             "Tables 4 and 10 of the study [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
-            f"heads, named within its family; each decile at its middle; {whole(full)} tokens unless the title says "
-            "otherwise."
+            f"heads, named within its family; each decile at its middle; {whole(full)} tokens unless the title or "
+            "the note says otherwise."
         ),
         short="Plasticity by decile of the context",
     )

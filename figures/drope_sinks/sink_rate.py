@@ -64,7 +64,7 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
         ),
         short="Sink rates by layer and evenly spread attention",
         note=(
-            "The report's Figure 12 says that both models converge to one rate below the one drawn here from layer 2 "
-            "on; the series is the published one."
+            "The report's Figure 12 says that both models converge to one rate. That rate is lower than the published "
+            "series, which is drawn here, from layer 2 on."
         ),
     )

@@ -34,7 +34,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
                 ],
                 x=Axis(label="plasticity", ticks=[0.5, 0.55, 0.6]),
                 y=models,
-                title="from dip to recovery",
+                title="levels in two windows",
             ),
             Panel(
                 series=[draw_up],

@@ -47,7 +47,8 @@ def figure(
             "One model, trained on with its rotation (B) and without it (C). (a) Keys found that lie beyond the "
             f"trained distance, by length of the prompt: {seeds(found)}, so the comparison is exploratory. "
             "(b) Plasticity with queries at one position, and (c) the share "
-            "of pairs of keys whose winner changes when they exchange positions, by quarter of texts of four trained "
+            "of pairs of keys whose winner changes when they exchange positions (0 without rotation, by "
+            "construction), by quarter of texts of four trained "
             f"lengths: the first is what was trained on. {measured(again, population_members)} Thin lines: single "
             "seeds; thick lines: their mean. Unit: one training seed."
         ),

@@ -42,7 +42,8 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
         share_y=True,
         entities=LOOKS,
         caption=(
-            f"At base {bases(far)[0]} keys end at a distance with rotation: keys found in prompts of {LONG:g} training "
+            f"At base {bases(far)[0]} retrieval with rotation stops at a distance: keys found in prompts of {LONG:g} "
+            "training "
             f"lengths, by the distance from key to question, grey beyond the training length of {TRAINED} words. "
             + "; ".join(f"{arm}: {ARMS[arm]}" for arm in SHOWN)
             + ". Thin lines: single seeds; thick lines: their mean; far: the mean share of keys beyond one and a "

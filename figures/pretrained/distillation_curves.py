@@ -48,8 +48,9 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
         letters=True,
         caption=(
             "A rotary model distilled into itself without rotation, and the control that keeps it: (a) loss of the "
-            "next token, (b) divergence from the teacher, on held-out documents, mean over sets of texts of together "
-            f"{whole(int(first['n']))} tokens. Both arms read the same windows; {int(last['step'])} of "
+            "next token, (b) divergence from the teacher, on held-out documents, mean over "
+            f"{whole(int(first['n']))} tokens of all sets of texts. Both arms read the same windows; "
+            f"{int(last['step'])} of "
             f"{int(last['of'])} steps of the schedule. *Untouched* is the model whose rotation is removed before any "
             "step. Unit: one training, so there are no error bars."
         ),

@@ -196,5 +196,5 @@ def test_measures_a_models_own_answers(english: Subject, tmp_path: Path, monkeyp
     conditions = {row["condition"] for row in made}
     assert "nq/layer/question" in conditions
     assert not any("design" in condition for condition in conditions)
-    with pytest.raises(DataError, match=r"60 questions can be used, 50 \+ 20 are asked"):
+    with pytest.raises(DataError, match=r"only 60 questions can be used, not 50 \+ 20"):
         answer_questions(english, "nq", file, 50, 20, seed=0)

@@ -141,7 +141,7 @@ def test_ranks_need_two_heads_that_have_a_plasticity() -> None:
     for each in heads[1:]:
         each.metrics.clear()
         each.without(("ap_last_20",), "3 queries, 30 needed")
-    with pytest.raises(DataError, match=r"planted: 1 of 3 heads have a plasticity.* \(3 queries, 30 needed\)"):
+    with pytest.raises(DataError, match=r"planted: only 1 of 3 heads have a plasticity.* \(3 queries, 30 needed\)"):
         head_ablation._rank(subject, heads)
 
 

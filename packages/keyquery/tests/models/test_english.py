@@ -118,7 +118,7 @@ def test_facts_are_many_distinct_and_balanced() -> None:
             assert item.facts["subject"] in last
             assert item.facts["shown"] in last
             assert "\nAnswer: yes\n" in item.prompt.split(last)[0]
-        with pytest.raises(DataError, match=f"there are {4 * len(pairs)} different questions"):
+        with pytest.raises(DataError, match=f"only {4 * len(pairs)} different questions"):
             BOOK.items(task, 4 * len(pairs) + 1, 0, None)
 
 
