@@ -405,7 +405,7 @@ def test_parts_of_a_text_begin_with_the_beginning_token(models: Path, tmp_path: 
     inside = [subject.tokenizer.decode(text.tokens[0, 1:]) for text in parts]
     assert " ".join(inside).split() == words[:30]
     assert subject.used.record()["texts"][file.name]["count"] == 3
-    with pytest.raises(DataError, match=r"\d texts of 11 tokens, 99 are asked"):
+    with pytest.raises(DataError, match=r"only \d texts of 11 tokens, but 99 are asked for"):
         subject.texts(dataclasses.replace(options, texts=99))
 
 
