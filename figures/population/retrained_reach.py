@@ -31,7 +31,7 @@ def figure(retrained_points: pd.DataFrame, population_members: pd.DataFrame) -> 
             part = rows[(rows["base"] == base) & (rows["quantity"] == quantity) & (rows["estimator"] == estimator)]
             panels.append(
                 Panel(
-                    title=title if len(shown) == 1 else f"{title}, {base:,}",
+                    title=title if base == shown[0] else f"base {base:,}",  # below the same quantity of the first
                     series=bundles(part, legend=(quantity, estimator) == SHOWN[0][:2]),
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,
