@@ -45,12 +45,11 @@ def figure(
         entities=LOOKS,
         caption=(
             "One model, trained on with its rotation (B) and without it (C). (a) Keys found that lie beyond the "
-            f"trained distance, by length of the prompt: {seeds(found)}, so the comparison is exploratory. "
-            "(b) Plasticity with queries at one position, and (c) the share "
-            "of pairs of keys whose winner changes when they exchange positions (0 without rotation, by "
-            "construction), by quarter of texts of four trained "
-            f"lengths: the first is what was trained on. {measured(again, population_members)} Thin lines: single "
-            "seeds; thick lines: their mean. Unit: one training seed."
+            f"trained distance, by length of the prompt: {seeds(found)}, so this is exploratory. "
+            "(b) Plasticity with queries at one position, and (c) the share of pairs of keys whose winner changes "
+            "when they exchange positions (0 in C, by construction), by quarter of texts of four trained lengths, "
+            f"the first as trained on. {measured(again, population_members)} Thin lines: single seeds; thick: their "
+            "mean. Unit: one training seed."
         ),
         short="Retrieval, plasticity and exchange of positions with rotation and without",
     )
