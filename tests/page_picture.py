@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FIGURE, CAPTION = "population_keys", "At base 400 keys end at a distance"
+FIGURE, CAPTION = "population_keys", "At base 400 retrieval with rotation stops"
 PICTURE, RECORD = ROOT / "docs/page.png", ROOT / "docs/page.sha256"
 DPI = 70
 
