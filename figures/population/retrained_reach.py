@@ -7,12 +7,7 @@ from figures.population._arms import LOOKS, bases
 from figures.population._runs import bundles, measured
 
 SHOWN = (
-    (
-        "plasticity",
-        "bucket_full",
-        "pooled bins",
-        Axis(label="plasticity", low=0.3, high=0.9, ticks=[0.3, 0.5, 0.7, 0.9]),
-    ),
+    ("plasticity", "bucket_full", "pooled", Axis(label="plasticity", low=0.3, high=0.9, ticks=[0.3, 0.5, 0.7, 0.9])),
     ("plasticity", "aligned_full", "one position", Axis(low=0.3, high=0.9, ticks=[0.3, 0.5, 0.7, 0.9])),
     ("sway", "aligned_full", "winners turned", Axis(label="share of pairs", ticks=[0, 0.2, 0.4, 0.6])),
     ("position_part", "aligned_full", "position part", Axis(label="of the spread", ticks=[-0.2, 0, 0.2])),
@@ -21,8 +16,11 @@ ARMS = ("A", "B", "C")
 TICKS = {1.0: "1", 2.0: "2", 3.0: "3", 4.0: "4"}
 
 
-def figure(retrained_points: pd.DataFrame, population_members: pd.DataFrame) -> Figure:
+def figure(
+    retrained_points: pd.DataFrame, population_members: pd.DataFrame, plasticity_settings: pd.DataFrame
+) -> Figure:
     """Return the figure: a row per base of the rotation."""
+    words = plasticity_settings.set_index("setting")["value"]
     rows = retrained_points[(retrained_points["weights"] == "all") & retrained_points["arm"].isin(ARMS)]
     panels = []
     shown = bases(rows)
@@ -46,8 +44,9 @@ def figure(retrained_points: pd.DataFrame, population_members: pd.DataFrame) -> 
         entities=LOOKS,
         caption=(
             "Plasticity and position by quarter of texts of four training lengths, of which the first was trained on: "
-            "(a) queries pooled in bins of 8 words, (b) at one position; (c) the share of pairs whose winner changes "
-            "when two keys exchange positions; (d) what position prefers, above 0 the nearer key. Mean over heads. "
+            f"(a) queries pooled in bins of {words['population_bin']} words, (b) at one position, bins of "
+            f"{words['second_bin']}; (c) the share of pairs whose winner changes when two keys exchange positions; (d) "
+            "what position prefers, above 0 the nearer key. Mean over heads. "
             f"Thin lines: seeds; thick lines: their mean. {measured(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",

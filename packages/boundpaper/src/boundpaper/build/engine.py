@@ -222,9 +222,9 @@ class Engine:
             self.outcome.built.append(step.key)
             self.report("built", step.key, "")
         except Exception as error:
-            origins = named(self._job(step), error)
-            origins.args = (f"{origins}{self._origins(step, str(origins))}",)
-            self._fail(step, origins, None if isinstance(error, ThesisError) else error)
+            failure = named(self._job(step), error)
+            failure.args = (f"{failure}{self._origins(step, str(failure))}",)
+            self._fail(step, failure, None if isinstance(error, ThesisError) else error)
 
     def _fail(self, step: Step, error: ThesisError, cause: BaseException | None = None) -> None:
         error.__cause__ = cause or error.__cause__

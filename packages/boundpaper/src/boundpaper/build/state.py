@@ -15,8 +15,6 @@ class State:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._numbered: dict[str, dict[str, Any]] = {}
-        self._places: dict[tuple[str, str], int] = {}
         self._changed, self._saved = False, 0.0
         try:
             found = read_kept(path)
@@ -27,7 +25,6 @@ class State:
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
         """Set a step's entry, or remove it if None, and save at most once a second."""
-        self._numbered.pop(key, None)
         if entry is None:
             del self.steps[key]
         else:
@@ -39,26 +36,18 @@ class State:
     def save(self) -> None:
         """Write the state atomically, when it changed."""
         if self._changed:
-            keep_steps(self.path, self.steps, self._numbered, self._places)
+            keep_steps(self.path, self.steps)
             self._changed, self._saved = False, time.monotonic()
 
 
-def keep_steps(
-    path: Path,
-    steps: dict[str, Any],
-    numbered: dict[str, dict[str, Any]] | None = None,
-    places: dict[tuple[str, str], int] | None = None,
-) -> None:
-    """Write entries of steps as a state; files and their hashes once each, since hundreds of steps share them.
-
-    What the last call left in `numbered` and `places` is not worked out again.
-    """
-    numbered, places = {} if numbered is None else numbered, {} if places is None else places
-    for key, entry in steps.items():
-        if key not in numbered:
-            files = [places.setdefault(file, len(places)) for file in entry["inputs"].items()]
-            numbered[key] = {**entry, "inputs": files}
-    keep(path, {"format": _FORMAT, "files": list(places), "steps": {key: numbered[key] for key in steps}})
+def keep_steps(path: Path, steps: dict[str, Any]) -> None:
+    """Write entries of steps as a state; files and their hashes once each, since hundreds of steps share them."""
+    places: dict[tuple[str, str], int] = {}
+    numbered = {
+        key: {**entry, "inputs": [places.setdefault(file, len(places)) for file in entry["inputs"].items()]}
+        for key, entry in steps.items()
+    }
+    keep(path, {"format": _FORMAT, "files": list(places), "steps": numbered})
 
 
 def writable(path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,41 +49,20 @@ def session(jobs: int | None = None) -> Iterator[Session]:
 
 @contextmanager
 def waiting(words: str) -> Iterator[Callable[[str], None]]:
-    """On a terminal, show after a second what the block is at, and for how long; nothing where it is piped.
-
-    Yields what prints a line of the answer above it.
-    """
+    """On a terminal, show what the block does and for how long; yields what prints a line of the answer above it."""
     import sys
-    import threading
-    import time
 
-    lock, over, start = threading.Lock(), threading.Event(), time.monotonic()
-    here = sys.stderr.isatty()
+    if not sys.stderr.isatty():
+        yield click.echo
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-    def status(text: str) -> None:
-        if here:
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
-    def tell() -> None:
-        while not over.wait(1.0):
-            with lock:
-                status(f"{words}, {time.monotonic() - start:.0f} s")
-
-    def say(line: str) -> None:
-        with lock:
-            status("")
-            click.echo(line)
-
-    teller = threading.Thread(target=tell, daemon=True)
-    if here:
-        teller.start()
-    try:
-        yield say
-    finally:
-        over.set()
-        if here:
-            teller.join()
-            status("")
+    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as shown:
+        shown.add_task(words)
+        above = partial(shown.console.print, soft_wrap=True, markup=False, highlight=False)
+        yield above if sys.stdout.isatty() else click.echo
 
 
 def fresh(keys: Iterable[str]) -> bool:

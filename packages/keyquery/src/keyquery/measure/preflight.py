@@ -10,7 +10,7 @@ from keyquery.models.answers.forwards import encode
 from keyquery.models.texts import is_local
 from keyquery.tasks.items import TASKS, Book, Unwritable
 
-OWN_TEXTS = ("context_length", "geometry", "text_kinds", "anchoring")  # that read none of `--texts`, or other parts
+TEXTS_OTHERWISE = ("context_length", "geometry", "text_kinds", "anchoring")  # read none of `--texts`, or other parts
 ASKS = {  # the tasks of which experiments ask items
     **dict.fromkeys(("sinks", "bos_value", "disruption", "knowledge", "layer_ablation"), TASKS),
     **dict.fromkeys(("head_ablation", "context_length"), ("passkey",)),
@@ -38,7 +38,7 @@ def wordless(
         elif is_local(source):
             given_texts(name, tokenizer, source, size, options.texts * len(options.seeds))
     except ThesisError as error:
-        refused = {each: error for each in asked if source is None or each not in OWN_TEXTS}
+        refused = {each: error for each in asked if source is None or each not in TEXTS_OTHERWISE}
     reasons: dict[str, ThesisError | None] = {}
     for experiment in asked if options.items else ():
         for task in ASKS.get(experiment, ()):
