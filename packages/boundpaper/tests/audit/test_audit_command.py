@@ -57,7 +57,7 @@ def test_one_slip_in_each_format(folder, name, text, line, target):
     assert f"{name}:{line}: error [relation] {target} = " in result.output
     assert "expected 2.6 to 2.8" in result.output
     assert "3 of 4 rows" in result.output
-    assert "1 errors, 0 warnings" in result.output
+    assert "1 error, 0 warnings" in result.output
     assert "read 1 table with 12 numbers" in result.output
 
 

@@ -53,6 +53,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 def _finding(sentence: Sentence, numbers: list[Number], expected: str, why: str, by: Formula | None = None) -> Finding:
     """A finding that prints a sentence from the first to the last of some numbers: operands, then the result."""
     printed = sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
+    printed += ")" * (printed.count("(") - printed.count(")"))
     names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
     relation = CellRelation(by, names, ((printed, (numbers[-1], *numbers[:-1])),)) if by else None
     return Finding("arithmetic", "error", sentence.place, printed, why, expected, relation=relation)

@@ -43,6 +43,7 @@ def audit(
     from boundpaper.errors import DataError
     from boundpaper.near import or_known
     from boundpaper.store import files
+    from boundpaper.typeset.plural import counted
 
     for kind in only:
         if kind not in checks.KINDS:
@@ -75,7 +76,7 @@ def audit(
     shown = [each for each, reason in reasoned if not reason and LEVELS.index(each.level) <= LEVELS.index(level)]
     covered = checks.coverage(held)
     if form == "text":
-        counts = [f"{sum(each.level == one for each in shown)} {one}s" for one in LEVELS]
+        counts = [counted(sum(each.level == one for each in shown), one) for one in LEVELS]
         counts.append(f"{len(suppressed)} suppressed")
         text = "\n".join((*map(str, shown), ", ".join(counts), checks.counts_in_words(covered))) + "\n"
     elif form == "html":
