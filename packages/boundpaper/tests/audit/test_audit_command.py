@@ -231,7 +231,7 @@ HEIGHTS = "\n".join(["| Lamp | Height |", "|--|--|", *(f"| {name} | {height} |" 
     ("text", "contradicted", "count"),
     [
         ("The drop is 12.5 - 3.1 = 9.9 in all.", ["12.5 - 3.1 = 9.9"], 1),
-        ("The lamp is right in 12 of 20 trials (65%).", ["12 of 20 trials (65%"], 1),
+        ("The lamp is right in 12 of 20 trials (65%).", ["12 of 20 trials (65%)"], 1),
         (f"# Day\n\n{HEIGHTS}\n\n# Again\n\n{HEIGHTS.replace('12.75', '12.57')}\n", ["old lamp, Height"], 4),
     ],
 )
