@@ -23,7 +23,9 @@ def install_tex() -> bool:
         print(f"TeX is missing and cannot be installed from here; as root run:\n    {TEX_INSTALL}", file=sys.stderr)
         return False
     print(f"installing TeX: {TEX_INSTALL}", file=sys.stderr)
-    done = subprocess.run(["bash", "-c", TEX_INSTALL], stdout=subprocess.DEVNULL, check=False)
+    # dpkg otherwise waits for the disk after each of ten thousand files, which doubles the time.
+    quick = {**os.environ, "DPKG_FORCE": "unsafe-io"}
+    done = subprocess.run(["bash", "-c", TEX_INSTALL], stdout=subprocess.DEVNULL, env=quick, check=False)
     if done.returncode:
         print(f"the installation failed (exit code {done.returncode}); run the line above by hand", file=sys.stderr)
     return done.returncode == 0
