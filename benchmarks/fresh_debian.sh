@@ -13,7 +13,7 @@ trap remove EXIT
 debootstrap --variant=minbase --include=python3,python3-venv,make,git,ca-certificates bookworm "$system" > /dev/null
 for folder in "${mounted[@]}"; do mkdir -p "$system$folder" && mount --bind "$folder" "$system$folder"; done
 cp -L /etc/resolv.conf "$system/etc/"
-cp -rL /etc/ssl/certs/. "$system/etc/ssl/certs/"
+cp -rL --remove-destination /etc/ssl/certs/. "$system/etc/ssl/certs/"
 if [ -f /etc/pip.conf ]; then cp /etc/pip.conf "$system/etc/"; fi
 git clone -q "$here" "$system/root/paper"
 begun=$(date +%s)

@@ -36,7 +36,7 @@ def test_the_number_that_a_text_gives(text, number):
 def test_said_prefers_the_text_and_refuses_words_without_a_number():
     assert stated_number(pd.Series({"printed": "11L", "as_number": 16.0})) == 11
     assert stated_number(pd.Series({"printed": "all", "as_number": 4.0})) == 4
-    with pytest.raises(DataError, match="is not the word of a number"):
+    with pytest.raises(DataError, match="is not a number in words"):
         stated_number(pd.Series({"printed": "all", "as_number": float("nan")}))
 
 

@@ -180,7 +180,7 @@ def test_what_cannot_be_distilled_is_said(place):
         distilled(place, recipe=dataclasses.replace(TINY, length=100, held_out=9))
     distilled(place, steps=2)
     student_of = str(place / command.HOME / "teacher-short-s0/teacher-nope")
-    with pytest.raises(ModelError, match=r"it does not rotate \(drope\)"):
+    with pytest.raises(ModelError, match=r"has no rotary embedding \(drope\)"):
         command.run(place, student_of, recipe=TINY)
     with pytest.raises(ModelError, match="nowhere: no model; give smollm2-135m"):
         command.run(place, "nowhere", recipe=TINY)

@@ -65,7 +65,7 @@ def test_the_engine_names_nothing_of_the_thesis():
             if place is None:
                 wrong.append(f"{file}:{line}: {word}")
     assert wrong == []
-    assert set(ALLOWED) - used == set(), "what is allowed and stands nowhere"
+    assert set(ALLOWED) - used == set(), "what is allowed and is used nowhere"
 
 
 @pytest.mark.parametrize(

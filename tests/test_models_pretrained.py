@@ -90,10 +90,10 @@ def test_errors(tmp_path: Path, file: tuple[Path, Any]) -> None:
     with pytest.raises(ModelError, match=r"absent.gguf: no such file; give a GGUF file"):
         resolve(tmp_path, str(tmp_path / "absent.gguf"))
     (tmp_path / "words.gguf").write_text("these are words and no weights of any model\n" * 9)
-    with pytest.raises(ModelError, match=r"words.gguf: no GGUF file, or cut short"):
+    with pytest.raises(ModelError, match=r"words.gguf: not a GGUF file, or cut short"):
         resolve(tmp_path, str(tmp_path / "words.gguf"))
     (tmp_path / "short.gguf").write_bytes(file[0].read_bytes()[:-40_000])
-    with pytest.raises(ModelError, match=r"short.gguf: no GGUF file, or cut short"):
+    with pytest.raises(ModelError, match=r"short.gguf: not a GGUF file, or cut short"):
         resolve(tmp_path, str(tmp_path / "short.gguf"))
     gguf_made.made(tmp_path / "other.gguf", architecture="perceptron")
     with pytest.raises(ModelError, match=r"other.gguf: GGUF model with architecture perceptron is not supported"):

@@ -185,7 +185,7 @@ def test_keys_are_asked_of_the_same_prompts_and_judged_both_ways():
     other = keys(8, 0, 2, 6)
     other.loc[other["model"] == "m-nope", "unit_id"] = [f"x{number}" for number in range(8)]
     families = pd.DataFrame()
-    with pytest.raises(DataError, match="nope and untouched of m got other prompts"):
+    with pytest.raises(DataError, match="nope and untouched of m got different prompts"):
         keys_study.distillation_key_tests(other, MODELS, WITH_UNTOUCHED, families)
     with pytest.raises(DataError, match="context_length has no student"):
         keys_study.distillation_keys(keys(8, 0, 2, 6).query("model == 'm-near'"), MODELS, WITH_UNTOUCHED)
@@ -247,7 +247,7 @@ def test_quantities_stand_a_column_a_model_and_say_what_is_not_measured():
     assert part["nope"].isna().all()
     note = "nope: not measured on this model; continued: not measured on this model"
     assert part.loc["layer1_share", "note"] == note
-    with pytest.raises(DataError, match="no model without rotation has an experiment of its teacher"):
+    with pytest.raises(DataError, match="no model without rotation shares an experiment with its teacher"):
         quantities("m")
     with pytest.raises(DataError, match="no model without rotation"):
         quantities("m-untouched", "m-nope")

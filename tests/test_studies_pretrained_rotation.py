@@ -54,7 +54,9 @@ def test_the_change_is_by_text_and_a_model_measured_one_way_is_left_out():
 
 def test_texts_that_differ_and_nothing_measured_are_named():
     odd = [row for row in patterns("mine", 0.4, 0.2) if not (row[1] == UNROTATED and row[3] == "c")]
-    with pytest.raises(DataError, match=r"mine: first_attention with and without rotation is of other texts; run: "):
+    with pytest.raises(
+        DataError, match=r"first_attention with and without rotation was measured on different texts; run: "
+    ):
         study(odd)
     with pytest.raises(DataError, match=r"no pretrained model measured without rotation; run: "):
         study([row for row in patterns("mine", 0.4, 0.2) if row[1] == ""])

@@ -227,7 +227,7 @@ def test_items_are_compared_in_pairs():
     assert result.loc["passkey, random against none", "estimate"] == pytest.approx(-0.4)
     known = answers()
     known = known[~((known["condition"] == "top1") & (known["unit_id"] == "passkey-0003"))]
-    with pytest.raises(DataError, match="passkey has other items in top1"):
+    with pytest.raises(DataError, match="passkey has different items in top1"):
         pretrained_knowledge_tests(known, MODELS, SUBJECTS, FAMILIES)
 
 

@@ -81,7 +81,7 @@ def run(
     folder = teacher_folder(root, model)
     loaded = model_of(folder, AS_CONFIGURED)
     if (kind := encoding_name(loaded.model.config)) in ("drope", "none"):
-        raise ModelError(f"{model}: it does not rotate ({kind}), so there is nothing to remove; give a rotary teacher")
+        raise ModelError(f"{model}: has no rotary embedding ({kind}) to remove; give a teacher that has one")
     read = windows(recipe, loaded.tokenizer)
     facts = {
         "teacher": fingerprint(folder),

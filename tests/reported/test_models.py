@@ -514,7 +514,7 @@ def test_a_causal_model_is_none(tmp_path: Path, name: str, dtype: str) -> None:
 def test_what_is_no_model(place: Path, tmp_path: Path) -> None:
     """Name a file of texts, an encoder with a decoder, and settings of the wrong kind as a model."""
     written(tmp_path / "texts.jsonl", AS_LINES)
-    with pytest.raises(ModelError, match=r"a file, and no model; .* texts go to --texts"):
+    with pytest.raises(ModelError, match=r"is a file, not a model; .* texts go to --texts"):
         resolve(tmp_path, str(tmp_path / "texts.jsonl"))
     config = transformers.T5Config(vocab_size=64, d_model=32, d_kv=8, d_ff=48, num_layers=1, num_heads=4)
     transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")

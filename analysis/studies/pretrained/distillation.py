@@ -41,7 +41,7 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
     for column in ("teacher_loss", "tokens", "of"):
         spread = losses.groupby(keys)[column].agg(lambda each: each.max() - each.min())
         if (spread > 1e-6).any():
-            raise DataError(f"distillation: arms of a pair differ in {column}; they are of other trainings")
+            raise DataError(f"distillation: arms of a pair differ in {column}; they come from different trainings")
     return losses.sort_values(["pair", "seed", "text", "arm", "step"], ignore_index=True)[
         ["pair", "seed", "arm", "text", "step", "of", "tokens", "loss", "kl", "teacher_loss", "n"]
     ]

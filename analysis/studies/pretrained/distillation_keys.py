@@ -61,7 +61,7 @@ def distillation_key_tests(
             if one is None or other is None:
                 continue
             if set(one.index) != set(other.index):
-                raise DataError(f"context_length: {first} and {second} of {pair} got other prompts; run: {RERUN}")
+                raise DataError(f"context_length: {first} and {second} of {pair} got different prompts; run: {RERUN}")
             name = f"{contrast}, {tokens} tokens"
             tests.append(mcnemar(one, other.reindex(one.index), study=pair, comparison=name, unit="prompt"))
     return frame(corrected(tests, test_families, "distillation_key_tests", lambda row: row.study))

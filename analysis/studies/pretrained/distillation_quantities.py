@@ -72,7 +72,7 @@ def distillation_quantities(
             rows.append({"pair": pair, "quantity": quantity.key, **facts, **values, "note": "; ".join(notes)})
     if not rows:
         raise DataError(
-            "no model without rotation has an experiment of its teacher; measure them: python build.py run --recipe "
-            "artifacts/recipes/distilled.yaml"
+            "no model without rotation shares an experiment with its teacher; measure both: python build.py run "
+            "--recipe artifacts/recipes/distilled.yaml"
         )
     return pd.DataFrame(rows)

@@ -76,7 +76,7 @@ def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
             return None
         columns[side], columns[f"{side}_attention"] = classed, attention
     if set(columns["first"].index) != set(columns["second"].index):
-        raise DataError(f"attention_patterns: {pair.first} and {pair.second} have other heads; run: {RERUN}")
+        raise DataError(f"attention_patterns: {pair.first} and {pair.second} have different heads; run: {RERUN}")
     return pd.DataFrame(columns)
 
 

@@ -41,7 +41,7 @@ def pretrained_knowledge_tests(
                     continue
                 if set(by[first].index) != set(by[second].index):
                     raise DataError(
-                        f"knowledge/{model}: {task} has other items in {first} than in {second}; run: {RERUN}"
+                        f"knowledge/{model}: {task} has different items in {first} than in {second}; run: {RERUN}"
                     )
                 one, other = by[first].sort_index(), by[second].sort_index()
                 tests.append(mcnemar(one, other, study=model, comparison=f"{task}, {contrast}", unit="item"))

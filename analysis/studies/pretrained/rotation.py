@@ -39,7 +39,9 @@ def pretrained_rotation(
         for quantity, metric in QUANTITIES.items():
             kept, left_out = (_by_text(mine, metric, condition) for condition in ("", UNROTATED))
             if list(kept.index) != list(left_out.index):
-                raise DataError(f"{model}: {metric} with and without rotation is of other texts; run: {RERUN}")
+                raise DataError(
+                    f"{model}: {metric} with and without rotation was measured on different texts; run: {RERUN}"
+                )
             for computed, values in {"kept": kept, "left_out": left_out, "change": left_out - kept}.items():
                 low, high = student_interval(values.to_numpy(dtype=float)) or (None, None)
                 rows.append(

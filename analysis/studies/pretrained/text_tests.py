@@ -60,7 +60,9 @@ def pretrained_text_tests(
             if first.empty or second.empty:
                 continue
             if list(first.index) != list(second.index):
-                raise DataError(f"{read.table}: {pair.first} and {pair.second} were given other texts; run: {RERUN}")
+                raise DataError(
+                    f"{read.table}: {pair.first} and {pair.second} were given different texts; run: {RERUN}"
+                )
             tests.append(_test(pair, read, first, second))
     if not tests:
         raise DataError(f"no pretrained model was measured with and without rotation; run: {RERUN}")

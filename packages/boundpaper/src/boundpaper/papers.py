@@ -113,7 +113,7 @@ class Paper:
         Raises
         ------
         ThesisError
-            When it stands nowhere; the nearest is named.
+            When it is found nowhere; the nearest is named.
 
         Examples
         --------

@@ -185,7 +185,7 @@ def test_a_measurement_that_was_cut_breaks_its_seal(root, cut):
 @pytest.mark.parametrize(
     ("note", "words"),
     [
-        ("{", "one.json:1: no JSON"),
+        ("{", "one.json:1: not valid JSON"),
         ("[]", "one.json: holds no JSON object"),
         ('{"a": ' * 100_000, "one.json: not valid JSON"),
         ('{"versions": 3}', "one.json: versions: 3 is no mapping of names to values"),

@@ -283,7 +283,7 @@ def test_lengths_that_cannot_be_measured_say_why() -> None:
     for ratios in ([], [0.0], [1.0, -1.0]):
         with pytest.raises(DataError, match=r"^context_length: ratios = .*: give one or more, each above 0"):
             measure(subject(planted()), Options(items=2), ratios=ratios)
-    with pytest.raises(DataError, match=r"^--items 0: context_length measures answers to items alone; give --items 1"):
+    with pytest.raises(DataError, match=r"^--items 0: context_length measures only answers to items; give --items 1"):
         measure(subject(planted()), Options(items=0))
 
 
@@ -345,11 +345,11 @@ def test_zero_items_are_refused_before_a_model_is_looked_for(tmp_path: Path) -> 
     for name in ("context_length", "knowledge"):
         code, said = told(name, "sinks", "--model", "no-such-model")
         assert (code, said.count("Error")) == (2, 1)
-        assert f"--items 0: {name} measures answers to items alone; give --items 1 or more" in said
+        assert f"--items 0: {name} measures only answers to items; give --items 1 or more" in said
     assert "without context_length, knowledge, which measure answers to items alone" in told("--all")[1]
     recipe = {"title": "t", "items": 0, "experiments": ["knowledge"], "models": [{"name": "m", "id": "m"}]}
     (tmp_path / "mine.yaml").write_text(json.dumps(recipe))
-    with pytest.raises(DataError, match=r"mine\.yaml: --items 0: knowledge measures answers to items alone"):
+    with pytest.raises(DataError, match=r"mine\.yaml: --items 0: knowledge measures only answers to items"):
         load_recipe(tmp_path / "mine.yaml")
     with pytest.raises(DataError, match=r"^disruption: rank_texts = 0: the controls and the rank need one at least"):
         disruption.measure(subject(planted()), Options(texts=1), rank_texts=0)

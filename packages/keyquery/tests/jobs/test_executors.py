@@ -29,8 +29,8 @@ def test_local_by_name(tmp_path: Path) -> None:
         ("slrum", {}, r"unknown executor 'slrum': it is local or slurm; did you mean slurm\?"),
         ("k8s", {}, "unknown executor 'k8s': it is local or slurm$"),
         ("local", {"workers": 0}, "0 jobs at a time: give 1 or more"),
-        ("local", {"resources": Resources(partition="p", minutes=20)}, "keeps no partition and no minutes limit"),
-        ("local", {"resources": Resources(setup=("true",), qos="q")}, "keeps no qos and no setup limit"),
+        ("local", {"resources": Resources(partition="p", minutes=20)}, "knows no partition and no minutes limit"),
+        ("local", {"resources": Resources(setup=("true",), qos="q")}, "knows no qos and no setup limit"),
         ("slurm", {"workers": "gpu"}, "for slurm give the GPUs of each job"),
     ],
 )
@@ -50,7 +50,7 @@ def test_wrong_requests(tmp_path: Path, name: str, options: dict[str, Any], mess
         ({"memory": float("inf")}, "inf GiB of memory"),
         ({"partition": "a b"}, "the partition 'a b' is not one word; `sinfo` lists"),
         ({"account": ""}, "the account '' is not one word; `sacctmgr"),
-        ({"setup": ("a\nb",)}, r"'a\\nb' is no single line"),
+        ({"setup": ("a\nb",)}, r"'a\\nb' is empty or more than one line"),
         ({"at_once": 0}, "0 jobs at once"),
     ],
 )

@@ -46,5 +46,5 @@ def test_the_best_cosine_whatever_is_padded(embedder):
 
 
 def test_what_is_no_embedding_model_is_said(tmp_path):
-    with pytest.raises(ModelError, match="no embedding model that can be loaded"):
+    with pytest.raises(ModelError, match="not an embedding model that can be loaded"):
         similarity(str(tmp_path), "cpu")

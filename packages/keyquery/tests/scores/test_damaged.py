@@ -46,7 +46,7 @@ def test_results_of_another_shape(part, value, words, tmp_path):
 def test_results_too_deep_to_read(tmp_path):
     path = tmp_path / "results_x.json"
     path.write_text('{"results": ' + "[" * 100_000)
-    with pytest.raises(DataError, match="no JSON"):
+    with pytest.raises(DataError, match="not valid JSON"):
         read([path])
 
 

@@ -99,7 +99,7 @@ def test_settings_beside_records_that_are_damaged_are_told(tmp_path):
     records.append(path, [{"id": "a"}])
     records.agree(tmp_path / "none.jsonl", {"seed": 0})
     (tmp_path / "given.settings.json").write_text('{"seed": ')
-    with pytest.raises(DataError, match=r"given\.settings\.json:1: no JSON"):
+    with pytest.raises(DataError, match=r"given\.settings\.json:1: not valid JSON"):
         records.agree(path, {"seed": 0})
 
 

@@ -136,7 +136,7 @@ def test_limited_runs_say_how_many_samples_each_length_has(tmp_path):
 @pytest.mark.parametrize(
     ("contents", "words"),
     [
-        (["{"], "no JSON"),
+        (["{"], "not valid JSON"),
         (['{"doc_id": 0}\n{"doc_id": 1}\n'], "samples as JSON lines"),
         ([{"doc_id": 0, "doc": {}}], "samples, not results"),
         ([[1]], "another kind of file"),

@@ -155,7 +155,7 @@ def _begin(
         require(argv[0])
     with _lock:
         if _closed:
-            raise Ended(f"{argv[0]}: not started, the build is being ended")
+            raise Ended(f"{argv[0]}: not started, because the build is stopping")
         process = subprocess.Popen(
             [*GATE, program or argv[0], *argv[1:]],
             cwd=cwd,

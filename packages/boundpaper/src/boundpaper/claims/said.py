@@ -45,5 +45,5 @@ def stated_number(row: pd.Series) -> float:
     """
     number, typed = spelled(str(row["printed"])), row.get("as_number")
     if number is None and pd.isna(typed):
-        raise DataError(f"{row['printed']!r} is not the word of a number; fill as_number, or judge the word itself")
+        raise DataError(f"{row['printed']!r} is not a number in words; fill as_number, or judge the word itself")
     return float(typed) if number is None else number  # type: ignore[arg-type]

@@ -143,7 +143,7 @@ class Verdict:
         if (self.ci_low is None) != (self.ci_high is None):
             raise ValueError("an interval needs both ends or neither")
         if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high:
-            raise ValueError(f"the interval {self.ci_low:g} to {self.ci_high:g} is upside down")
+            raise ValueError(f"the interval {self.ci_low:g} to {self.ci_high:g} has its high end first")
         if self.p_value is not None and self.p_adjusted is not None and self.p_adjusted < self.p_value - 1e-9:
             raise ValueError(f"p_adjusted {self.p_adjusted:g} is below p_value {self.p_value:g}")
 

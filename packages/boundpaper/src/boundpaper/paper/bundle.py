@@ -205,4 +205,4 @@ def try_out(bundle: bytes, thesis: bytes) -> None:
     if made == thesis:
         return
     if (pdf.pages(made), pdf.text(made)) != (pdf.pages(thesis), pdf.text(thesis)):
-        raise LatexError("the bundle gives other pages than out/thesis.pdf, so it is not written")
+        raise LatexError("the pages of the bundle differ from those of out/thesis.pdf, so it is not written")

@@ -82,9 +82,9 @@ def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     except DoubledKeyError as caught:
         raise error(f"{file}: {caught}; keep one of them") from None
     except json.JSONDecodeError as caught:
-        raise error(f"{file}:{caught.lineno}: no JSON ({caught.msg}); restore the file") from None
+        raise error(f"{file}:{caught.lineno}: not valid JSON ({caught.msg}); restore the file") from None
     except tomllib.TOMLDecodeError as caught:
-        raise error(f"{file}: no TOML: {caught}; mend it there") from None
+        raise error(f"{file}: not valid TOML: {caught}; mend it there") from None
     except (ValueError, RecursionError):
         raise error(f"{file}: not valid {kind} (a number of too many digits, or lists too deep)") from None
     _plain(content, file, error)

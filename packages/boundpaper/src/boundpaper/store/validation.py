@@ -133,11 +133,15 @@ class CheckedField:
         self.name, self.kind = str(field["name"]), str(field["type"])
         limits = field.get("constraints", {})
         if self.kind not in TYPES or field.get("format", "default") != "default":
-            raise DataError(f"{self.name}: `type` is {self.kind!r} with or without a format; have {', '.join(TYPES)}")
+            raise DataError(
+                f"{self.name}: `type` {self.kind!r} or its format is not supported; types are {', '.join(TYPES)}"
+            )
         self.missing = markers(field, schema)
         unknown = [limit for limit in limits if limit not in (*LIMITS, "required", "unique")]
         if unknown:
-            raise DataError(f"{self.name}: no constraint {unknown[0]!r}; have required, unique, {', '.join(LIMITS)}")
+            raise DataError(
+                f"{self.name}: unknown constraint {unknown[0]!r}; constraints are required, unique, {', '.join(LIMITS)}"
+            )
         self.required, self.unique = bool(limits.get("required")), bool(limits.get("unique"))
         self._known: dict[str, tuple[Any, str]] = {}
         self._spellings: dict[str, tuple[str, int]] = {}

@@ -180,7 +180,9 @@ class _CellReader:
             return None
         digits = self._number(column.digits, row, where)
         if digits is None or not float(digits).is_integer():
-            raise DataError(f"{where}: {column.digits} holds {digits!r}, not how many digits stand after the point")
+            raise DataError(
+                f"{where}: {column.digits} holds {digits!r}, which is not a number of decimals (0, 1, 2...)"
+            )
         return int(digits)
 
     def _marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:

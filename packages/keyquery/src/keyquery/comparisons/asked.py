@@ -54,14 +54,14 @@ def check(
     for name in (*settings, *(name for name in others if name not in settings)):
         if name not in OF_THE_MODEL and settings.get(name) != others.get(name):
             raise DataError(
-                f"{where} were measured with other settings ({name} {settings.get(name)}, {others.get(name)}); {mend}"
+                f"{where} have different settings ({name} {settings.get(name)}, {others.get(name)}); {mend}"
             )
     _same_hashes(where, manifests, unit, other_words, mend, task)
     if captured:
         one, two = (each["capture"].get("text_hash") for each in manifests)
         counts = [each["capture"].get("documents") for each in manifests]
         if counts[0] != counts[1] or (not other_words and None not in (one, two) and one != two):
-            raise DataError(f"{where} were captured over other texts ({counts[0]} and {counts[1]} documents); {mend}")
+            raise DataError(f"{where} were captured on different texts ({counts[0]} and {counts[1]} documents); {mend}")
     stated = {
         name: {
             "precision": _precision(each),
@@ -97,10 +97,10 @@ def _same_hashes(
     if what == "texts" and other_words:  # heads over one set of texts, cut by two tokenizers
         return
     if other_words:
-        mend = "their tokenizers fill a prompt to its length with other words"
+        mend = "their tokenizers fill a prompt to its length with different words"
     for name in [task] if what == "items" and task in (*first, *second) else dict.fromkeys((*first, *second)):
         one, two = first.get(name), second.get(name)
         if one != two:
             counts = [each["count"] if each else 0 for each in (one, two)]
-            how = f"{counts[0]} and {counts[1]} {what}" if counts[0] != counts[1] else f"other {what}{doubt}"
+            how = f"{counts[0]} and {counts[1]} {what}" if counts[0] != counts[1] else f"different {what}{doubt}"
             raise DataError(f"{where} were asked {how} of {name}; {mend}")

@@ -174,5 +174,5 @@ def common(models: Sequence[Measured], experiments: Sequence[str] = ()) -> tuple
     ]
     if not shared:
         held = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
-        raise DataError(f"no experiment was measured of all these models ({held}); run one with --model and --against")
+        raise DataError(f"no experiment was measured on all these models ({held}); run one with --model and --against")
     return [name for name in shared if not experiments or name in experiments], told

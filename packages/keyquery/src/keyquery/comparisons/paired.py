@@ -120,8 +120,8 @@ def _apart(
         counts = f"{len(first.values)} {first.kind}s and {len(second.values)} {second.kind}s"
         alike = len(first.values) == len(second.values) and first.kind == second.kind
         raise DataError(
-            f"{named['study']}: {names[0]} and {names[1]} have {'other ' + first.kind + 's' if alike else counts}; "
-            "measure both anew with one command: run NAME --model A --against B"
+            f"{named['study']}: {names[0]} and {names[1]} have {'different ' + first.kind + 's' if alike else counts}; "
+            "measure both again with one command: run NAME --model A --against B"
         )
     one, two = first.defined.to_numpy(), second.defined.to_numpy()
     if len(one) < 2 or len(two) < 2:

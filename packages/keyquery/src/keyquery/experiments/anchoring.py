@@ -107,11 +107,13 @@ def measure(
     for seed in options.seeds:
         if data == PLANTED:
             if data_file is not None:
-                raise DataError("planted statements are written here; --data-file needs another --data")
+                raise DataError("planted statements are generated; --data-file goes with another --data")
             split = plant_statements(subject, train, test, seed, known=known)
         else:
             if known:
-                raise DataError("known = true needs planted statements; answers of a model's own are right or wrong")
+                raise DataError(
+                    "known = true goes with planted statements; answers to questions are labelled right or wrong"
+                )
             file = None if data_file is None else Path(data_file)
             split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
         one = _seed(subject, split, seed, read, tokens)

@@ -199,4 +199,6 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
             f"{name}: {np.count_nonzero(~np.isfinite(vectors))} values are not finite; capture in a wider dtype"
         )
     if max(-least, most) > LARGEST:
-        raise ValueError(f"{name}: a value of {max(-least, most):.3g} is none of a model's; what holds it is damaged")
+        raise ValueError(
+            f"{name}: a value of {max(-least, most):.3g} is larger than any model gives; its source is damaged"
+        )

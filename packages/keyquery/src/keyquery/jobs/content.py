@@ -117,7 +117,7 @@ def _array(state: list[bytes], value: Any, where: str) -> None:
     else:
         kind = f"{type(value).__module__}.{type(value).__qualname__}"
         raise SpecError(
-            f"the job's argument {where} is a {kind}, whose content has no key: give plain values, arrays, "
+            f"the job's argument {where} is a {kind}, which cannot be hashed: give plain values, arrays, "
             "dataclasses of these, or the path of a file"
         )
 

@@ -62,7 +62,7 @@ def open_executor(
     if name == "local":
         if extra := asked.only_slurm():
             raise ThesisError(
-                f"the executor local keeps no {' and no '.join(extra)} limit: leave it out, or take slurm"
+                f"the executor local knows no {' and no '.join(extra)} limit: leave it out, or take slurm"
             )
         return LocalExecutor(1 if workers is None else workers, gpus=asked.gpus, cpus=asked.cpus)
     if name == "slurm":

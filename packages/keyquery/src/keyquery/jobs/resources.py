@@ -75,7 +75,9 @@ class Resources:
                 raise ThesisError(f"the {name} {given!r} is not one word; {listed}")
         for line in self.setup:
             if not line.strip() or "\n" in line:
-                raise ThesisError(f"the setup line {line!r} is no single line for a shell; give each line by itself")
+                raise ThesisError(
+                    f"the setup line {line!r} is empty or more than one line; give one option for each line"
+                )
 
     def only_slurm(self) -> list[str]:
         """Names of the given limits that only Slurm can enforce."""

@@ -48,7 +48,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         print(f"without {', '.join(own)}, which reads texts that are written here: --texts was given", file=sys.stderr)
     if not asked["items"] and (alone := [name for name in ITEMS_ALONE if name in chosen]):
         if named_ones := [name for name in alone if name in names]:
-            raise SpecError(f"--items 0: {named_ones[0]} measures answers to items alone; give --items 1 or more")
+            raise SpecError(f"--items 0: {named_ones[0]} measures only answers to items; give --items 1 or more")
         chosen = tuple(name for name in chosen if name not in alone)
         print(f"without {', '.join(alone)}, which measure answers to items alone: --items 0 was given", file=sys.stderr)
     if not model:

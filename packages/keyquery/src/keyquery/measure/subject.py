@@ -87,7 +87,7 @@ class Options:
             When no item is asked for.
         """
         if not self.items:
-            raise DataError(f"--items 0: {experiment} measures answers to items alone; give --items 1 or more")
+            raise DataError(f"--items 0: {experiment} measures only answers to items; give --items 1 or more")
 
     @property
     def texts_source(self) -> TextSource | None:

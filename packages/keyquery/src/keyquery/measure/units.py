@@ -138,7 +138,7 @@ def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> U
             continue
         if names.duplicated().any():
             twice = names[names.duplicated()].iloc[0]
-            raise DataError(f"{quantity.metric} {quantity.condition}: {kind} {twice!r} stands twice; measure again")
+            raise DataError(f"{quantity.metric} {quantity.condition}: {kind} {twice!r} is there twice; measure again")
         reasons = [reason for reason in dict.fromkeys(found.loc[found["value"].isna(), "reason"]) if reason]
         values = pd.Series(found["value"].to_numpy(dtype=float) * quantity.scale, index=names.to_numpy())
         return Units(kind, values, quantity.scale, "; ".join(reasons[:2]))

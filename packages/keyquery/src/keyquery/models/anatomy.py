@@ -82,7 +82,7 @@ class Block:
         last = getattr(self.computing, f"{side}_norm", None) or getattr(self.computing, f"{side}_proj", None)
         if last is None:
             raise ModelError(
-                f"{type(self.computing).__name__} has no part that gives '{side}' alone (its projections are one); an "
+                f"{type(self.computing).__name__} computes '{side}' together with other vectors in one projection; an "
                 f"intervention on '{side}' alone needs one"
             )
         module: Module = last

@@ -169,7 +169,7 @@ def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
             raise
         reason = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
-            f"{_named(model)}: a forward of {tokens} tokens of text fails ({type(error).__name__}: {reason}); its "
+            f"{_named(model)}: a forward pass over {tokens} tokens fails ({type(error).__name__}: {reason}); its "
             "configuration does not fit its class, it takes more than text, or no text as long as this"
         ) from error
 

@@ -288,7 +288,9 @@ def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[i
             return None
         tokens, keys = call.query.shape[2], call.key.shape[2]
         if (tokens, keys) != lost.shape[1:]:
-            raise ModelError(f"a knockout of {lost.shape[1]} tokens met a forward of {tokens} on {keys}; no key cache")
+            raise ModelError(
+                f"a knockout of {lost.shape[1]} tokens got a forward pass of {tokens} on {keys}; use no key cache"
+            )
         block = torch.as_tensor(lost, device=call.query.device)[:, None]
         seen = torch.as_tensor(causal, device=call.query.device)[None, None]
         if call.mask is not None and call.mask.dtype == torch.bool:

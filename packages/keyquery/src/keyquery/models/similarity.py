@@ -30,7 +30,7 @@ def similarity(name: str, device: str = "auto") -> Callable[[Sequence[str], str]
     except Exception as error:  # the libraries below raise many kinds
         message = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
-            f"{name}: no embedding model that can be loaded ({message}); give a folder or a Hub id"
+            f"{name}: not an embedding model that can be loaded ({message}); give a folder or a Hub id"
         ) from error
 
     def compare(texts: Sequence[str], other: str) -> float:

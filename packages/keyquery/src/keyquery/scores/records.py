@@ -74,7 +74,7 @@ def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> N
         if changed:
             was = ", ".join(f"{name} {before.get(name)} (now {plan[name]})" for name in changed)
             raise DataError(
-                f"{path}: holds answers made with other settings: {was}; give another --name, the settings of then, or "
+                f"{path}: holds answers made with other settings: {was}; give another --name, these settings, or "
                 "remove the file"
             )
     write(note, (json.dumps(sealed(plan), indent=1, sort_keys=True) + "\n").encode())

@@ -39,7 +39,7 @@ def pages(content: bytes) -> int:
     """The number of pages, by poppler's pdfinfo."""
     found = re.search(r"(?m)^Pages:\s+(\d+)$", _poppler(content, "pdfinfo", "document.pdf"))
     if not found:
-        raise LatexError("pdfinfo names no number of pages")
+        raise LatexError("pdfinfo gives no number of pages")
     return int(found[1])
 
 

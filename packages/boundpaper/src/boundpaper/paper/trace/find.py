@@ -74,7 +74,7 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
             followed = PRINTED
     if followed == ROOMS:
         close = "; ".join(_closest(project, numeral, [*rooms["table"], *rooms[SPARE]]))
-        raise SpecError(f"{what} stands nowhere; nearest: {close}" if close else f"{what} stands nowhere")
+        raise SpecError(f"{what} is found nowhere; nearest: {close}" if close else f"{what} is found nowhere")
 
 
 def _room(step: Step, in_print: set[str]) -> str:

@@ -132,7 +132,9 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
         When statements do not say which objects there are.
     """
     if not all({"true", "objects"} <= set(item.facts) for item in items):
-        raise DataError(f"{subject.name}: statements in {subject.book.name} do not say what else could be true")
+        raise DataError(
+            f"{subject.name}: statements in {subject.book.name} do not list the other objects that could be true"
+        )
     asked = {" ".join(item.facts["question"]): item for item in items}
     questions = [(stem, tuple(item.facts["objects"])) for stem, item in asked.items()]
 

@@ -154,8 +154,8 @@ def states(
         with torch.inference_mode(), reading(model, last) as read, knockout(model, blocked, layers):
             model(input_ids=inputs.to(home(model)), use_cache=False, logits_to_keep=1)
         if not read or any(each.ndim != 2 for each in read.values()):
-            what = "hand on several streams a token" if read else "give out no residual stream in a forward"
-            raise ModelError(f"{type(model).__name__}: its blocks {what}, where one is read")
+            what = "pass on several residual streams per token" if read else "pass on no residual stream"
+            raise ModelError(f"{type(model).__name__}: its blocks {what}; one is needed")
         block = np.stack([read[layer] for layer in sorted(read)], axis=1)
         for place, row in zip(places, block, strict=True):
             vectors[place] = row

@@ -40,7 +40,9 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
         raise DataError(f"{subject.name}: a model in memory cannot be captured; save it to a folder first")
     length = options.tokens or min(subject.training_length, LONGEST)
     if length < BUCKETS:
-        raise DataError(f"{subject.name}: a capture needs texts of {BUCKETS} tokens, not {length}; give more --tokens")
+        raise DataError(
+            f"{subject.name}: a capture needs texts of at least {BUCKETS} tokens, not {length}; give more --tokens"
+        )
     context = length - length % BUCKETS
     kind, source = kind or subject.book.kinds()[0], options.texts_source
     content = b"" if source is not None else _texts(subject, kind, context)

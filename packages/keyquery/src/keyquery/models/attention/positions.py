@@ -100,7 +100,9 @@ def positional(model: PreTrainedModel) -> str:
     if _rotated_in_attention(model):
         tokens = libraries.torch.arange(PROBE_TOKENS)[None] % int(model.config.get_text_config().vocab_size)
         if shift_error(model, tokens, 1) <= TOLERANCE:
-            raise ModelError(f"{type(model).__name__} has a table of rotations, but does not see positions")
+            raise ModelError(
+                f"{type(model).__name__} has a table of rotations, but its logits do not depend on positions"
+            )
         return "rope"
     modules = rotary(model)
     kinds = {(_swapped.get(module) or [encoding_name(module.config)])[-1] for module in modules}
@@ -238,7 +240,7 @@ def rotary(model: PreTrainedModel) -> list[Any]:
         )
     if not modules:
         raise ModelError(
-            f"{type(model).__name__} (model type {model.config.model_type}) has no rotary module that is known how to "
+            f"{type(model).__name__} (model type {model.config.model_type}) has no rotary module that keyquery can "
             "change; models of the Llama, Mistral, Qwen, Gemma and GPT-NeoX families have one"
         )
     return modules

@@ -144,7 +144,7 @@ class VectorRecorder:
         """What was drawn of one side of a layer, shape (B, H, T, d)."""
         if (layer, side) in self._seen:
             what = "computed attention" if side in ("q", "k", "v", "z") else "ran"
-            raise ModelError(f"layer {layer} {what} twice in one forward")
+            raise ModelError(f"layer {layer} {what} twice in one forward pass")
         self._seen.add((layer, side))
         torch = libraries.torch
         columns = torch.tensor(heads, device=tensor.device)
@@ -169,7 +169,7 @@ class VectorRecorder:
             absent = sorted(layer for layer in self._queries if (layer, side) not in self._seen)
             if absent:
                 what = "compute attention" if side in ("q", "v", "z") else f"give its part {side!r}"
-                raise ModelError(f"layers {absent} did not {what} in this forward")
+                raise ModelError(f"layers {absent} did not {what} in this forward pass")
         self._parts, self._whole = {}, False
 
     def _flush(self) -> None:

@@ -126,8 +126,8 @@ def draw_heads(
     ]
     if not any(layer.kind != "cross" for layer in drawn_from):
         raise ModelError(
-            "every attention layer of this model has a sliding window or chunks, and those are left out; `capture` "
-            "takes them all the same with --sliding"
+            "every attention layer of this model has a sliding window or chunks, and those are left out; "
+            "--sliding captures them too"
         )
     pairs = [
         (layer, head)

@@ -116,7 +116,7 @@ def _of_statement(place: Path, held: Any, widths: Mapping[int, int]) -> tuple[di
 def _of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
     if row.get("unturned") is True:
         if {"theta", "frequencies"} & set(row):
-            raise DataError(f"{where}: both unturned and theta or frequencies; give one of them")
+            raise DataError(f"{where}: unturned excludes theta and frequencies; leave it or these out")
         return NO_ROTATION
     if ("theta" in row) == ("frequencies" in row):
         raise DataError(f"{where}: give either theta or frequencies")

@@ -38,7 +38,7 @@ def resolve(root: Path, name: str) -> str:
         return str(from_file(root, path))
     if path.is_file():
         mend = "give the folder that it lies in" if path.suffix == ".safetensors" else "texts go to --texts"
-        raise ModelError(f"{name}: a file, and no model; a model is a folder, a GGUF file or a Hub id; {mend}")
+        raise ModelError(f"{name}: is a file, not a model; a model is a folder, a GGUF file or a Hub id; {mend}")
     if "/" in name or name.startswith((".", "~")) or Path(name).is_dir():
         return str(Path(name).expanduser()) if name.startswith("~") else name
     known = ", ".join((*NAMES, *PACKAGES))

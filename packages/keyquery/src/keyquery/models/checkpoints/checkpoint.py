@@ -34,9 +34,9 @@ def own_class(raw: dict[str, Any], name: str) -> None:
     named = [each for each in raw.get("architectures") or () if not hasattr(transformers, each)]
     if raw.get("auto_map") and named:
         raise ModelError(
-            f"{name}: made by a class of its own ({named[0]}), which computes what the plain class of its model type "
-            f"({raw.get('model_type', 'none')}) may not; read its code, then load it as a plain class by name "
-            "(load_as, with its position encoding), or give --trust-remote-code"
+            f"{name}: config.json names a class of its own ({named[0]}), which may compute what the plain class of its "
+            f"model type ({raw.get('model_type', 'none')}) does not; read its code, then load it as a plain class by "
+            "name (load_as, with its position encoding), or give --trust-remote-code"
         )
 
 

@@ -121,7 +121,7 @@ def _describe(file: Path) -> tuple[dict[str, Any], _Content]:
     except FileNotFoundError:
         raise ModelError(f"{file}: no such file") from None
     except (ValueError, IndexError, OSError, EOFError) as error:
-        raise ModelError(f"{file}: no GGUF file, or cut short ({error}); get it again") from None
+        raise ModelError(f"{file}: not a GGUF file, or cut short ({error}); get it again") from None
     try:
         name = gguf.LlamaFileType(int(keys["general.file_type"])).name.removeprefix("MOSTLY_")
     except (KeyError, TypeError, ValueError):

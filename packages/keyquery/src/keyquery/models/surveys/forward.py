@@ -128,7 +128,7 @@ class _Watch:
         if call.cross or call.layer is None:
             return
         if call.layer not in self._layers or "first" in self._layers[call.layer]:
-            raise ModelError(f"layer {call.layer} is no decoder block or computes attention twice in one forward")
+            raise ModelError(f"layer {call.layer} is no decoder block or computes attention twice in one forward pass")
         query, key = call.query, call.key
         if self.projections is not None:
             query, key = self.projections.before(call)
@@ -156,7 +156,7 @@ class _Watch:
         """What was measured, layer by layer."""
         absent = [layer for layer, row in self._layers.items() if "first" not in row or "share" not in row]
         if absent:
-            raise ModelError(f"layers {absent} did not compute attention or did not end in this forward")
+            raise ModelError(f"layers {absent} did not compute attention or did not end in this forward pass")
         return [self._layers[layer] for layer in self._order]
 
     def _entering(self, layer: int) -> Callable[..., None]:
@@ -195,7 +195,9 @@ class _Watch:
     def _residual(self, states: Tensor) -> dict[str, Any]:
         if states.ndim != 2:
             shape = tuple(states.shape)
-            raise ModelError(f"its blocks hand on several streams a token, of shape {shape}, where one is measured")
+            raise ModelError(
+                f"its blocks pass on several residual streams per token (shape {shape}); only one can be measured"
+            )
         lengths = states.norm(dim=-1)
         if self._options.entropy:
             entropy, rank = hidden_entropy(states)

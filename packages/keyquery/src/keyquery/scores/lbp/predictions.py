@@ -97,7 +97,7 @@ def by_mode(
         key = (prediction.mode, prediction.id, prediction.run)
         if key in seen:
             raise DataError(
-                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} stands at {seen[key]} already; "
+                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} is at {seen[key]} already; "
                 "remove one, or number the runs with `run`"
             )
         seen[key] = where

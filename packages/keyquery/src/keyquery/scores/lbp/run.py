@@ -150,8 +150,8 @@ def _answer(
         turns.append(chat.turn(loaded.tokenizer, prompt, thinking=settings.mode == "thinking"))
         if turns[-1].thinking and settings.mode != "thinking":
             raise ModelError(
-                f"{plan['model']['model']}: its chat template opens a thought although none is asked for; give --mode "
-                "thinking, so that the score is called what it is"
+                f"{plan['model']['model']}: its chat template begins to think although thinking is off; give --mode "
+                "thinking, so that the score is named after what was done"
             )
         facts.append({"prompt_tokens": tokens, "cut": was_cut})
         size = len(turns[-1].tokens) + plan["new_tokens"]

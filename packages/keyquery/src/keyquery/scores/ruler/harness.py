@@ -51,7 +51,7 @@ def command(harness: str | None) -> list[str]:
     if harness is not None:
         program = shutil.which(harness)
         if program is None:
-            raise MissingDependency(f"--harness {harness}: no program; give the path of lm_eval")
+            raise MissingDependency(f"--harness {harness}: no such program; give the path of lm_eval")
         return [str(Path(program).absolute())]
     if find_spec("lm_eval") is None:
         raise MissingDependency(INSTALL)

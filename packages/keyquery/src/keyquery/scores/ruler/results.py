@@ -135,7 +135,7 @@ def _content(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if _is_json(text.partition("\n")[0]):
             raise DataError(f"{path}: these are samples as JSON lines; give the results_*.json beside it") from None
-        raise DataError(f"{path}: no JSON ({error})") from None
+        raise DataError(f"{path}: not valid JSON ({error})") from None
     if not isinstance(content, dict) or not {"results", "configs"} <= set(content):
         kind = "samples" if isinstance(content, dict) and "doc_id" in content else "another kind of file"
         raise DataError(
