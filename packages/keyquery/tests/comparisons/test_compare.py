@@ -140,10 +140,10 @@ def test_a_text_without_a_value_leaves_its_pair_out_and_parts_of_a_text_are_told
     ("facts", "words"),
     [
         ({"model": {"tokenizer": "others"}}, "have different tokenizers.*--by item"),
-        ({"hashes": {"texts": {"book": {"count": 8, "blake2": "u"}}}}, "were asked other texts of book; ask both"),
+        ({"hashes": {"texts": {"book": {"count": 8, "blake2": "u"}}}}, "were asked different texts of book; ask both"),
         ({"hashes": {"texts": {"book": {"count": 6, "blake2": "u"}}}}, "8 and 6 texts of book"),
-        ({"options": {"tokens": 128}}, r"measured with other settings \(tokens 64, 128\)"),
-        ({"thresholds": {}, "settings": {"where": "pre"}}, r"measured with other settings \(where None, pre\)"),
+        ({"options": {"tokens": 128}}, r"have different settings \(tokens 64, 128\)"),
+        ({"thresholds": {}, "settings": {"where": "pre"}}, r"have different settings \(where None, pre\)"),
     ],
 )
 def test_what_was_asked_otherwise_is_refused(tmp_path: Path, facts: Made, words: str) -> None:
@@ -172,7 +172,7 @@ def test_prompts_that_two_tokenizers_fill_otherwise_are_left_out_and_the_other_i
         put(tmp_path, name, KNOWLEDGE, rows, hashes=asked, model={"tokenizer": name})
     found = against(tmp_path, "a", "b")
     assert [each.quantity.metric for each in found.tests] == ["cities_right"]
-    assert "b were asked other items of passkey; their tokenizers fill a prompt to its length" in found.told[0]
+    assert "b were asked different items of passkey; their tokenizers fill a prompt to its length" in found.told[0]
 
 
 def test_too_few_units_name_the_smallest_p_and_how_many_are_needed(tmp_path: Path) -> None:
@@ -196,11 +196,11 @@ def test_a_model_measured_half_is_told_and_a_cut_table_is_refused(tmp_path: Path
         read(tmp_path, "b", ("knowledge",))
     put(tmp_path, "c", KNOWLEDGE, of_items([1, 0] * 4))
     with pytest.raises(
-        DataError, match=r"no experiment was measured of all.*b has attention_patterns; c has knowledge"
+        DataError, match=r"no experiment was measured on all.*b has attention_patterns; c has knowledge"
     ):
         against(tmp_path, "b", "c")
     put(tmp_path, "d", PATTERNS, of_texts(list(B[:7])))
-    with pytest.raises(DataError, match="8 texts and 7 texts; measure both anew"):
+    with pytest.raises(DataError, match="8 texts and 7 texts; measure both again"):
         against(tmp_path, "a", "d")
     path.write_text("\n".join(path.read_text().splitlines()[:-2]) + "\n")
     with pytest.raises(DataError, match="6 rows of 8"):

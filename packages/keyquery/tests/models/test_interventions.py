@@ -197,7 +197,7 @@ def test_positions_and_heads_are_not_confused(name: str, length: int) -> None:
     mask[1] = True  # all of query head 1
     each = Intervention("q", "scale", factor=0.0, dims={1: mask}, positions=(1,), where="pre")
     if with_fused:
-        with pytest.raises(ModelError, match=r"no part that gives .q. alone"), applied(model, [each]):
+        with pytest.raises(ModelError, match=r"computes .q. together with other vectors"), applied(model, [each]):
             pass
         return
     output = rotated_any(model, ids, [each])

@@ -102,7 +102,7 @@ def test_the_harness_is_refused_what_it_cannot_do(lab, harness, tiny, monkeypatc
     assert "makes 500" in done.output
     done = bench("--run", "--harness", harness.parent / "absent", "--lengths", "1k", model=tiny)
     assert done.exit_code == 1
-    assert "no program" in done.output
+    assert "no such program" in done.output
     monkeypatch.setattr("keyquery.scores.ruler.harness.find_spec", lambda name: None)
     done = bench("--run", "--lengths", "1k", model=tiny)
     assert done.exit_code == 1
