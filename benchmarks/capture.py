@@ -69,10 +69,10 @@ def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOpt
 
     texts = folder / f"texts-{context}-{documents}.jsonl"
     if not texts.exists():
-        draw = random.Random(0)
+        rng = random.Random(0)
         with texts.open("w") as stream:
             for _ in range(documents):
-                stream.write(json.dumps({"text": " ".join(f"w{draw.randrange(WORDS)}" for _ in range(context))}) + "\n")
+                stream.write(json.dumps({"text": " ".join(f"w{rng.randrange(WORDS)}" for _ in range(context))}) + "\n")
     return CaptureOptions(
         model=ModelSource(str(folder), dtype="fp32", device="cpu"),
         texts=TextSource(str(texts)),

@@ -9,7 +9,7 @@ from analysis.distil.recipe import ARMS, BF16, DistilRecipe
 from analysis.distil.windows import Windows
 from boundpaper.errors import ModelError
 from keyquery.models import training_state as checkpoint
-from keyquery.models.checkpoints.loading import Loaded, ModelSource, load
+from keyquery.models.checkpoints.loading import LoadedModel, ModelSource, load
 from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-def model_of(folder: Path, encoding: str) -> Loaded:
+def model_of(folder: Path, encoding: str) -> LoadedModel:
     """A model of a folder in float32, its positions "as configured" or "drope"."""
     return load(ModelSource(str(folder), dtype="fp32", device="cpu", position=encoding))
 

@@ -79,7 +79,7 @@ def capture(
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.captures.reading import open_capture
     from keyquery.models.checkpoints.builtin import resolve
-    from keyquery.models.checkpoints.loading import Loaded, ModelSource, facts
+    from keyquery.models.checkpoints.loading import LoadedModel, ModelSource, facts
     from keyquery.models.texts import TextSource
     from keyquery.opened import working_root
 
@@ -90,7 +90,7 @@ def capture(
         raise ModelError("stream=True reads weights from disk, and this model is loaded; give its name or folder")
     else:
         source = model.subject.source or model.source
-        loaded = Loaded(model.network, model.tokenizer, facts(model.network, source))
+        loaded = LoadedModel(model.network, model.tokenizer, facts(model.network, source))
     options = CaptureOptions(
         model=source,
         texts=TextSource(str(texts), field, split),

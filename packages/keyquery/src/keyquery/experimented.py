@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.errors import DataError, SpecError
-from boundpaper.near import or_known
 from boundpaper.store.rules import mapping, require
+from boundpaper.suggestions import or_known
 from keyquery.opened import Model, load
 
 if TYPE_CHECKING:

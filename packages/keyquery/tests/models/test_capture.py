@@ -92,7 +92,7 @@ def test_vectors_are_those_of_the_model(place: Path, tmp_path: Path) -> None:
                 assert np.array_equal(vectors.vectors[mine], whole[0, row, positions.tolist()].numpy())
 
 
-def test_manifest(place: Path, tmp_path: Path) -> None:
+def test_manifest_describes_the_capture(place: Path, tmp_path: Path) -> None:
     capture(options(place, tmp_path / "out", limit=2))
     noted = manifest.read(tmp_path / "out")
     assert noted is not None
@@ -284,7 +284,7 @@ def test_non_finite_vectors_are_refused(place: Path, tmp_path: Path) -> None:
     assert not parts.complete_parts(asked.out)
 
 
-def test_a_full_disk(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_says_how_to_continue(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: Any, **more: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -97,21 +97,21 @@ def test_what_is_no_text_is_not_read_as_one(held, tmp_path, monkeypatch):
 def test_settings_beside_records_that_are_damaged_are_told(tmp_path):
     path = tmp_path / "given.jsonl"
     records.append(path, [{"id": "a"}])
-    records.agree(tmp_path / "none.jsonl", {"seed": 0})
+    records.write_or_match_settings(tmp_path / "none.jsonl", {"seed": 0})
     (tmp_path / "given.settings.json").write_text('{"seed": ')
     with pytest.raises(DataError, match=r"given\.settings\.json:1: no JSON"):
-        records.agree(path, {"seed": 0})
+        records.write_or_match_settings(path, {"seed": 0})
 
 
 def test_records_are_added_to_only_as_they_were_made_but_for_what_is_free(tmp_path):
     path = tmp_path / "given.jsonl"
-    records.agree(path, {"seed": 0, "runs": 1})
+    records.write_or_match_settings(path, {"seed": 0, "runs": 1})
     records.append(path, [{"id": "a"}])
-    records.agree(path, {"seed": 0, "runs": 2}, free=("runs",))
+    records.write_or_match_settings(path, {"seed": 0, "runs": 2}, free=("runs",))
     with pytest.raises(DataError, match=r"other settings: seed 0 \(now 1\)"):
-        records.agree(path, {"seed": 1, "runs": 2}, free=("runs",))
+        records.write_or_match_settings(path, {"seed": 1, "runs": 2}, free=("runs",))
     with pytest.raises(DataError, match=r"runs 2 \(now 3\)"):
-        records.agree(path, {"seed": 0, "runs": 3})
+        records.write_or_match_settings(path, {"seed": 0, "runs": 3})
 
 
 LONG = "x" * 20_000

@@ -87,16 +87,16 @@ def draft(path: Path) -> Path:
 
 
 @contextmanager
-def temporary(place: Path | None = None) -> Iterator[Path]:
-    """Make an empty folder in `place`, or among the system's temporary ones, for the length of a block.
+def temporary(parent: Path | None = None) -> Iterator[Path]:
+    """Make an empty folder in `parent`, or among the system's temporary ones, for the length of a block.
 
     Those that killed processes left there are removed first: the system's own never are.
     """
-    place = place or Path(tempfile.gettempdir())
-    for path in place.iterdir():
+    parent = parent or Path(tempfile.gettempdir())
+    for path in parent.iterdir():
         if path.is_dir() and abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
-    folder = place / f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}"
+    folder = parent / f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}"
     folder.mkdir(mode=0o700)
     try:
         yield folder

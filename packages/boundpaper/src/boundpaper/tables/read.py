@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from boundpaper.errors import DataError, SpecError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 from boundpaper.tables.cells import Cell, Grid
 from boundpaper.tables.rounding import rounded, with_best
 from boundpaper.tables.spec import Column, Table, check, mark_names, with_text_names

@@ -106,7 +106,7 @@ def exhibits(obj: dict[str, Any], /, experiments: tuple[str, ...]) -> None:
 
     EXPERIMENT is an experiment of `run`, or `model_metrics`, which `heads` writes.
     """
-    from boundpaper.near import or_known
+    from boundpaper.suggestions import or_known
     from keyquery.exhibits import write_files
     from keyquery.measure.headlines import HEADLINES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import SpecError
-from boundpaper.near import nearest
+from boundpaper.suggestions import nearest
 from keyquery.measure.choices import ITEMS_ALONE, POSITIONS, every_experiment, for_all
 
 ANCHORING = "anchoring"

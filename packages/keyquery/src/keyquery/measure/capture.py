@@ -12,7 +12,7 @@ from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.estimate import check, estimate, room
-from keyquery.models.checkpoints.loading import Loaded, ModelSource
+from keyquery.models.checkpoints.loading import LoadedModel, ModelSource
 from keyquery.models.texts import TextSource
 
 LOGS = ".jobs"  # hidden, in the capture's folder: it goes where the capture goes
@@ -82,7 +82,7 @@ def _weighed(options: CaptureOptions, *, anyway: bool) -> str:
     return check(replace(found, name=source.name), room(source.device), anyway=anyway)
 
 
-def record_here(options: CaptureOptions, loaded: Loaded | None = None) -> None:
+def record_here(options: CaptureOptions, loaded: LoadedModel | None = None) -> None:
     """Capture all documents in this process, with a progress bar; `loaded` is the model if it is already loaded."""
     with bar("documents") as shown:
 

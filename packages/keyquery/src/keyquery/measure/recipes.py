@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError, ModelError, ThesisError, about
-from boundpaper.near import nearest
 from boundpaper.store.rules import (
     Rule,
     anything,
@@ -24,6 +23,7 @@ from boundpaper.store.rules import (
 )
 from boundpaper.store.table_file import rows
 from boundpaper.store.text_file import yaml_of
+from boundpaper.suggestions import nearest
 from keyquery.measure.choices import ITEMS_ALONE, every_experiment, for_all, settings_of
 from keyquery.measure.measurements import checked_name
 from keyquery.measure.subject import LONGEST, Options, loaded_as

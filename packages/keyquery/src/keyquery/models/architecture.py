@@ -191,7 +191,7 @@ def check_call(
     name, tokens = _named(model), call.key.shape[2]
     queries = torch.arange(tokens) if rows is None else torch.tensor(sorted(set(rows)))
     queries = queries.to(call.query.device)
-    masked = definition.bias(call, queries)
+    masked = definition.has_bias(call, queries)
     if call.options.get("position_bias") is not None or masked:
         where = ", by way of its mask" if masked else ""
         raise ModelError(

@@ -182,13 +182,13 @@ def _hooks(block: Block, each: Intervention) -> list[Any]:
     flat = mask.reshape(-1) if mask is not None else None
     shape: list[Any] = []  # of the residual stream (B, T, D), which some parts give out as (B T, D)
 
-    def inner(given: Tensor, swapped: bool = False) -> Tensor:
-        if given.ndim == 2:
-            return changed(given.reshape(*shape[-1][:2], -1), each, flat).reshape(given.shape)
-        tokens_first = given.transpose(1, 2) if swapped else given
+    def inner(tensor: Tensor, heads_first: bool = False) -> Tensor:
+        if tensor.ndim == 2:
+            return changed(tensor.reshape(*shape[-1][:2], -1), each, flat).reshape(tensor.shape)
+        tokens_first = tensor.transpose(1, 2) if heads_first else tensor
         shaped = tokens_first.flatten(2)  # a norm over single heads gives (B, T, H, d)
         new = changed(shaped, each, flat).reshape(tokens_first.shape)
-        return new.transpose(1, 2) if swapped else new
+        return new.transpose(1, 2) if heads_first else new
 
     def entering(module: Any, inputs: Any, options: dict[str, Any]) -> None:
         shape[:] = [(inputs[0] if inputs else options["hidden_states"]).shape]

@@ -4,8 +4,8 @@ import calendar
 import re
 from collections.abc import Mapping
 
-from boundpaper.near import close_to, or_known
 from boundpaper.paper.bibliography.terms import ARCHIVES, KINDS, OTHER_KINDS, READ, RENAMED, SHOWN
+from boundpaper.suggestions import close_to, or_known
 
 _DAY = re.compile(r"(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.Z+-]*)?[?~%]?")
 _ARXIV = re.compile(r"(?:arxiv:\s*)?(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)

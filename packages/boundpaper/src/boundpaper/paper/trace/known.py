@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ThesisError
-from boundpaper.store.kept import keep, read_kept
+from boundpaper.store.cached_files import keep, read_kept
 
 FILE = "out/state/traced.json"
 _FORMAT = 1

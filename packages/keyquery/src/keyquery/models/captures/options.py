@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ModelError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 from keyquery.models.captures.sampling import PARTS
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, shown_model

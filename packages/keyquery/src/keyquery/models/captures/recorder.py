@@ -26,7 +26,7 @@ WORDS: dict[Side, str] = {"q": "queries", "k": "keys", **{side: name for name, s
 PENDING = 64 << 20  # bytes that may wait on the device: one transfer per layer would stall a GPU
 
 
-class _Enough(Exception):
+class _StopForward(Exception):
     """Ends a forward of which nothing more is kept."""
 
 
@@ -81,7 +81,7 @@ class VectorRecorder:
 
     def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:
         """Run the documents' forward: the first to its end, later ones until the last of what is kept was seen."""
-        with suppress(_Enough):
+        with suppress(_StopForward):
             run(model, tokens)
 
     def __call__(self, call: Call) -> None:
@@ -156,7 +156,7 @@ class VectorRecorder:
         if sum(vectors.numel() * vectors.element_size() for _, _, _, vectors, _ in self._waiting) > PENDING:
             self._flush()
         if self._seen == self._wanted and not self._whole:
-            raise _Enough
+            raise _StopForward
 
     def abandon(self) -> None:
         """Forget the documents; calls are let pass until the next ones begin."""

@@ -106,7 +106,7 @@ def run(
             )
         cells = [cell for cell in read.cells if lengths is None or cell.length in chosen]
         if not partial:
-            ruler_results.require(cells, asked, chosen)
+            ruler_results.require_complete(cells, asked, chosen)
         settings = read.facts
         versions = {"lm_eval": ", ".join(read.facts["harness"])}
     if generate:

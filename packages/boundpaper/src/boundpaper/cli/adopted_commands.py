@@ -83,7 +83,7 @@ def _converting(form: str, words: str) -> click.Command:
     return convert
 
 
-def marked(ctx: click.Context, revision: str) -> None:
+def write_changes_pdf(ctx: click.Context, revision: str) -> None:
     """Write out/thesis-changes.pdf: the thesis, marked where its print differs from a git revision's."""
     from boundpaper.adopt import export
     from boundpaper.adopt.revision import require
