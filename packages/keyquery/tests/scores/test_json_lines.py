@@ -1,6 +1,8 @@
 """JSON lines of whoever wrote them: what cannot be kept is told by file and line, wherever such files are read."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -157,3 +159,13 @@ def test_a_record_of_a_needle_has_the_shape_of_one(changed, tmp_path):
     records.append(path, [{**good, **changed}])
     with pytest.raises(DataError, match=r"needles\.jsonl:1: not a record of a needle; remove the line"):
         needle_run.cells(path, asked)
+
+
+def test_a_limit_on_the_size_of_files_is_told_with_its_mend(tmp_path):
+    code = (
+        "import pathlib, resource; from keyquery.scores import records;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64));"
+        "records.append(pathlib.Path('records.jsonl'), [{'id': 'a' * 200}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert "records.jsonl: larger than files may become here; raise the limit (`ulimit -f unlimited`)" in done.stderr

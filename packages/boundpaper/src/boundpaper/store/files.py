@@ -18,7 +18,7 @@ from pathlib import Path
 from boundpaper.errors import SpecError, ThesisError
 
 ABSENT = ""
-FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PART = ".part"
 _DRAFT = re.compile(r"\.(\d{1,9})-(?:([0-9a-f]{6})-)?.*" + re.escape(PART))
 _HOST = hashlib.blake2b(os.uname().nodename.encode(), digest_size=3).hexdigest()
@@ -191,16 +191,17 @@ def _runs(process: int) -> bool:
     return True
 
 
-def unwritable(path: Path, error: OSError) -> str:
-    """Message for a file that cannot be written."""
+def unwritable(path: Path | str, error: OSError, kept: str = "nothing was half-written") -> str:
+    """Message for a file that cannot be written; `kept` says what the failure leaves."""
     if error.errno == errno.EFBIG:
-        return f"{path}: larger than files may become here (ulimit -f); raise the limit (nothing was half-written)"
+        return (
+            f"{path}: larger than files may become here; raise the limit (`ulimit -f unlimited`) and run again ({kept})"
+        )
     if error.errno in FULL:
-        return f"{path}: the disk is full; free some space and run the command again (nothing was half-written)"
+        return f"{path}: the disk is full; free some space and run the command again ({kept})"
     return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"
 
 
 def without_room(error: OSError) -> str:
-    """Message for a full disk that a library met; it names no file for a cache, a temporary file or the output."""
-    place = str(error.filename or "the output, or a cache or temporary file below out/")
-    return f"{place}: the disk is full; free some space and run the command again (nothing was half-written)"
+    """Message for lack of room that a library met; where it names no file, a cache or the output may be meant."""
+    return unwritable(error.filename or "the output, or a cache or temporary file below out/", error)

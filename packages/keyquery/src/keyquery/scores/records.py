@@ -7,7 +7,7 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.cached_files import SEAL, broken, sealed
-from boundpaper.store.files import write
+from boundpaper.store.files import unwritable, write
 from boundpaper.store.json_lines import values
 from boundpaper.store.text_file import json_of
 
@@ -43,9 +43,7 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
             stream.write("".join(json.dumps(sealed(record), ensure_ascii=False) + "\n" for record in records))
             stream.flush()
     except OSError as error:
-        raise DataError(
-            f"{path}: cannot be written ({error.strerror}); free space and run the command again"
-        ) from error
+        raise DataError(unwritable(path, error, "it continues where it stopped")) from error
 
 
 def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import DataError, ThesisError
+from boundpaper.store.files import FULL, unwritable
 
 FOLDER = "parts"
 
@@ -37,14 +38,8 @@ def disk(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise ThesisError(
-                f"{folder}: the disk is full; free some space and run the command again; it continues where it stopped"
-            ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise ThesisError(
-                f"{folder}: cannot be written ({error.strerror}); check the folder's permissions"
-            ) from error
+        if error.errno in (*FULL, errno.EACCES, errno.EPERM, errno.EROFS):
+            raise ThesisError(unwritable(folder, error, "it continues where it stopped")) from error
         raise
 
 
