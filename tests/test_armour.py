@@ -107,7 +107,7 @@ def test_a_frame_is_armoured_beside_the_one_that_the_store_keeps():
 
 
 def test_data_that_wear_the_armour_already_are_refused():
-    with pytest.raises(DataError, match="private character"):
+    with pytest.raises(DataError, match="private-use character"):
         armour.armoured(armour.armoured("$"))
 
 

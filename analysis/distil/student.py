@@ -25,7 +25,7 @@ def model_of(folder: Path, encoding: str) -> LoadedModel:
 
 
 def logits(model: PreTrainedModel, tokens: Tensor, precision: str) -> Tensor:
-    """Logits, shape (rows, length, words), with the products computed in the given precision."""
+    """Logits, shape (batch, tokens, vocabulary), with matrix products in the given precision."""
     torch = need("torch")
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == BF16):
         scores: Tensor = model(tokens, use_cache=False).logits

@@ -218,7 +218,7 @@ def nope_twins(
     """
     shared = nope_recovery_recomputed[nope_recovery_recomputed["network"].duplicated(keep=False)]
     if len(shared) != 2:
-        raise DataError(f"{len(shared)} models share text weights; two are needed")
+        raise DataError(f"{len(shared)} models share the weights of their text network; exactly two are needed")
     profiles = decile_profiles.set_index("model").loc[shared["model"]]
     gaps = [abs(profiles[f"d{number}"].iloc[0] - profiles[f"d{number}"].iloc[1]) for number in range(TENTHS)]
     one, two = (row for _, row in shared.sort_values("recovery", ascending=False).iterrows())

@@ -442,13 +442,8 @@ def test_an_error_of_the_preamble_is_told_by_its_line(project: Callable[..., Pat
     assert "paper/preamble.tex" in str(caught.value)
 
 
-@pytest.mark.latex
-@needs_latex
-def test_a_change_that_moves_nothing_takes_one_pass(
-    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = project()
-    first = content(document.build(settle(root)))
+def _calls_of_latexmk(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The documents that latexmk is run for from now on."""
     calls: list[str] = []
     latexmk = latex.latexmk
 
@@ -457,6 +452,17 @@ def test_a_change_that_moves_nothing_takes_one_pass(
         return latexmk(name, **given)
 
     monkeypatch.setattr(latex, "latexmk", watched)
+    return calls
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_change_that_moves_nothing_takes_one_pass(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project()
+    first = content(document.build(settle(root)))
+    calls = _calls_of_latexmk(monkeypatch)
     table = root / "out/tables/x.tex"
     words = table.read_text()
     table.write_text(words.replace("A note", "Some words"))
@@ -476,14 +482,7 @@ def test_drafts_first_give_the_document_that_latexmk_gives(
     project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = project("one")
-    calls: list[str] = []
-    latexmk = latex.latexmk
-
-    def watched(name: str, **given: Any) -> process.CompletedProgram:
-        calls.append(name)
-        return latexmk(name, **given)
-
-    monkeypatch.setattr(latex, "latexmk", watched)
+    calls = _calls_of_latexmk(monkeypatch)
     drafted = content(document.build(settle(root)))
     assert calls == []
     shutil.rmtree(root / "out" / document.STATE)

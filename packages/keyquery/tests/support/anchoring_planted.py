@@ -39,15 +39,7 @@ class Statements:
         raise NotImplementedError
 
     def items(
-        self,
-        task: str,
-        count: int,
-        seed: int,
-        tokenizer: Any,
-        *,
-        length: int | None = None,
-        depth: float | None = None,
-        form: str | None = None,
+        self, task: str, count: int, seed: int, tokenizer: Any, *, length: int | None = None, **shape: Any
     ) -> list[Item]:
         rng, questions = random.Random(seed), []
         for number in range(count):

@@ -32,15 +32,7 @@ class PlantedBook:
         return ("filler",)
 
     def items(
-        self,
-        task: str,
-        count: int,
-        seed: int,
-        tokenizer: Any,
-        *,
-        length: int | None = None,
-        depth: float | None = None,
-        form: str | None = None,
+        self, task: str, count: int, seed: int, tokenizer: Any, *, length: int | None = None, **shape: Any
     ) -> list[Item]:
         if task not in self.given:
             raise DataError(f"no task {task}")

@@ -180,7 +180,7 @@ class _CellReader:
             return None
         digits = self._number(column.digits, row, where)
         if digits is None or not float(digits).is_integer():
-            raise DataError(f"{where}: {column.digits} holds {digits!r}, not how many digits stand after the point")
+            raise DataError(f"{where}: {column.digits} holds {digits!r}, but must hold a whole number of decimals")
         return int(digits)
 
     def _marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:

@@ -40,7 +40,9 @@ def armoured(text: str) -> str:
         The text holds one of the private characters already.
     """
     if worn(text):
-        raise DataError(f"{plain(text)[:60]!r} holds a private character (plane 16): remove it from the data")
+        raise DataError(
+            f"{plain(text)[:60]!r} holds a Unicode private-use character (plane 16): remove it from the data"
+        )
     return text.translate(_ON)
 
 

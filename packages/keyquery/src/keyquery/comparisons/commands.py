@@ -25,7 +25,7 @@ _OPTIONS = (
         "--in",
         "folder",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Folder of the measurements [the project, or this folder].",
+        help="Folder that holds artifacts/measurements [that of the project, else the current one].",
     ),
     click.option("--json", "machine", is_flag=True, help="Print the tests as JSON."),
     click.pass_obj,

@@ -19,7 +19,6 @@ from keyquery.models import libraries
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import applied
 
-ASKS = ("cities", "sports", "sentiment", "passkey")
 SETTINGS: dict[str, Any] = {
     "threshold": "norm over the sequence above 5 times the mean of the layer's heads and dimensions of that tensor",
     "top1": "the dimension of the largest norm in each head",

@@ -129,21 +129,9 @@ class SmallBook:
         depth: float | None = None,
         form: str | None = None,
     ) -> list[Item]:
-        """`count` items of a task.
+        """`count` items of a task; the parameters are those of `keyquery.tasks.items.Book.items`.
 
-        Parameters
-        ----------
-        task : str
-        count, seed : int
-        tokenizer : Any
-            Of transformers, with the words of the language; None leaves it unchecked.
-        length : int or None
-            Tokens of the whole prompt, the beginning token included; filler makes it so long. None is the training
-            length for prompts with a key and no filler for others.
-        depth : float or None
-            Where the key stands in the filler, 0 first and 1 last; None spreads the items evenly.
-        form : str or None
-            Wording of the prompt with a key; there is one, `named`.
+        Without `length`, prompts with a key have the training length and others no filler. The one `form` is `named`.
 
         Raises
         ------

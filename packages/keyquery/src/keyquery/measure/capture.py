@@ -80,7 +80,7 @@ def run(
 
 
 def _weighed(options: CaptureOptions, *, anyway: bool) -> str:
-    """The line of what a forward takes in memory, from the configuration alone."""
+    """The line of what a forward pass takes in memory, from the configuration alone."""
     source = options.model
     found = estimate(source, context=options.context, batch=options.batch, logits=1, stream=options.stream)
     return check(replace(found, name=source.name), room(source.device), anyway=anyway)

@@ -49,7 +49,7 @@ class Intervention:
     layers : tuple of int or None
         Blocks; all when None.
     positions : tuple of int or None
-        Positions in the forward; all when None. The mean is over all positions in any case.
+        Positions in the forward pass; all when None. The mean is over all positions in any case.
     dims : mapping of int to array, or None
         By layer, a boolean array that says what is changed: (H, d) for q, k, v and heads (key heads for k and v), (D,)
         for attention and mlp. A layer without entry is left alone; all dimensions when None.
@@ -95,7 +95,7 @@ class Intervention:
 
 @contextmanager
 def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> Iterator[None]:
-    """Apply interventions in every forward of `model` in this block.
+    """Apply interventions in every forward pass of `model` in this block.
 
     Raises
     ------

@@ -76,21 +76,9 @@ class EnglishBook:
         depth: float | None = None,
         form: str | None = None,
     ) -> list[Item]:
-        """`count` items of a task, their right answers in balance.
+        """`count` items of a task, their right answers in balance; parameters as of `keyquery.tasks.items.Book.items`.
 
-        Parameters
-        ----------
-        task : str
-        count, seed : int
-        tokenizer : PreTrainedTokenizer
-            Of the model that is asked; None leaves its answers unchecked, for tasks without a length.
-        length : int or None
-            Tokens of the whole prompt with a key, the beginning token included.
-        depth : float or None
-            Where the key stands in the filler, 0 first and 1 last, to the nearest sentence; None spreads the items
-            evenly.
-        form : {"key", "code"} or None
-            Wording of the prompt with a key; None takes turns.
+        Without a tokenizer, answers are left unchecked. `form` is `key` or `code`; without it they take turns.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Coverage: which numbers of a copy the ledger judges, each with the rows that do."""
+"""Coverage: the numbers in the copy of a document that the ledger judges, each with the rows that judge it."""
 
 import re
 from collections import Counter

@@ -139,7 +139,7 @@ def _date(fields: Mapping[str, str], made: dict[str, str]) -> None:
             elif 21 <= number <= 24:
                 made.setdefault("month", ("Spring", "Summer", "Autumn", "Winter")[number - 21])
             else:
-                raise WordFault(f"date = {{{fields['date']}}} has no month {number}", "date")
+                raise WordFault(f"date = {{{fields['date']}}}: no month {number}; give 1 to 12, or 21 to 24", "date")
     month = made.get("month", "").strip("{} .")
     if month.isdigit():
         if not 1 <= int(month) <= 12:

@@ -1,4 +1,4 @@
-"""What steps print, kept from one trace to the next: a step runs again when what it depends on has changed."""
+"""Printed contents of steps, kept between traces: a step runs again only if something it depends on has changed."""
 
 from collections.abc import Callable
 from contextlib import suppress

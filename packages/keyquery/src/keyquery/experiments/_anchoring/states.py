@@ -21,7 +21,7 @@ from keyquery.models.interventions import knockout
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-TOKENS = 4096  # a forward, filling included
+TOKENS = 4096  # a forward pass, filling included
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def states(
     layers : tuple of int or None
         Blocks with the knockout; all when None.
     tokens : int
-        A forward, at least one sample; shorter samples are filled on the right, where no earlier token sees it.
+        A forward pass, at least one sample; shorter samples are filled on the right, where no earlier token sees it.
 
     Returns
     -------

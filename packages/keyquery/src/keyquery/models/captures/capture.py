@@ -147,7 +147,7 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
 def _together(
     options: CaptureOptions, loaded: LoadedModel, some: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
 ) -> None:
-    """Capture documents in one forward; all have the same number of tokens."""
+    """Capture documents in one forward pass; all have the same number of tokens."""
     with ExitStack() as stack:
         held = {each.number: stack.enter_context(parts.DocumentPart(options.out, each.number)) for each in some}
         for each in some:

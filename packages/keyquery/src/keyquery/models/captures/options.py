@@ -58,7 +58,7 @@ class CaptureOptions:
     batch : int
         Documents of a forward. All have `context` tokens, so none is padded, and each is what it is by itself.
     stream : bool
-        Read the weights of the model's blocks from disk in each forward, and hold none of them in memory.
+        Read the weights of the model's blocks from disk in each forward pass, and hold none of them in memory.
     """
 
     model: ModelSource

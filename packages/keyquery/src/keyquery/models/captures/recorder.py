@@ -27,11 +27,11 @@ PENDING = 64 << 20  # bytes that may wait on the device: one transfer per layer 
 
 
 class _StopForward(Exception):
-    """Ends a forward of which nothing more is kept."""
+    """Ends a forward pass of which nothing more is kept."""
 
 
 class VectorRecorder:
-    """Writes queries and keys of the documents of a forward into their parts on disk.
+    """Writes queries and keys of the documents of a forward pass into their parts on disk.
 
     For a layer l with chosen heads a document receives `q{l}` (heads, n, d) and `k{l}` (key heads, n, d), float32, and
     their positions `qp{l}`, `kp{l}`, int32; of what is kept beside them likewise, by the letters of `PARTS`.
@@ -76,7 +76,7 @@ class VectorRecorder:
         self._whole = True
 
     def begin(self, documents: Mapping[int, DocumentPart]) -> None:
-        """Start the documents of a forward, by their numbers, in the order of its rows."""
+        """Start the documents of a forward pass, by their numbers, in the order of its rows."""
         self._parts, self._waiting, self._seen = dict(documents), [], set()
 
     def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:

@@ -214,7 +214,9 @@ def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text:
     divided = frequencies is not None and not np.allclose(frequencies, 1.0)
     if not rope:
         if keys or divided:
-            raise ModelError(f"{next(iter(keys), 'rope_freqs.weight')}: the class of the model does not rotate; {MEND}")
+            raise ModelError(
+                f"{next(iter(keys), 'rope_freqs.weight')}: its rotary settings are not applied by the model's class; {MEND}"
+            )
         return
     nested = all(each is None or isinstance(each, dict) for each in rope.values())
     part = rope["full_attention"] if nested else rope
