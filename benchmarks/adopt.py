@@ -36,15 +36,15 @@ def main() -> None:
 
 def write(root: Path) -> None:
     """Write a paper of 100 pages with numbers of the data, other numbers, and layout."""
-    draw = random.Random(1)
-    cells = [[f"{draw.uniform(0, 100):.5f}" for _ in range(COLUMNS)] for _ in range(ROWS)]
+    rng = random.Random(1)
+    cells = [[f"{rng.uniform(0, 100):.5f}" for _ in range(COLUMNS)] for _ in range(ROWS)]
     head = ",".join(["model", *(f"score{each}" for each in range(COLUMNS))])
     rows = [",".join([f"bean{number}", *row]) for number, row in enumerate(cells)]
     (root / "results.csv").write_text("\n".join([head, *rows]) + "\n")
     lines = [r"\documentclass{article}", r"\begin{document}"]
     for number in range(PAGES * LINES_OF_A_PAGE):
-        value = float(draw.choice(draw.choice(cells)))
-        grown = rf"{value:.4f} and by {draw.uniform(0, 1):.2f}" if number % 3 == 0 else "much"
+        value = float(rng.choice(rng.choice(cells)))
+        grown = rf"{value:.4f} and by {rng.uniform(0, 1):.2f}" if number % 3 == 0 else "much"
         lines.append(rf"Bean {number} of Table~{number} grows by {grown}, \textbf{{more}} than \cite{{bean2020}} says.")
     (root / "main.tex").write_text("\n".join([*lines, r"\end{document}"]) + "\n")
 

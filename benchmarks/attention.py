@@ -1,5 +1,5 @@
 # ruff: noqa: E402
-"""Time and memory of exact attention statistics, compared with a plain forward of the same model and text.
+"""Time and memory of exact attention statistics, compared with a plain forward pass of the same model and text.
 
     python benchmarks/attention.py [--repeat 5] [--tokens 2048,8192] [--long 131072]
 

@@ -41,12 +41,12 @@ def documents(folder: Path) -> Iterator[ReadDocument]:
             print(f"not read: {error}")
 
 
-def share(found: int, of: int, method: str = "beta") -> str:
+def format_share(found: int, total: int, method: str = "beta") -> str:
     """A count of a count with its share and 95 % interval: exact (Clopper-Pearson), or of another method."""
-    if not of:
+    if not total:
         return "0 of 0"
-    low, high = proportion_confint(found, of, method=method)
-    return f"{found} of {of} ({100 * found / of:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
+    low, high = proportion_confint(found, total, method=method)
+    return f"{found} of {total} ({100 * found / total:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
 
 
 def held_in(table: ReadTable) -> list[relations.ColumnRelation]:
@@ -54,12 +54,12 @@ def held_in(table: ReadTable) -> list[relations.ColumnRelation]:
     return [each for each in relations.held_in(table) if not each.broken and len(each.kept) > 1]
 
 
-def slipped(
-    table: ReadTable, held: relations.ColumnRelation, draw: random.Random
+def plant_slip(
+    table: ReadTable, relation: relations.ColumnRelation, rng: random.Random
 ) -> tuple[ReadTable, bool, str] | None:
     """Change one digit in a cell of a relation; say whether the relation breaks, and the cell; None without a digit."""
-    line, sideways = draw.choice(held.kept), held.table.sideways
-    index = draw.choice(held.columns).index
+    line, sideways = rng.choice(relation.kept), relation.table.sideways
+    index = rng.choice(relation.columns).index
     numeric = sorted(each.index for each in table.columns)
     row, column = (index - 1, numeric[line]) if sideways else (line, index)
     old = table.rows[row]
@@ -67,28 +67,30 @@ def slipped(
     places = [match.start() for match in re.finditer(r"\d", text)]
     if not places:
         return None
-    place = draw.choice(places)
-    digit = draw.choice([each for each in "0123456789" if each != text[place] and (each > "0" or place > places[0])])
+    place = rng.choice(places)
+    digit = rng.choice([each for each in "0123456789" if each != text[place] and (each > "0" or place > places[0])])
     cells = (*old[:column], text[:place] + digit + text[place + 1 :], *old[column + 1 :])
     new = replace(table, rows=(*table.rows[:row], cells, *table.rows[row + 1 :]))
     seen = new.turned() if sideways else new
     named = {(each.name, each.index): each for each in seen.columns}
-    columns = tuple(named[key] for each in held.columns if (key := (each.name, each.index)) in named)
-    fares = len(columns) == len(held.columns) and relations.fares(seen, held.formula, columns, total=held.total)
+    columns = tuple(named[key] for each in relation.columns if (key := (each.name, each.index)) in named)
+    fares = len(columns) == len(relation.columns) and relations.fares(
+        seen, relation.formula, columns, total=relation.total
+    )
     return new, not fares or line not in fares.kept, cells[column].strip()
 
 
-def planted(held: Sequence[ReadDocument], draws: int) -> None:
+def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
     """Print how many planted slips are found, by formula of the relation."""
-    draw = random.Random(SEED)
+    rng = random.Random(SEED)
     found: dict[str, Counter[bool]] = defaultdict(Counter)
     free: Counter[str] = Counter()
-    for document in held:
+    for document in documents:
         for table in (each.parted() for each in document.tables):
             before = {str(each) for each in relations.check(replace(document, tables=[table]))}
             for relation in held_in(table):
                 for _ in range(draws):
-                    made = slipped(table, relation, draw)
+                    made = plant_slip(table, relation, rng)
                     if made is None:
                         continue
                     after = {str(each) for each in relations.check(replace(document, tables=[made[0]]))}
@@ -99,46 +101,44 @@ def planted(held: Sequence[ReadDocument], draws: int) -> None:
                         free[kind] += 1
     print("| relation | slips found | slips that rounding leaves open |\n|:--|:--|--:|")
     for kind in sorted(found):
-        print(f"| {kind} | {share(found[kind][True], found[kind].total())} | {free[kind]} |")
+        print(f"| {kind} | {format_share(found[kind][True], found[kind].total())} | {free[kind]} |")
     every = sum((each for each in found.values()), Counter[bool]())
-    print(f"| all | {share(every[True], every.total())} | {free.total()} |")
+    print(f"| all | {format_share(every[True], every.total())} | {free.total()} |")
 
 
-def singly(held: Sequence[ReadDocument]) -> None:
+def print_single_slips(documents: Sequence[ReadDocument]) -> None:
     """Print, with one slip in each document that has a relation, how many of all alarms name the changed cell."""
-    draw, told, named, found, of = random.Random(SEED), 0, 0, 0, 0
-    for document in held:
+    rng, told, named, found, total = random.Random(SEED), 0, 0, 0, 0
+    for document in documents:
         tables = [each.parted() for each in document.tables]
         sites = [(place, each) for place, table in enumerate(tables) for each in held_in(table)] * 3
-        made = ((place, slipped(tables[place], each, draw)) for place, each in draw.sample(sites, len(sites)))
+        made = ((place, plant_slip(tables[place], each, rng)) for place, each in rng.sample(sites, len(sites)))
         place, chosen = next(((place, each) for place, each in made if each and each[1]), (0, None))
         if chosen is None:
             continue
         changed = replace(document, tables=[*tables[:place], chosen[0], *tables[place + 1 :]])
         every = [each for each in checks.audit([changed]) if each.level != "note"]
         at_it = [each for each in every if chosen[2] in each.values]
-        of, told, named, found = of + 1, told + len(every), named + len(at_it), found + bool(at_it)
+        total, told, named, found = total + 1, told + len(every), named + len(at_it), found + bool(at_it)
         for each in every:
             print("" if each in at_it else "elsewhere: ", each, sep="")
-    print(
-        f"\none slip in each of {of} documents: {share(found, of)} found, {share(named, told)} alarms name its cell\n"
-    )
+    shares = f"{format_share(found, total)} found, {format_share(named, told)} alarms name its cell"
+    print(f"\none slip in each of {total} documents: {shares}\n")
 
 
-def alarms(held: Sequence[ReadDocument]) -> None:
+def print_alarms(documents: Sequence[ReadDocument]) -> None:
     """Print counts of alarms by kind and level, then each alarm."""
-    found = [each for document in held for each in checks.audit([document]) if each.level != "note"]
-    of = {each.place.file for each in found}
-    print(
-        f"\n{len(found)} alarms in {len(of)} of {len(held)} documents, {len(found) / max(1, len(held)):.2f} a document"
-    )
+    found = [each for document in documents for each in checks.audit([document]) if each.level != "note"]
+    files = {each.place.file for each in found}
+    each_has = len(found) / max(1, len(documents))
+    print(f"\n{len(found)} alarms in {len(files)} of {len(documents)} documents, {each_has:.2f} per document")
     for (level, kind), count in sorted(Counter((each.level, each.kind) for each in found).items()):
         print(f"{level} [{kind}]: {count}")
     for each in found:
         print(each)
 
 
-def known(folder: Path) -> None:
+def print_known(folder: Path) -> None:
     """Print which contradicted rows of the ledger have a finding at the same place of the sources."""
     held = list(documents(folder))
     single = [each for document in held for each in checks.audit([document])]
@@ -167,8 +167,8 @@ def known(folder: Path) -> None:
             print(f"{stands} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
         every = set().union(*lines.values(), *({claim for _, claim in each} for each in drawn.values()))
         print(
-            f"{share(true, len(found), 'wilson')} findings stand at a contradicted row, "
-            f"{share(len(seen), len(every), 'wilson')} such rows"
+            f"{format_share(true, len(found), 'wilson')} findings stand at a contradicted row, "
+            f"{format_share(len(seen), len(every), 'wilson')} such rows"
         )
 
 
@@ -191,12 +191,12 @@ def main() -> None:
     chosen = parser.parse_args()
     began = time.process_time()
     held = list(documents(chosen.folder))
-    alarms(held)
+    print_alarms(held)
     print(f"{time.process_time() - began:.1f} s of processor\n")
-    planted(held, chosen.draws)
-    singly(held)
+    print_planted(held, chosen.draws)
+    print_single_slips(held)
     if chosen.sources:
-        known(chosen.sources)
+        print_known(chosen.sources)
 
 
 if __name__ == "__main__":

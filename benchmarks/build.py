@@ -1,4 +1,4 @@
-"""How fast the build is, as ratios in one run.
+"""Speed of the build, as ratios to baselines that are timed in the same run.
 
     python benchmarks/build.py [--repeat 3] [--folder DIR] [--built]
 

@@ -1,10 +1,10 @@
-"""What a capture costs, as ratios in one run.
+"""Cost of a capture, as ratios to baselines that are timed in the same run.
 
     python benchmarks/capture.py [--repeat 15] [--context 2048] [--threads 1] [--long 131072]
         [--against transformer_lens=PYTHON --against nnsight=PYTHON]
 
-On a Llama of 4 layers and width 256 with random weights, on the CPU: time of a forward that is captured (its part
-written to disk) against the same forward alone, the two taking turns; the same of other libraries, each run by the
+On a Llama of 4 layers and width 256 with random weights, on the CPU: time of a forward pass that is captured (its part
+written to disk) against the same forward pass alone, the two taking turns; the same of other libraries, each run by the
 PYTHON that has it; and the peak memory of whole captures of more and more documents, beside that of a plain forward,
 each in its own process (row groups that fill up are 64 MiB at most). `--long` takes texts of a quarter, a half and all
 of so many tokens, each in its own process, through one layer of two heads, and compares how far memory rises with and
@@ -69,10 +69,10 @@ def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOpt
 
     texts = folder / f"texts-{context}-{documents}.jsonl"
     if not texts.exists():
-        draw = random.Random(0)
+        rng = random.Random(0)
         with texts.open("w") as stream:
             for _ in range(documents):
-                stream.write(json.dumps({"text": " ".join(f"w{draw.randrange(WORDS)}" for _ in range(context))}) + "\n")
+                stream.write(json.dumps({"text": " ".join(f"w{rng.randrange(WORDS)}" for _ in range(context))}) + "\n")
     return CaptureOptions(
         model=ModelSource(str(folder), dtype="fp32", device="cpu"),
         texts=TextSource(str(texts)),
@@ -142,7 +142,7 @@ def memory(name: str) -> float:
 
 
 def turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> None:
-    """Print wall and CPU seconds of plain forwards and of a kind of capture in turns, and MB that each adds."""
+    """Print wall and CPU seconds of plain forward passes and of a kind of capture in turns, and MB that each adds."""
     import torch
     import transformers
 
@@ -177,7 +177,7 @@ def peak(folder: Path, documents: int) -> int:
 
 
 def run_one(folder: Path, documents: int) -> None:
-    """Capture, or run a plain forward where there are 0 documents; print this process's peak memory in bytes."""
+    """Capture, or run a plain forward pass where there are 0 documents; print this process's peak memory in bytes."""
     import torch
     import transformers
 
@@ -220,7 +220,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=15, help="number of repetitions; 0 leaves the comparison out")
     parser.add_argument("--context", type=int, default=2048)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--long", type=int, default=131072, help="length of the longest text; 0 leaves it out")
+    parser.add_argument("--long", type=int, default=131072, help="Tokens of the longest text; 0 leaves it out.")
     parser.add_argument("--against", action="append", default=[], metavar="NAME=PYTHON", help="a library; repeatable")
     parser.add_argument("--turns", choices=KINDS, help=argparse.SUPPRESS)
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)

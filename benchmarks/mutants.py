@@ -231,18 +231,18 @@ def _through_package(mutated: str, test: Path) -> bool:
     return bool(own & taken)
 
 
-def judged(place: Path, fault: Mutant, seconds: int) -> str:
+def judged(copy: Path, fault: Mutant, seconds: int) -> str:
     """Return the first test that fails with a fault, `survived`, or `timeout` if the tests twice exceed their time."""
     tests = tests_of(fault.file)
     if not tests:
         return "survived: no test imports it"
-    target = place / fault.file
+    target = copy / fault.file
     known = target.read_text(encoding="utf-8")
     target.write_text(fault.text, encoding="utf-8")
     try:
         for _, suite in itertools.groupby(sorted(tests, key=_suite), key=_suite):
             own = list(suite)
-            outcome = _outcome(place, own, seconds) or _outcome(place, own, 3 * seconds) or f"timeout: {3 * seconds} s"
+            outcome = _outcome(copy, own, seconds) or _outcome(copy, own, 3 * seconds) or f"timeout: {3 * seconds} s"
             if outcome != "survived":
                 return outcome
         return "survived"
@@ -255,14 +255,14 @@ def _suite(test: str) -> str:
     return next(folder for folder in SUITES if test.startswith(folder))
 
 
-def _outcome(place: Path, tests: list[str], seconds: int) -> str:
+def _outcome(copy: Path, tests: list[str], seconds: int) -> str:
     """Return the outcome of the tests, or nothing if they need more than their processor seconds.
 
     They run in a fork of this process, which has imported the libraries and nothing of the project.
     """
     forks = multiprocessing.get_context("fork")
     answer, given = forks.Pipe(duplex=False)
-    child = forks.Process(target=_child, args=(place, tests, seconds, given))
+    child = forks.Process(target=_child, args=(copy, tests, seconds, given))
     child.start()
     given.close()
     try:
@@ -301,11 +301,11 @@ class _First:
             self.failed = report.nodeid
 
 
-def _child(place: Path, tests: list[str], seconds: int, given: Connection) -> None:
+def _child(copy: Path, tests: list[str], seconds: int, given: Connection) -> None:
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    os.chdir(place)
-    sys.path[:0] = [str(place), *(str(place / source) for source in PACKAGES.values())]
+    os.chdir(copy)
+    sys.path[:0] = [str(copy), *(str(copy / source) for source in PACKAGES.values())]
     sys.dont_write_bytecode = True
     os.environ |= {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,5 +1,5 @@
 # ruff: noqa: E402
-"""What measuring costs on a pretrained model, as ratios to the same forward alone, in one run.
+"""Cost of measuring a pretrained model, as ratios to the same forward pass alone, timed in one run.
 
     python benchmarks/pretrained.py [--model smollm2-135m] [--tokens 1024] [--repeat 3] [--all [--without NAME]]
 

@@ -1,4 +1,4 @@
-"""What `run --all` costs a model, in plain forwards over the same texts.
+"""Cost of `run --all` on a model, in plain forward passes over the same texts.
 
     python benchmarks/run.py [--model tiny-rope] [--documents 4] [--items 4] [--permutations 20]
 

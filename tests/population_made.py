@@ -24,7 +24,7 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
                 if arm == "E" and base != bases[0]:
                     continue
                 model = name(base, seed, arm)
-                draw = np.random.default_rng([base, seed, ord(arm)])
+                rng = np.random.default_rng([base, seed, ord(arm)])
                 models.append(
                     {
                         "model": model,
@@ -42,10 +42,10 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
                         "recipe": "0" * 16,
                     }
                 )
-                keys += key_rows(model, arm, prompts[prompts["seed"] == seed], draw, far)
-                tasks += task_rows(model, draw)
+                keys += key_rows(model, arm, prompts[prompts["seed"] == seed], rng, far)
+                tasks += task_rows(model, rng)
                 losses += loss_rows(model, arm)
-                one, two = head_rows(model, arm, seed, draw)
+                one, two = head_rows(model, arm, seed, rng)
                 heads += one
                 ablation += two
     tables = (models, keys, tasks, losses, heads, ablation)
@@ -55,26 +55,26 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
 
 
 def prompt_rows(seed):
-    draw = np.random.default_rng([seed, 1])
+    rng = np.random.default_rng([seed, 1])
     rows = []
     for multiple in MULTIPLES:
         item = 0
         for context in range(CONTEXTS):
             for _ in range(context % 4 + 1):
-                distance = int(draw.integers(6, round(128 * multiple)))
+                distance = int(rng.integers(6, round(128 * multiple)))
                 rows.append((seed, multiple, item, context, context % 4 + 1, distance))
                 item += 1
     return pd.DataFrame(rows, columns=["seed", "multiple", "item", "context", "keys", "distance"])
 
 
-def key_rows(model, arm, prompts, draw, far):
+def key_rows(model, arm, prompts, rng, far):
     rows = []
     for encoding in ("own", *EXTENSIONS.get(arm, ())):
         for multiple in MULTIPLES if encoding == "own" else (2.0, 4.0, 8.0):
             part = prompts[prompts["multiple"] == multiple]
             part = part if encoding == "own" else part.iloc[:40]
             chance = np.where(part["distance"] > 160, far[arm], 0.98)
-            right = draw.random(len(part)) < chance
+            right = rng.random(len(part)) < chance
             rows.append(
                 {
                     "model": model,
@@ -89,9 +89,9 @@ def key_rows(model, arm, prompts, draw, far):
     return rows
 
 
-def task_rows(model, draw):
+def task_rows(model, rng):
     return [
-        {"model": model, "task": task, "multiple": 0.0, "asked": 24, "right": int(draw.integers(10, 24)), "nats": 0.1}
+        {"model": model, "task": task, "multiple": 0.0, "asked": 24, "right": int(rng.integers(10, 24)), "nats": 0.1}
         for task in ("fact", "fact_held")
     ]
 
@@ -103,18 +103,18 @@ def loss_rows(model, arm):
     ]
 
 
-def head_rows(model, arm, seed, draw):
+def head_rows(model, arm, seed, rng):
     """Heads whose damage goes with their plasticity within every layer, and not with their bias."""
     heads, ablation = [], [ablation_row(model, -1, -1, 0.1)]
     for layer in range(5):
-        plasticity = draw.permutation([0.2, 0.4, 0.6, 0.8]) + 0.1 * layer * (arm in "AB")
-        bias = draw.normal(size=4) * 1e-3
+        plasticity = rng.permutation([0.2, 0.4, 0.6, 0.8]) + 0.1 * layer * (arm in "AB")
+        bias = rng.normal(size=4) * 1e-3
         for head in range(4):
             values = dict.fromkeys(("ap_overall", "ap_first_20", "ap_last_20"), plasticity[head])
             values |= {"ap_drop": 0.05, "bias_strength": bias[head], "bias_window": 128 * bias[head]}
             values |= {"sink": 0.1, "sink_null": 0.035, "sink_backcopy": 0.2, "value_ratio": 0.5}
             heads.append({"model": model, "layer": layer, "head": head, **values, "reason": ""})
-            damage = plasticity[head] + 0.05 * draw.random()
+            damage = plasticity[head] + 0.05 * rng.random()
             ablation.append(ablation_row(model, layer, head, 0.1 + damage))
     return heads, ablation
 

@@ -28,10 +28,10 @@ def retrained(seeds=range(1, 9), bases=(400, 10_000), plasticity=PLASTICITY, swa
     )
     aligned, exchange, extensions = [], [], []
     for row in tables["retrained_models"].itertuples():
-        draw = np.random.default_rng([row.seed, row.base, ord(row.arm)])
+        rng = np.random.default_rng([row.seed, row.base, ord(row.arm)])
         for quarter in range(4):
             share = quarter / 3
-            noise = NOISE * draw.normal()
+            noise = NOISE * rng.normal()
             edges = {"low": 128 * quarter, "high": 128 * (quarter + 1)}
             for layer in range(5):
                 for head in range(4):
@@ -45,7 +45,7 @@ def retrained(seeds=range(1, 9), bases=(400, 10_000), plasticity=PLASTICITY, swa
             if arm == row.arm:
                 for multiple in (2.0, 4.0, 8.0):
                     prompts = prompt_rows(row.seed).query("multiple == @multiple").iloc[:40]
-                    right = draw.random(len(prompts)) < value
+                    right = rng.random(len(prompts)) < value
                     extensions.append(
                         {
                             "model": row.model,

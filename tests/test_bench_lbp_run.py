@@ -402,19 +402,19 @@ def test_chat_templates_thoughts_and_sampling(tiny):
     loaded = load(ModelSource(str(tiny[0]), dtype="fp32", device="cpu"))
     words = loaded.tokenizer
     assert not chat.reasons(words)
-    assert chat.turn(words, "w5 w6", thinking=True) == chat.Turn((1, 5, 6), False)
+    assert chat.turn(words, "w5 w6", thinking=True) == chat.TokenizedPrompt((1, 5, 6), False)
     words.chat_template = (
         "<s> {{ messages[0].content }}{% if enable_thinking %} <think>{% else %} w9{% endif %}"
         "{% if add_generation_prompt %}{% endif %}"
     )
     assert chat.reasons(words)
-    assert chat.turn(words, "w5", thinking=False) == chat.Turn((1, 5, 9), False)
+    assert chat.turn(words, "w5", thinking=False) == chat.TokenizedPrompt((1, 5, 9), False)
     assert chat.turn(words, "w5", thinking=True).thinking
     assert chat.sampling(loaded) == {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
     assert chat.sampling(loaded, 0)["do_sample"] is False
     loaded.model.generation_config.temperature, loaded.model.generation_config.top_k = 0.6, 20
     assert chat.sampling(loaded) == {"do_sample": True, "temperature": 0.6, "top_k": 20, "top_p": 1.0}
-    turns = [chat.Turn((1, 5, 6, 7), False), chat.Turn((1, 8), False)]
+    turns = [chat.TokenizedPrompt((1, 5, 6, 7), False), chat.TokenizedPrompt((1, 8), False)]
     greedy = chat.answers(loaded, turns, 5, chat.sampling(loaded, 0), seed=0)
     alone = [chat.answers(loaded, [each], 5, chat.sampling(loaded, 0), seed=3)[0] for each in turns]
     assert greedy == alone  # padding on the left changes nothing

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.claims._shared import rising, tracks
 from boundpaper.build.job import Job
-from boundpaper.claims import VERDICTS, Quoted, Verdict, about, compare, judge, pick, quote, untestable
+from boundpaper.claims import VERDICTS, QuotedCell, Verdict, about, compare, judge, pick, quote, untestable
 from boundpaper.claims import build as _build
 from boundpaper.claims import ledger as _ledger
 from boundpaper.claims.copies import Copies, Repeats
@@ -371,7 +371,7 @@ def test_an_empty_ledger_is_an_error(tmp_path):
 
 
 def test_a_quoted_value_is_immutable():
-    value = Quoted("1", 1.0, 0, Interval(0.5, 1.5))
+    value = QuotedCell("1", 1.0, 0, Interval(0.5, 1.5))
     with pytest.raises(AttributeError):
         value.printed = "2"  # type: ignore[misc]
 

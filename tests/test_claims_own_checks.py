@@ -178,7 +178,7 @@ def test_few_heads_give_no_interval(n, expected):
     ("low", "high", "expected"),
     [(0.1, 0.2, "holds"), (-0.1, 0.2, "not significant"), (-0.2, 0.1, "not supported"), (-0.2, -0.1, "contradicted")],
 )
-def test_plasticity_falls_by_the_interval_over_heads(low, high, expected):
+def test_fall_of_plasticity_is_judged_by_interval_over_heads(low, high, expected):
     assert verdict("thesis_pretrained_falls", geometry("ap_drop", low, high)) == expected
 
 

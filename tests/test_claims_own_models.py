@@ -99,7 +99,7 @@ def test_groups_of_another_probe_are_apart_if_their_intervals_are():
     assert says("thesis_anchoring_half", curves(answer=far | {"delta_p_low": -6.5})) == "not supported: 0 of 1 layers"
 
 
-def test_groups_by_outcome_and_by_need():
+def test_circular_groups_and_needing_samples_are_judged():
     def counts(outcome, needing):
         values = {"gap_layer": outcome, "gap_design": -20.0, "models_last": 2, "needing": needing, "question_flips": 60}
         return rows("quantity value", *values.items())

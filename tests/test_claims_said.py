@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from boundpaper.claims.said import spelled, stated_number
+from boundpaper.claims.worded_numbers import spelled, stated_number
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from conftest import ROOT

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result  # noqa: E402
 
 import models_planted  # noqa: E402
 import models_tiny  # noqa: E402
-from analysis.population.recipe import PopulationRecipe, Which, architecture  # noqa: E402
+from analysis.population.recipe import PopulationMember, PopulationRecipe, architecture  # noqa: E402
 from boundpaper.cli.door import command_line  # noqa: E402
 from boundpaper.errors import DataError  # noqa: E402
 from boundpaper.store.measurement import path_of  # noqa: E402
@@ -44,7 +44,7 @@ def untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int
     """A model of the population's shape with random weights, as `lab population --export` leaves one."""
     torch.manual_seed(seed)
     config = architecture(
-        dataclasses.replace(MICRO, layers=layers), Which(400, 1, "C" if positional == "drope" else "A")
+        dataclasses.replace(MICRO, layers=layers), PopulationMember(400, 1, "C" if positional == "drope" else "A")
     )
     transformers.LlamaForCausalLM(config).save_pretrained(folder)
     tokenizer.build().save_pretrained(folder)

@@ -82,7 +82,10 @@ def test_every_figure_keeps_to_the_house(name, shipped):
 def test_every_exhibit_is_called_and_percent_signs_hug_their_numbers():
     chapters = {path.name: path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2"))}
     assert chapters
-    wrong = [*lint.uncalled(chapters), *(item for name, text in chapters.items() for item in lint.percents(text, name))]
+    wrong = [
+        *lint.find_uncalled_exhibits(chapters),
+        *(item for name, text in chapters.items() for item in lint.find_spaced_percents(text, name)),
+    ]
     assert not wrong, "\n".join(map(str, wrong))
 
 

@@ -14,7 +14,7 @@ transformers = pytest.importorskip("transformers")
 
 from click.testing import CliRunner, Result  # noqa: E402
 
-from analysis.population.recipe import PopulationRecipe, Which, architecture  # noqa: E402
+from analysis.population.recipe import PopulationMember, PopulationRecipe, architecture  # noqa: E402
 from boundpaper.build.closure import code_of  # noqa: E402
 from boundpaper.errors import DataError, ModelError  # noqa: E402
 from boundpaper.store.descriptor import resource  # noqa: E402
@@ -40,7 +40,7 @@ FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
 def saved(folder: Path, *, card: bool = True, **changes: Any) -> Path:
     """A model of the population's shape with random weights; without a card it is any other model."""
     torch.manual_seed(0)
-    config = architecture(MICRO, Which(400, 1, "A"))
+    config = architecture(MICRO, PopulationMember(400, 1, "A"))
     for name, value in changes.items():
         setattr(config, name, value)
     transformers.LlamaForCausalLM(config).save_pretrained(folder)

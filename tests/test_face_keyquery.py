@@ -1,6 +1,7 @@
 """The face of keyquery: `import keyquery as kq`."""
 
 import importlib
+import json
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 import boundpaper as bp
 import keyquery as kq
+from boundpaper.errors import ModelError
 from faces import explains_itself, loaded_by, public, quick_start, run_examples, undescribed, untyped
 
 ARRAYS = {"Head", "plasticity", "Plasticity", "PlasticityOptions", "Intervention", "experiments"}
@@ -165,3 +167,24 @@ def test_an_experiment_of_the_folder_is_listed_and_the_folder_stays_importable()
     assert set(kq.experiments()) >= {"sinks", "geometry", "anchoring"}
     assert all(kq.experiments().values())
     assert sinks.measure is vars(kq.experiments)["sinks"].measure
+
+
+def test_run_tells_of_texts_beyond_the_models_length_and_refuses_far_longer_ones(model, capsys):
+    asked = {"texts": 1, "items": 0}
+    longest = model.subject.training_length
+    kq.run("softmax_globality", model, tokens=longest, **asked)
+    assert capsys.readouterr().err == ""
+    kq.run("softmax_globality", model, tokens=longest + 1, **asked)
+    assert "are longer than the model was made for: it was trained on" in capsys.readouterr().err
+    mend = rf"give tokens={4 * longest} or less, or anyway=True"
+    with pytest.raises(ModelError, match=mend):
+        kq.run("softmax_globality", model, tokens=4 * longest + 1, **asked)
+    assert len(kq.run("softmax_globality", model, tokens=4 * longest + 1, anyway=True, **asked))
+
+
+def test_capture_and_load_open_a_shipped_model_in_the_same_precision(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("Anna likes Ben . " * 100)
+    capture = kq.capture("tiny-rope", "notes.txt", context=64, out="cap", heads=1, rate=2, windows=True)
+    loaded = str(kq.load("tiny-rope").network.dtype)
+    assert f"torch.{json.loads((capture.root / 'manifest.json').read_text())['settings']['dtype']}" == loaded

@@ -6,7 +6,7 @@ import pytest
 
 from boundpaper.errors import SpecError
 from boundpaper.paper import metadata
-from boundpaper.paper.lint import digits
+from boundpaper.paper.lint import find_typed_digits
 from boundpaper.store.pattern import fault
 from conftest import ROOT
 
@@ -34,7 +34,7 @@ def test_what_may_take_for_ever_is_refused(pattern):
 def test_names_are_not(pattern):
     assert not fault(pattern)
     word = ("Llama-3-" + "1" * 3000) * 3
-    digits(word, "c.tex.j2", [pattern])  # comes to an end
+    find_typed_digits(word, "c.tex.j2", [pattern])  # comes to an end
     assert re.compile(pattern)
 
 

@@ -32,7 +32,7 @@ def spec(root, kind, name):
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name not in DUMPS])
-def test_table(name, shipped, golden):
+def test_table_equals_its_golden_files(name, shipped, golden):
     from boundpaper.tables.render import render
 
     table = spec(shipped, "table", name)
@@ -66,7 +66,7 @@ def test_the_rendering_of_the_ledger(golden):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_figure(name, shipped, golden):
+def test_figure_equals_its_golden_file(name, shipped, golden):
     from boundpaper.figures.render import float_tex, tex
     from boundpaper.figures.units import contradicted
 

@@ -90,7 +90,7 @@ def test_a_frame_is_a_dozen_files_with_a_name_of_its_own_and_a_pinned_engine(fra
         assert [row["title"] for row in csv.DictReader(stream)] == ['Bohnen: "high" & low']
 
 
-def test_no_line_of_the_engine_is_copied(frame):
+def test_new_paper_redefines_nothing_of_boundpaper(frame):
     engine = {
         line.strip()
         for path in (ROOT / "packages/boundpaper/src/boundpaper").rglob("*.py")

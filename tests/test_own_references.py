@@ -20,8 +20,8 @@ def test_our_own_metadata_and_bibliography() -> None:
     sample = (
         "Llama-3.1-8B, Llama 3.2 11B Vision, Qwen3-0.6B, Mistral 7B v0.2, SmolLM3-3B, Ministral 3 8B, 4-bit NF4, H8"
     )
-    assert not lint.digits(sample, "c", described.names, described.terms)
-    assert len(lint.digits("Qwen3 gains 14 points at 8 heads", "c", described.names, described.terms)) == 2
+    assert not lint.find_typed_digits(sample, "c", described.names, described.terms)
+    assert len(lint.find_typed_digits("Qwen3 gains 14 points at 8 heads", "c", described.names, described.terms)) == 2
 
 
 @pytest.mark.latex

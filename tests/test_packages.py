@@ -17,22 +17,21 @@ SOURCES = {name: ROOT / f"packages/{name}/src" for name in ("boundpaper", "keyqu
 HEAVY = {"torch", "transformers", "pandas", "numba", "matplotlib", "scipy", "yaml"}
 
 
+def printed_by(code, folder):
+    """What Python prints of this code in a folder, with both packages on its path and nothing else."""
+    paths = {"PYTHONPATH": ":".join(map(str, SOURCES.values())), "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=paths, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.mark.parametrize(
     "module", ["boundpaper", "keyquery", "boundpaper.tables", "boundpaper.figures", "keyquery.cli"]
 )
 def test_it_is_imported_in_any_folder_without_a_heavy_library(module, tmp_path):
     code = f"import json, sys, {module}; print(json.dumps(sorted({{name.partition('.')[0] for name in sys.modules}})))"
-    paths = ":".join(map(str, SOURCES.values()))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={"PYTHONPATH": paths, "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stdout)) & HEAVY == set()
+    printed = printed_by(code, tmp_path)
+    assert set(json.loads(printed)) & HEAVY == set()
 
 
 @pytest.mark.parametrize("package", SOURCES)
@@ -80,17 +79,8 @@ def test_an_engine_outside_of_the_project_is_an_input_of_every_step(tmp_path):
         "inputs = load(Path.cwd(), facts.FactReader(Path.cwd())).steps['table:one'].inputs\n"
         "print('\\n'.join(inputs))"
     )
-    paths = ":".join(map(str, SOURCES.values()))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={"PYTHONPATH": paths, "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    inputs = done.stdout.split()
+    printed = printed_by(code, tmp_path)
+    inputs = printed.split()
     assert "tables/one.py" in inputs
     engine = str(SOURCES["boundpaper"] / "boundpaper")
     assert f"{engine}/tables/spec.py" in inputs

@@ -13,8 +13,8 @@ transformers = pytest.importorskip("transformers")
 from click.testing import CliRunner  # noqa: E402
 
 from analysis.population import export, outcomes, work  # noqa: E402
-from analysis.population.recipe import PopulationRecipe, Which  # noqa: E402
-from analysis.population.training import Trained, model_of  # noqa: E402
+from analysis.population.recipe import PopulationMember, PopulationRecipe  # noqa: E402
+from analysis.population.training import TrainingOutcome, model_of  # noqa: E402
 from boundpaper.errors import DataError, ModelError  # noqa: E402
 from boundpaper.store.measurement import path_of, put  # noqa: E402
 from boundpaper.store.reader import read  # noqa: E402
@@ -83,7 +83,9 @@ def test_a_subject_is_asked_in_its_language_and_answers_as_it_was_measured(name)
     assert (subject.name, subject.training_seed, subject.training_length) == (name, 1, 128)
     assert subject.positional == ("drope" if name == "tiny-drope" else "rope")
     told = facts(name)
-    rows = outcomes.task_rows(subject.model, Which(400, 1, told["arm"]), PopulationRecipe(), lambda text: None)
+    rows = outcomes.task_rows(
+        subject.model, PopulationMember(400, 1, told["arm"]), PopulationRecipe(), lambda text: None
+    )
     kept = table("population_tasks").query(f"model == '{told['model']}'").set_index(["task", "multiple"])
     for row in rows:
         if row["multiple"] == 0:
@@ -106,7 +108,7 @@ def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
 
     def untrained(root, which, recipe, tell):
         weights = dict(model_of(recipe, which, None).state_dict())
-        return work.TrainedModel(which, Trained(weights, 1, 0, 0.5, False))
+        return work.TrainedModel(which, TrainingOutcome(weights, 1, 0, 0.5, False))
 
     monkeypatch.setattr(export, "load_or_train", untrained)
     with pytest.raises(ModelError, match=r"no row of b400-s1-A.*--seed 1 --base 400 --arm A"):

@@ -12,18 +12,18 @@ transformers = pytest.importorskip("transformers")
 from click.testing import CliRunner  # noqa: E402
 
 from analysis.population import command, pack, tables, work  # noqa: E402
-from analysis.population.recipe import PopulationRecipe, Which  # noqa: E402
-from analysis.population.training import Trained  # noqa: E402
+from analysis.population.recipe import PopulationMember, PopulationRecipe  # noqa: E402
+from analysis.population.training import TrainingOutcome  # noqa: E402
 from boundpaper.errors import ModelError  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 
 pytestmark = pytest.mark.models
-ROPE, DROPE = Which(400, 1, "A"), Which(400, 1, "C")
+ROPE, DROPE = PopulationMember(400, 1, "A"), PopulationMember(400, 1, "C")
 SHIPPED = {ROPE: "tiny-rope", DROPE: "tiny-drope"}
 
 
-def shipped(which: Which) -> work.TrainedModel:
+def shipped(which: PopulationMember) -> work.TrainedModel:
     """A model that ships, whose rows are among the measurements, as its training left it."""
     from safetensors.torch import load_file
 
@@ -32,7 +32,9 @@ def shipped(which: Which) -> work.TrainedModel:
     weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
     told = json.loads((place / "lab.json").read_text())
     curves = [{"step": 100, "metric": "loss", "value": 1.0625}]
-    trained = Trained(weights, told["steps"], told["rounds"], told["key_loss"], told["reached"], curves, "0123abcd")
+    trained = TrainingOutcome(
+        weights, told["steps"], told["rounds"], told["key_loss"], told["reached"], curves, "0123abcd"
+    )
     return work.TrainedModel(which, trained)
 
 
@@ -88,7 +90,7 @@ def test_another_recipe_and_an_absent_model_are_refused(folder, tmp_path):
     with pytest.raises(ModelError, match=r"to another recipe \(spread\)"):
         pack.packed(folder, ROPE, dataclasses.replace(PopulationRecipe(), spread=0.03))
     with pytest.raises(ModelError, match=r"has no b10000-s2-A/training.json; .* leave --weights out"):
-        pack.packed(folder, Which(10_000, 2, "A"), PopulationRecipe())
+        pack.packed(folder, PopulationMember(10_000, 2, "A"), PopulationRecipe())
     with pytest.raises(ModelError, match=r"SHA256SUMS: cannot be read .*--pack wrote"):
         pack.packed(tmp_path, ROPE, PopulationRecipe())
     (tmp_path / pack.SUMS).write_text("abc\n")

@@ -32,7 +32,7 @@ from analysis.population import (  # noqa: E402
 )
 from analysis.population.arithmetic import arithmetic, joined  # noqa: E402
 from analysis.population.muon import Muon, orthogonal  # noqa: E402
-from analysis.population.recipe import PopulationRecipe, Stage, Which  # noqa: E402
+from analysis.population.recipe import PopulationMember, PopulationRecipe, Stage  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
 from keyquery.measure.subject import Options  # noqa: E402
 
@@ -74,22 +74,24 @@ def _one_thread():
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory):
-    return train(MICRO, Which(400, 3, "A"), None, tmp_path_factory.mktemp("a"))
+    return train(MICRO, PopulationMember(400, 3, "A"), None, tmp_path_factory.mktemp("a"))
 
 
 def test_a_model_is_a_function_of_its_seed(start, tmp_path):
-    assert same(train(MICRO, Which(400, 3, "A"), None, tmp_path / "a").weights, start.weights)
-    assert not same(train(MICRO, Which(400, 4, "A"), None, tmp_path / "b").weights, start.weights)
+    assert same(train(MICRO, PopulationMember(400, 3, "A"), None, tmp_path / "a").weights, start.weights)
+    assert not same(train(MICRO, PopulationMember(400, 4, "A"), None, tmp_path / "b").weights, start.weights)
 
 
 def test_bases_begin_with_the_same_weights():
-    one, two = (model_of(MICRO, Which(base, 3, arm), None).state_dict() for base, arm in ((400, "A"), (10_000, "E")))
+    one, two = (
+        model_of(MICRO, PopulationMember(base, 3, arm), None).state_dict() for base, arm in ((400, "A"), (10_000, "E"))
+    )
     assert same(one, two)
 
 
 @pytest.mark.parametrize("killed_at", [1, 3, 4, 6])
 def test_a_killed_run_goes_on_to_the_same_weights(start, tmp_path, killed_at):
-    which = Which(400, 3, "C")
+    which = PopulationMember(400, 3, "C")
     whole = train(MICRO, which, start.weights, tmp_path / "whole")
     assert (whole.steps, whole.rounds, whole.reached) == (7, 1, False)  # four steps, and one extension of three
 
@@ -112,22 +114,22 @@ def test_a_checkpoint_of_another_recipe_is_refused(start, tmp_path):
             raise Killed
 
     with pytest.raises(Killed):
-        train(MICRO, Which(400, 3, "B"), start.weights, tmp_path, tell)
+        train(MICRO, PopulationMember(400, 3, "B"), start.weights, tmp_path, tell)
     with pytest.raises(ModelError, match="another recipe;"):
-        train(dataclasses.replace(MICRO, spread=0.03), Which(400, 3, "B"), start.weights, tmp_path)
+        train(dataclasses.replace(MICRO, spread=0.03), PopulationMember(400, 3, "B"), start.weights, tmp_path)
 
 
 def test_the_criterion_ends_the_training(start, tmp_path):
     easy = dataclasses.replace(MICRO, criterion=100.0)
-    trained = train(easy, Which(400, 3, "B"), start.weights, tmp_path)
+    trained = train(easy, PopulationMember(400, 3, "B"), start.weights, tmp_path)
     assert (trained.steps, trained.rounds, trained.reached) == (4, 0, True)
 
 
 def test_the_control_has_the_steps_of_what_it_is_the_control_of(start, tmp_path):
     """The control meets a criterion at once and still has the extension that the arm without rotation needed."""
     easy = dataclasses.replace(MICRO, criterion=100.0)
-    which = Which(400, 3, "B")
-    assert which.matched == Which(400, 3, "C")
+    which = PopulationMember(400, 3, "B")
+    assert which.matched == PopulationMember(400, 3, "C")
     assert train(easy, which, start.weights, tmp_path / "one", least=1).steps == 7
     (weights := tmp_path / work.HOME / "weights").mkdir(parents=True)
     for arm, rounds in (("A", 0), ("C", 1)):
@@ -139,7 +141,7 @@ def test_the_control_has_the_steps_of_what_it_is_the_control_of(start, tmp_path)
 
 def test_a_training_says_how_it_was_rounded_and_one_that_changed_processors_says_both(monkeypatch, tmp_path):
     """Killed where sums are rounded in one way and gone on where they are rounded in another."""
-    which = Which(400, 3, "A")
+    which = PopulationMember(400, 3, "A")
 
     def kill(done, most, line):
         if done == 3:
@@ -164,7 +166,7 @@ def test_rounding_in_another_order_has_another_digest(monkeypatch):
 def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
     """One averaged step is the last step itself; two are the mean of the last two."""
     recipe = dataclasses.replace(MICRO, criterion=100.0)
-    which = Which(400, 3, "C")
+    which = PopulationMember(400, 3, "C")
 
     def after(steps, average):
         stage = dataclasses.replace(MICRO.second, steps=steps, average=average, shape="linear", flat=1.0, floor=1.0)
@@ -244,7 +246,7 @@ def test_weights_that_do_not_say_how_they_were_rounded_are_refused(start, tmp_pa
     facts = {"steps": 1, "rounds": 0, "key_loss": 0.0, "reached": True, "curves": []}
     torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / "b400-s3-A.pt")
     with pytest.raises(ModelError, match=r"did not record its arithmetic; .* delete it: rm .*b400-s3-A.pt"):
-        work.load_or_train(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
+        work.load_or_train(tmp_path, PopulationMember(400, 3, "A"), MICRO, lambda text: None)
 
 
 def test_the_arm_that_never_rotates_stands_with_the_primary_base_alone():
@@ -266,7 +268,7 @@ def test_the_arm_that_never_rotates_stands_with_the_primary_base_alone():
 
 
 def test_a_comparison_says_when_the_trainings_were_rounded_in_two_ways(tmp_path):
-    which = Which(400, 1, "C")
+    which = PopulationMember(400, 1, "C")
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
     put(tmp_path, tables.MODELS, "population", words(path_of(ROOT, "population_models", "population")))
@@ -278,17 +280,19 @@ def test_a_comparison_says_when_the_trainings_were_rounded_in_two_ways(tmp_path)
 
 def test_a_model_says_how_the_one_that_it_starts_from_was_rounded(monkeypatch, tmp_path):
     easy = dataclasses.replace(MICRO, criterion=100.0)
-    work.load_or_train(tmp_path, Which(400, 3, "A"), easy, lambda text: None)
+    work.load_or_train(tmp_path, PopulationMember(400, 3, "A"), easy, lambda text: None)
     here = arithmetic()
     monkeypatch.setattr(training, "arithmetic", lambda: "01234567")
-    second = work.load_or_train(tmp_path, Which(400, 3, "C"), easy, lambda text: None)
+    second = work.load_or_train(tmp_path, PopulationMember(400, 3, "C"), easy, lambda text: None)
     assert second.trained.arithmetic == joined(here, "01234567")
 
 
 def test_weights_of_another_recipe_are_refused(tmp_path):
-    work.load_or_train(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
+    work.load_or_train(tmp_path, PopulationMember(400, 3, "A"), MICRO, lambda text: None)
     with pytest.raises(ModelError, match=r"to another recipe \(spread\); delete it"):
-        work.load_or_train(tmp_path, Which(400, 3, "A"), dataclasses.replace(MICRO, spread=0.03), lambda text: None)
+        work.load_or_train(
+            tmp_path, PopulationMember(400, 3, "A"), dataclasses.replace(MICRO, spread=0.03), lambda text: None
+        )
 
 
 @pytest.mark.usefixtures("_few")
@@ -298,7 +302,7 @@ def test_extensions_are_asked_like_for_like_and_each_question_once(start, monkey
     real = vars(outcomes)["answers"]
     monkeypatch.setattr(outcomes, "answers", lambda *rest, **more: asked.append(1) or real(*rest, **more))
     for arm, kinds in (("A", 8), ("C", 3)):
-        which, asked[:] = Which(400, 3, arm), []
+        which, asked[:] = PopulationMember(400, 3, arm), []
         questions = outcomes.KeyQuestions(model_of(MICRO, which, start.weights), which, MICRO, lambda text: None)
         keys = {(row["encoding"], row["multiple"]): row["letters"] for row in outcomes.key_rows(questions, which)}
         rows = outcomes.extension_rows(questions, which)
@@ -317,9 +321,9 @@ def test_yarn_without_its_temperature_is_its_rotation_alone(start):
     """Scores divided by the factor on queries and on keys are those of a configuration whose factor is 1."""
     from keyquery.models.attention.positions import encoding
 
-    model = model_of(MICRO, Which(400, 3, "A"), start.weights).eval()
+    model = model_of(MICRO, PopulationMember(400, 3, "A"), start.weights).eval()
     tokens = torch.arange(2, 300)[None] % 100
-    plain = model_of(MICRO, Which(400, 3, "A"), start.weights).eval()
+    plain = model_of(MICRO, PopulationMember(400, 3, "A"), start.weights).eval()
     with torch.inference_mode():
         with encoding(model, "yarn", factor=4), outcomes.heated(model, 4, -2):
             cooled = model(tokens, use_cache=False).logits

@@ -15,8 +15,8 @@ from boundpaper.build.state import State, keep_steps
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.paper import lint
 from boundpaper.store import files
+from boundpaper.store.cached_files import packed, read_kept
 from boundpaper.store.json_lines import values
-from boundpaper.store.kept import packed, read_kept
 from boundpaper.store.text_file import json_of, text_of, yaml_of
 from boundpaper.typeset.templates import environment
 from conftest import ROOT
@@ -189,8 +189,8 @@ def test_an_experiment_that_is_written_wrongly_is_named(content, words, tmp_path
 def test_an_unbroken_word_is_read_once():
     # With work that grows as its square this would take hours.
     word = "x" * 3_000_000
-    assert lint.digits(word, "a.tex.j2") == []
-    assert len(lint.digits(f"{word}1 and 7", "a.tex.j2")) == 2
+    assert lint.find_typed_digits(word, "a.tex.j2") == []
+    assert len(lint.find_typed_digits(f"{word}1 and 7", "a.tex.j2")) == 2
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1"])

@@ -20,7 +20,7 @@ from boundpaper.errors import DataError, ModelError
 from boundpaper.paper.site.history import _load as history
 from boundpaper.paper.trace.known import FILE as TRACED
 from boundpaper.paper.trace.known import StepCache
-from boundpaper.store import kept, manifest
+from boundpaper.store import cached_files, manifest
 from conftest import ROOT
 from keyquery.measure import cache
 from keyquery.models.captures import manifest as captures
@@ -49,7 +49,7 @@ def facts(folder):
 
 def freshness(folder):
     path = folder / UNCHANGED
-    kept.keep(path, {"format": 1, "steps": ["table:heights"], "paths": ["a"], "stamps": "0"})
+    cached_files.keep(path, {"format": 1, "steps": ["table:heights"], "paths": ["a"], "stamps": "0"})
     return path, lambda: unchanged(folder)
 
 
@@ -61,7 +61,7 @@ def traced(folder):
 
 
 def revisions(folder):
-    kept.keep(folder / "history.json", {"heights 1 2": "began"})
+    cached_files.keep(folder / "history.json", {"heights 1 2": "began"})
     return folder / "history.json", lambda: history(folder / "history.json")
 
 
@@ -104,7 +104,7 @@ def answers(folder):
 
 def answer_settings(folder):
     path = folder / "answers.jsonl"
-    records.agree(path, {"model": "heights", "sampling": {"top_p": 0.5}})
+    records.write_or_match_settings(path, {"model": "heights", "sampling": {"top_p": 0.5}})
     return folder / "answers.settings.json", lambda: records.settings_beside(path)
 
 
@@ -157,7 +157,7 @@ def training(folder):
 
 def converted(folder):
     content = {"file": {"name": "heights"}, "weights": "0", "versions": {}}
-    (folder / gguf.CARD).write_text(json.dumps(kept.sealed(content)))
+    (folder / gguf.CARD).write_text(json.dumps(cached_files.sealed(content)))
     return folder / gguf.CARD, lambda: gguf.card(folder)
 
 
@@ -231,13 +231,13 @@ def test_what_was_changed_since_it_was_stored_is_never_read(kind, change, tmp_pa
 
 
 def test_a_record_is_whole_by_what_it_says_and_not_by_how_it_is_laid_out():
-    record = kept.sealed({"id": "½", "score": 0.1, "more": {"b": [1, None], "a": 2}})
-    assert kept.broken(json.loads(json.dumps(record, indent=3, sort_keys=True))) == ""
-    assert kept.broken({**record, "score": 0.2})
-    assert kept.broken({**record, "added": 1})
-    assert "no hash" in kept.broken({"id": "½"})
+    record = cached_files.sealed({"id": "½", "score": 0.1, "more": {"b": [1, None], "a": 2}})
+    assert cached_files.broken(json.loads(json.dumps(record, indent=3, sort_keys=True))) == ""
+    assert cached_files.broken({**record, "score": 0.2})
+    assert cached_files.broken({**record, "added": 1})
+    assert "no hash" in cached_files.broken({"id": "½"})
     with pytest.raises(ValueError, match="JSON"):
-        kept.packed(float("nan"))
+        cached_files.packed(float("nan"))
 
 
 # Modules that lay data into files: those whose files are checked above, and those whose files no command reads back, or
@@ -274,7 +274,11 @@ WRITING = re.compile(r"(?<![\w.])write\(|files\.write\(|\.write_(?:bytes|text)\(
 def test_each_module_that_lays_data_into_files_is_known(package):
     source = ROOT / f"packages/{package}/src/{package}"
     texts = {path.relative_to(source).with_suffix("").as_posix(): path.read_text() for path in source.rglob("*.py")}
-    laying = {name for name, text in texts.items() if LAYING.search(text) and WRITING.search(text)} - {"store/kept"}
+    laying = {name for name, text in texts.items() if LAYING.search(text) and WRITING.search(text)} - {
+        "store/cached_files"
+    }
     known = CHECKED[package] | ELSEWHERE[package]
-    assert laying <= known, "write such files with boundpaper.store.kept, and list in STORED how they are checked"
+    assert laying <= known, (
+        "write such files with boundpaper.store.cached_files, and list in STORED how they are checked"
+    )
     assert known <= texts.keys()

@@ -11,7 +11,7 @@ from analysis.claims.s004.sinks.bos_tasks import c004_qk_passkey, c004_rope_cann
 from analysis.claims.s004.sinks.layer1_ablation import c004_mlp_over_attention
 from analysis.claims.s004.sinks.phase import c004_fig15_higher_throughout, c004_spike_layers
 from analysis.claims.s004.sinks.rates import c004_sink_threshold_disproportionate
-from analysis.studies._perplexity import Effect, effect
+from analysis.studies._perplexity import PerplexityRatio, effect
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, protocol, shares
 from analysis.studies.drope_sinks.bos_write import bos_value_norms, write_layers, write_summary
 from analysis.studies.drope_sinks.interventions import (
@@ -255,7 +255,7 @@ def test_effect_keeps_what_rounding_leaves_open():
     assert result.within.low == pytest.approx(12765.5 / 10.25)
     assert result.columns["nats"] == pytest.approx(math.log(12766) - math.log(10.2))
     assert result.columns["nats_low"] < result.columns["nats"] < result.columns["nats_high"]
-    assert Effect(1.0, Interval(0.9, 1.1)).columns["increase_percent"] == 0
+    assert PerplexityRatio(1.0, Interval(0.9, 1.1)).columns["increase_percent"] == 0
 
 
 def test_one_says_what_is_missing():

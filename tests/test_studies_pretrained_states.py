@@ -242,7 +242,7 @@ def test_parts_of_prompts_under_the_models_own_encoding():
     assert wrong[["value", "n", "auc", "p"]].tolist() == pytest.approx([0.4, 6, 0.0, 2 / 924])
 
 
-def test_the_longest_lengths_are_of_runs_of_their_own():
+def test_retrieval_parts_join_separate_runs_of_long_contexts():
     rows = [
         (name, f"own/{ratio}x/form:key", None, None, "", "passkey_exact", 0.5, 6, "")
         for name, ratio in (("mine", 0.25), ("mine-long", 0.5), ("mine-longest", 1), ("mine-bos", 0.125))

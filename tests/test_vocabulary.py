@@ -7,7 +7,7 @@ from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import load
 from boundpaper.build.new_paper import new_paper
 from boundpaper.claims.copies import _named
-from boundpaper.claims.said import spelled
+from boundpaper.claims.worded_numbers import spelled
 from boundpaper.errors import DataError, SpecError
 from boundpaper.figures.style import PALETTE, display, of_family, style, styles
 from boundpaper.store.families import families

@@ -31,7 +31,7 @@ def papers() -> None:
 @bp.claim("beans, Results")
 def claims(heights: pd.DataFrame) -> bp.Verdict:
     cell = bp.quote(heights, lamp="sun")
-    assert_type(cell, bp.Quoted)
+    assert_type(cell, bp.QuotedCell)
     assert_type(cell.value, float | None)
     assert_type(cell.number, float)
     assert_type(cell.interval, bp.statistics.Interval)

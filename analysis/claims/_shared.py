@@ -5,8 +5,8 @@ from dataclasses import replace
 import pandas as pd
 
 from boundpaper.claims.judge import judge
-from boundpaper.claims.said import stated_number
 from boundpaper.claims.verdict import ALPHA, Verdict
+from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import pick
 

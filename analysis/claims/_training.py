@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.claims import Quoted, Verdict, compare, judge, pick, quote
+from boundpaper.claims import QuotedCell, Verdict, compare, judge, pick, quote
 from boundpaper.statistics.rounding import Interval
 
 FIRST = "stage1-step-40000"
@@ -16,17 +16,17 @@ PRETRAINING = ("Pre-train", "Anneal")
 EXTENSIONS = ("LC 4K-32K", "LC 32K-64K")
 
 
-def stated(frame: pd.DataFrame, statement: str) -> Quoted:
+def stated(frame: pd.DataFrame, statement: str) -> QuotedCell:
     """A value stated in prose: a printed number, or the whole number that a word names, give or take half."""
     row = pick(frame, statement=statement)
     if pd.notna(row["low"]):
         return quote(frame, statement=statement)
     number = float(row["as_number"])
-    return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
+    return QuotedCell(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
 
 def change(
-    reported: Quoted, changes: pd.DataFrame, span: str, metric: str, words: str, column: str = "fold", **about: str
+    reported: QuotedCell, changes: pd.DataFrame, span: str, metric: str, words: str, column: str = "fold", **about: str
 ) -> Verdict:
     """Compare a stated factor with the change of a metric over a span; `column` is fold, ratio or difference."""
     row = pick(changes, span=span, metric=metric)
@@ -43,7 +43,7 @@ def phase(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
     return trajectory[trajectory["phase"].isin(list(phases))].sort_values("order")
 
 
-def spanned(reported: Quoted, values: pd.Series, decimals: int, words: str) -> Verdict:
+def spanned(reported: QuotedCell, values: pd.Series, decimals: int, words: str) -> Verdict:
     """Judge a printed range: do the least and largest value round to its ends?"""
     least, most = float(values.min()), float(values.max())
     half = 0.5 * 10.0**-decimals

@@ -9,7 +9,7 @@ from analysis.distil.recipe import ARMS, BF16, DistilRecipe
 from analysis.distil.windows import Windows
 from boundpaper.errors import ModelError
 from keyquery.models import training_state as checkpoint
-from keyquery.models.checkpoints.loading import Loaded, ModelSource, load
+from keyquery.models.checkpoints.loading import LoadedModel, ModelSource, load
 from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-def model_of(folder: Path, encoding: str) -> Loaded:
+def model_of(folder: Path, encoding: str) -> LoadedModel:
     """A model of a folder in float32, its positions "as configured" or "drope"."""
     return load(ModelSource(str(folder), dtype="fp32", device="cpu", position=encoding))
 
 
 def logits(model: PreTrainedModel, tokens: Tensor, precision: str) -> Tensor:
-    """Logits, shape (rows, length, words), with the products computed in the given precision."""
+    """Logits, shape (batch, tokens, vocabulary), with matrix products in the given precision."""
     torch = need("torch")
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == BF16):
         scores: Tensor = model(tokens, use_cache=False).logits

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.population.asking import answers
 from analysis.population.outcomes import mean_nats
 from analysis.population.prompts import keys
-from analysis.population.recipe import PopulationRecipe, Which
+from analysis.population.recipe import PopulationMember, PopulationRecipe
 from keyquery.models.anatomy import blocks
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ TEXTS = 16
 
 
 def ablation_rows(
-    model: PreTrainedModel, which: Which, recipe: PopulationRecipe, tell: Callable[[str], None]
+    model: PreTrainedModel, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None]
 ) -> list[Row]:
     """Rows `layer, head` with, at the training length and at four times it, keys found and nats a key; and text nats.
 

@@ -21,9 +21,9 @@ def arithmetic() -> str:
         When torch is absent.
     """
     torch = need("torch", "to tell how it rounds")
-    draw = torch.Generator().manual_seed(0)
+    rng = torch.Generator().manual_seed(0)
     x, w = (
-        (torch.rand(shape, generator=draw) - 0.5).requires_grad_() for shape in ((ROWS * LENGTH, WIDTH), (WIDTH, WIDTH))
+        (torch.rand(shape, generator=rng) - 0.5).requires_grad_() for shape in ((ROWS * LENGTH, WIDTH), (WIDTH, WIDTH))
     )
     product = torch.nn.functional.silu(x @ w.T)
     parts = product.view(ROWS, LENGTH, HEADS, WIDTH // HEADS).transpose(1, 2)

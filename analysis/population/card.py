@@ -41,8 +41,8 @@ def text(facts: Mapping[str, Any], keys: pd.DataFrame, tasks: pd.DataFrame) -> s
         "",
         f"- Llama architecture: {shape['layers']} layers, width {shape['width']}, {shape['heads']} heads, MLP of "
         f"{shape['inner']}, tied embeddings, vocabulary of {len(WORDS)} words, float16.",
-        f"- {facts['steps']:,} steps{begun}: {stage['steps']:,} of {stage['rows']} sequences of "
-        f"{facts['training_length']} tokens{more}. Muon at {stage['muon']:g}, AdamW at {stage['adam']:g}.",
+        f"- Trained for {facts['steps']:,} steps{begun}: {stage['steps']:,} steps with {stage['rows']} sequences of "
+        f"{facts['training_length']} tokens each{more}. Muon at {stage['muon']:g}, AdamW at {stage['adam']:g}.",
         f"- Nats a word of the answers to held-out questions for keys: {facts['key_loss']:.4f}; the model {met} the "
         f"criterion of {facts['criterion']:g}.",
         f"- Hash of the weights {facts['weights']}, of the recipe {facts['recipe']}. Made again by "

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.population import pack as packs
 from analysis.population import tables, work
-from analysis.population.recipe import ARMS, BASES, SEEDS, PopulationRecipe, Which
+from analysis.population.recipe import ARMS, BASES, SEEDS, PopulationMember, PopulationRecipe
 from boundpaper.store.reader import read
 from keyquery.jobs import JobProgress, Resources, open_executor, run_jobs
 from keyquery.measure.bar import bar
@@ -64,7 +64,7 @@ def run(
     """
     wanted = [base for base in BASES if not bases or str(base) in bases]
     asked = families(seeds or SEEDS, wanted, [arm for arm in ARMS if arm in (arms or ARMS)])
-    models = [Which(base, seed, arm) for base, seed, some in asked for arm in some]
+    models = [PopulationMember(base, seed, arm) for base, seed, some in asked for arm in some]
     if pack is not None:
         return [str(place) for place in packs.pack(root, pack, models)]
     if compare:
@@ -73,7 +73,7 @@ def run(
     missing = [
         (base, seed, some)
         for base, seed, some in asked
-        if again or any(Which(base, seed, arm).name not in known for arm in some)
+        if again or any(PopulationMember(base, seed, arm).name not in known for arm in some)
     ]
     if not missing:
         return [f"all {sum(len(some) for *_, some in asked)} models are measured; --again measures them anew"]
@@ -102,7 +102,7 @@ def run(
 
 
 def compared(
-    root: Path, which: Which, recipe: PopulationRecipe | None = None, weights: Path | None = None
+    root: Path, which: PopulationMember, recipe: PopulationRecipe | None = None, weights: Path | None = None
 ) -> list[str]:
     """Measure a model and compare its rows with the stored ones; return the largest difference of each table."""
     recipe = recipe or PopulationRecipe()
@@ -120,7 +120,7 @@ def compared(
     return lines
 
 
-def _rounding(root: Path, which: Which, here: str) -> list[str]:
+def _rounding(root: Path, which: PopulationMember, here: str) -> list[str]:
     """A line if the compared model was trained with other rounding than the model whose rows are stored."""
     models = read(root, tables.MODELS) if tables.folder(root, tables.MODELS).is_file() else pd.DataFrame()
     known = models[models["model"] == which.name]["arithmetic"] if len(models) else models

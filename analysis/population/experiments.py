@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from analysis.population.recipe import PopulationRecipe, Which
+from analysis.population.recipe import PopulationMember, PopulationRecipe
 from boundpaper.errors import DataError
 from keyquery.language.book import BOOK
 from keyquery.language.tokenizer import build
@@ -24,7 +24,7 @@ OPTIONS = Options()  # ten texts, a hundred items of a task: what `build.py run`
 
 
 def experiment_rows(
-    model: PreTrainedModel, which: Which, recipe: PopulationRecipe, tell: Callable[[str], None]
+    model: PreTrainedModel, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None]
 ) -> list[dict[str, Any]]:
     """Rows `quantity, value, reason`, one a headline quantity; without value where the model lacks it, and why.
 

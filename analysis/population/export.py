@@ -70,7 +70,7 @@ def _rows(root: Path, name: str, model: str) -> pd.DataFrame:
 
 
 def publish(
-    place: Path, name: str, made: TrainedModel, recipe: PopulationRecipe, held: dict[str, pd.DataFrame]
+    folder: Path, name: str, made: TrainedModel, recipe: PopulationRecipe, tables: dict[str, pd.DataFrame]
 ) -> list[Path]:
     """Write a model's folder as any tool loads it, with its card and facts; return the files."""
     transformers = need("transformers", "to write a model's folder")
@@ -82,11 +82,11 @@ def publish(
         model.save_pretrained(there)
         build().save_pretrained(there)
         for path in sorted(there.iterdir()):
-            written.append(place / path.name)
+            written.append(folder / path.name)
             write(written[-1], path.read_bytes())
-    write(place / CARD, card.text(facts, held["keys"], held["tasks"]).encode())
-    write(place / FACTS, (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode())
-    return [*written, place / CARD, place / FACTS]
+    write(folder / CARD, card.text(facts, tables["keys"], tables["tasks"]).encode())
+    write(folder / FACTS, (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode())
+    return [*written, folder / CARD, folder / FACTS]
 
 
 def _facts(name: str, made: TrainedModel, recipe: PopulationRecipe, parameters: int) -> dict[str, Any]:

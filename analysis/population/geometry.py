@@ -109,7 +109,7 @@ def known_rotations(model: PreTrainedModel, length: int) -> dict[int, Rotary]:
 def mixed(length: int) -> list[list[str]]:
     """Held-out documents as in training, the same for all models."""
     draws = (random.Random(f"population/geometry/{number}") for number in range(DOCUMENTS))
-    return [documents.sequence(world(True), draw, length)[0] for draw in draws]
+    return [documents.sequence(world(True), rng, length)[0] for rng in draws]
 
 
 def capture_vectors(

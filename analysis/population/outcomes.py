@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.population import prompts
 from analysis.population.asking import Answer, answers
-from analysis.population.recipe import PopulationRecipe, Which
+from analysis.population.recipe import PopulationMember, PopulationRecipe
 from keyquery.language import documents
 from keyquery.language.words import tokens, world
 from keyquery.models.attention.positions import encoding
@@ -40,7 +40,7 @@ class KeyQuestions:
     Parameters
     ----------
     model : PreTrainedModel
-    which : Which
+    which : PopulationMember
         Whose seed decides on the questions.
     recipe : PopulationRecipe
     tell : Callable
@@ -48,7 +48,7 @@ class KeyQuestions:
     """
 
     def __init__(
-        self, model: PreTrainedModel, which: Which, recipe: PopulationRecipe, tell: Callable[[str], None]
+        self, model: PreTrainedModel, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None]
     ) -> None:
         self._model, self._which, self._recipe, self._tell = model, which, recipe, tell
         self._known: dict[tuple[str, int, float], list[Answer]] = {}
@@ -77,7 +77,7 @@ class KeyQuestions:
         return self._known[key][: sum(len(context.asks) for context in asked)]
 
 
-def key_rows(questions: KeyQuestions, which: Which) -> list[Row]:
+def key_rows(questions: KeyQuestions, which: PopulationMember) -> list[Row]:
     """Rows `encoding, multiple, asked, right, nats, letters` for keys."""
     rows = []
     for multiple in prompts.MULTIPLES:
@@ -88,7 +88,7 @@ def key_rows(questions: KeyQuestions, which: Which) -> list[Row]:
     return rows
 
 
-def extension_rows(questions: KeyQuestions, which: Which) -> list[Row]:
+def extension_rows(questions: KeyQuestions, which: PopulationMember) -> list[Row]:
     """Rows `encoding, temperature, multiple, asked, right, nats, letters`: extensions like for like.
 
     Every encoding is asked without a temperature and with it, whatever it comes with by itself: `temperature` is the
@@ -105,7 +105,7 @@ def extension_rows(questions: KeyQuestions, which: Which) -> list[Row]:
     return rows
 
 
-def _extensions(which: Which) -> tuple[str, ...]:
+def _extensions(which: PopulationMember) -> tuple[str, ...]:
     return EXTENSIONS if which.arm in ("A", "B") else ("temperature",) if which.arm == "C" else ()
 
 
@@ -168,7 +168,9 @@ def prompt_rows(seed: int, recipe: PopulationRecipe) -> list[Row]:
     return rows
 
 
-def task_rows(model: PreTrainedModel, which: Which, recipe: PopulationRecipe, tell: Callable[[str], None]) -> list[Row]:
+def task_rows(
+    model: PreTrainedModel, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None]
+) -> list[Row]:
     """Rows `task, multiple, asked, right, nats` of the other tasks; multiple 0 is the bare question."""
     rows = []
     for multiple in (0, 1, 2, 4):
@@ -223,7 +225,7 @@ def loss_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
 def mean_nats(model: PreTrainedModel, recipe: PopulationRecipe, count: int) -> float:
     """Mean nats a word of held-out documents at the training length."""
     draws = (random.Random(f"population/text/{number}") for number in range(count))
-    texts = [documents.sequence(world(True), draw, recipe.length)[0] for draw in draws]
+    texts = [documents.sequence(world(True), rng, recipe.length)[0] for rng in draws]
     return float(nats(model, texts).double().mean())
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.population.export import measured, publish
-from analysis.population.recipe import PopulationRecipe, Which
-from analysis.population.training import Trained
+from analysis.population.recipe import PopulationMember, PopulationRecipe
+from analysis.population.training import TrainingOutcome
 from analysis.population.work import TrainedModel, asked_for, differing, load_or_train
 from boundpaper.errors import ModelError
 from boundpaper.store.files import write
@@ -30,7 +30,9 @@ these models in place of training them.
 """
 
 
-def pack(root: Path, folder: Path, models: Sequence[Which], recipe: PopulationRecipe | None = None) -> list[Path]:
+def pack(
+    root: Path, folder: Path, models: Sequence[PopulationMember], recipe: PopulationRecipe | None = None
+) -> list[Path]:
     """Write models to a folder, in addition to those that it holds; models whose weights are gone are trained first.
 
     Returns
@@ -61,7 +63,7 @@ def pack(root: Path, folder: Path, models: Sequence[Which], recipe: PopulationRe
     return places
 
 
-def packed(folder: Path, which: Which, recipe: PopulationRecipe) -> TrainedModel:
+def packed(folder: Path, which: PopulationMember, recipe: PopulationRecipe) -> TrainedModel:
     """Read a model from a folder that `pack` wrote, instead of training it; on one thread from here on.
 
     Raises
@@ -84,7 +86,7 @@ def packed(folder: Path, which: Which, recipe: PopulationRecipe) -> TrainedModel
         raise ModelError(f"{folder / which.name}: belongs to another recipe ({differing(told['made'], asked)})")
     weights = {name: part.float() for name, part in safetensors.load_file(folder / which.name / WEIGHTS).items()}
     weights.setdefault(TIED[0], weights[TIED[1]])
-    return TrainedModel(which, Trained(weights, **told["facts"]))
+    return TrainedModel(which, TrainingOutcome(weights, **told["facts"]))
 
 
 def _sums(folder: Path) -> dict[str, str]:

@@ -30,19 +30,19 @@ def keys(seed: int, length: int, contexts: int) -> list[Context]:
     made = []
     for number in range(contexts):
         # a context is a function of its number: fewer contexts are the first of more
-        draw = random.Random(f"population/keys/{seed}/{length}/{number}")
-        names = draw.sample(language.NAMES, KEYS[number % len(KEYS)])
-        known = {name: language.key(draw) for name in names}
+        rng = random.Random(f"population/keys/{seed}/{length}/{number}")
+        names = rng.sample(language.NAMES, KEYS[number % len(KEYS)])
+        known = {name: language.key(rng) for name in names}
         plants = [language.planted(name, key) for name, key in known.items()]
         room = length - QUESTION - 1 - sum(map(len, plants))
-        cuts = sorted(draw.randint(0, room) for _ in plants)
+        cuts = sorted(rng.randint(0, room) for _ in plants)
         words, start, places = ["<s>"], 0, {}
         for name, plant, cut in zip(names, plants, cuts, strict=True):
-            words += _filler(draw, cut - start)
+            words += _filler(rng, cut - start)
             places[name] = len(words) + plant.index(name) + 1
             words += plant
             start = cut
-        words += _filler(draw, room - start)
+        words += _filler(rng, room - start)
         asks = [
             Ask(
                 language.wanted(name),
@@ -55,9 +55,9 @@ def keys(seed: int, length: int, contexts: int) -> list[Context]:
     return made
 
 
-def _filler(draw: random.Random, count: int) -> list[str]:
+def _filler(rng: random.Random, count: int) -> list[str]:
     """The given number of words of filler, with a full stop last, as documents end in training."""
-    return [*islice(world().filler(draw), count - 1), "."] if count else []
+    return [*islice(world().filler(rng), count - 1), "."] if count else []
 
 
 def other_task_questions(seed: int, length: int | None, contexts: int = 8, items: int = 96) -> list[Context]:
@@ -65,15 +65,15 @@ def other_task_questions(seed: int, length: int | None, contexts: int = 8, items
 
     Every fact is asked for openly, held out of the second phase or not; of other kinds there are `items`.
     """
-    draw = random.Random(f"population/others/{seed}/{length}")
-    asks = [*_facts(draw, items), *_reviews(draw, items), *_copies(draw, items)]
+    rng = random.Random(f"population/others/{seed}/{length}")
+    asks = [*_facts(rng, items), *_reviews(rng, items), *_copies(rng, items)]
     if length is None:
         return [Context(["<s>"], asks)]
-    draw.shuffle(asks)
-    return [Context(["<s>", *_filler(draw, length - 1)], asks[place::contexts]) for place in range(contexts)]
+    rng.shuffle(asks)
+    return [Context(["<s>", *_filler(rng, length - 1)], asks[place::contexts]) for place in range(contexts)]
 
 
-def _facts(draw: random.Random, items: int) -> list[Ask]:
+def _facts(rng: random.Random, items: int) -> list[Ask]:
     made: list[Ask] = []
     whole = base.world()
     for relation in whole.relations:
@@ -85,9 +85,9 @@ def _facts(draw: random.Random, items: int) -> list[Ask]:
         relation = whole.relations[number % 2]
         held = language.held(relation)
         out = number // 4 % 3 == 0
-        name = draw.choice([name for name in relation.subjects if (name in held) == out])
+        name = rng.choice([name for name in relation.subjects if (name in held) == out])
         right = number // 2 % 2 == 0
-        shown = relation.objects[name] if right else relation.wrong(name, draw)
+        shown = relation.objects[name] if right else relation.wrong(name, rng)
         tail = "_held" if out else ""
         made.append(Ask(relation.asked(name, shown), ["yes" if right else "no"], {"task": f"yes_no{tail}"}))
         word = "true" if right else "false"
@@ -95,13 +95,13 @@ def _facts(draw: random.Random, items: int) -> list[Ask]:
     return made
 
 
-def _reviews(draw: random.Random, items: int) -> list[Ask]:
-    drawn = [base.review(draw) for _ in range(items)]
+def _reviews(rng: random.Random, items: int) -> list[Ask]:
+    drawn = [base.review(rng) for _ in range(items)]
     return [Ask(words, [verdict], {"task": "review"}) for words, verdict in drawn]
 
 
-def _copies(draw: random.Random, items: int) -> list[Ask]:
-    drawn = [language.listed(draw) for _ in range(items)]
+def _copies(rng: random.Random, items: int) -> list[Ask]:
+    drawn = [language.listed(rng) for _ in range(items)]
     return [Ask(words, answer, {"task": "copy"}) for words, answer in drawn]
 
 
@@ -109,8 +109,8 @@ def backcopies(followers: World, count: int, length: int) -> list[tuple[list[str
     """Texts of copies after a sign, `<s>` first, and which of their words can be predicted."""
     made = []
     for number in range(count):
-        draw = random.Random(f"population/backcopy/{number}/{length}")
-        words, called = language.backcopy(followers, draw, length)
+        rng = random.Random(f"population/backcopy/{number}/{length}")
+        words, called = language.backcopy(followers, rng, length)
         made.append((["<s>", *words][:length], [False, *called][:length]))
     return made
 

@@ -132,7 +132,7 @@ class PopulationRecipe:
 
 
 @dataclass(frozen=True, order=True)
-class Which:
+class PopulationMember:
     """One model of the population."""
 
     base: int
@@ -149,14 +149,14 @@ class Which:
         return f"none-s{self.seed}-E" if self.arm == "E" else f"b{self.base}-s{self.seed}-{self.arm}"
 
     @property
-    def start(self) -> Which | None:
+    def start(self) -> PopulationMember | None:
         """The model that it starts from."""
-        return Which(self.base, self.seed, "A") if self.arm in FROM_START else None
+        return PopulationMember(self.base, self.seed, "A") if self.arm in FROM_START else None
 
     @property
-    def matched(self) -> Which | None:
+    def matched(self) -> PopulationMember | None:
         """The model whose number of training steps this one copies (B copies C)."""
-        return Which(self.base, self.seed, "C") if self.arm == "B" else None
+        return PopulationMember(self.base, self.seed, "C") if self.arm == "B" else None
 
     @property
     def positional(self) -> str:
@@ -165,14 +165,14 @@ class Which:
 
 
 SUBJECTS = {
-    "tiny-rope": Which(400, 1, "A"),
-    "tiny-continued": Which(400, 1, "B"),
-    "tiny-drope": Which(400, 1, "C"),
+    "tiny-rope": PopulationMember(400, 1, "A"),
+    "tiny-continued": PopulationMember(400, 1, "B"),
+    "tiny-drope": PopulationMember(400, 1, "C"),
 }
 """The models of the population that ship: their names, and which they are."""
 
 
-def architecture(recipe: PopulationRecipe, which: Which) -> Any:
+def architecture(recipe: PopulationRecipe, which: PopulationMember) -> Any:
     """The configuration of a model, of transformers' Llama; positions divided by 1e30 are no rotation, exactly.
 
     Raises

@@ -12,7 +12,7 @@ from analysis.population import prompts
 from analysis.population.arithmetic import arithmetic, joined
 from analysis.population.asking import answers
 from analysis.population.muon import Muon
-from analysis.population.recipe import PopulationRecipe, Stage, Which, architecture
+from analysis.population.recipe import PopulationMember, PopulationRecipe, Stage, architecture
 from boundpaper.errors import ModelError
 from keyquery.language import documents
 from keyquery.language.words import world
@@ -35,7 +35,7 @@ HELD_OUT = 0  # seed of the questions of the criterion, which is no model's
 
 
 @dataclass
-class Trained:
+class TrainingOutcome:
     """A finished model.
 
     Parameters
@@ -66,7 +66,7 @@ class Trained:
     arithmetic: str = ""
 
 
-def model_of(recipe: PopulationRecipe, which: Which, weights: dict[str, Tensor] | None) -> PreTrainedModel:
+def model_of(recipe: PopulationRecipe, which: PopulationMember, weights: dict[str, Tensor] | None) -> PreTrainedModel:
     """A model of an arm: with the weights given, or fresh from its seed (the same for all arms and bases)."""
     torch, transformers = need("torch"), need("transformers")
     torch.manual_seed(which.seed)
@@ -78,12 +78,12 @@ def model_of(recipe: PopulationRecipe, which: Which, weights: dict[str, Tensor] 
 
 def train(
     recipe: PopulationRecipe,
-    which: Which,
+    which: PopulationMember,
     start: dict[str, Tensor] | None,
     work: Path,
     tell: Tell = lambda done, total, text: None,
     least: int = 0,
-) -> Trained:
+) -> TrainingOutcome:
     """Train one model; a killed run goes on from its last checkpoint below `work` and ends in the same weights.
 
     All arms that train on see the same documents, step by step; the arm without rotation from scratch sees those of
@@ -92,7 +92,7 @@ def train(
     Parameters
     ----------
     recipe : PopulationRecipe
-    which : Which
+    which : PopulationMember
     start : dict or None
         The published weights that the arm starts from.
     work : Path
@@ -122,7 +122,7 @@ class _Training:
     def __init__(
         self,
         recipe: PopulationRecipe,
-        which: Which,
+        which: PopulationMember,
         start: dict[str, Tensor] | None,
         work: Path,
         made: dict[str, Any],
@@ -153,7 +153,7 @@ class _Training:
         """The stage that is trained: the first stretch of the arm, or one more."""
         return self.recipe.stage(self.which.arm) if self.round == 0 else self.recipe.more(self.which.arm)
 
-    def whole(self, state: dict[str, Any] | None) -> Trained:
+    def whole(self, state: dict[str, Any] | None) -> TrainingOutcome:
         """The first stretch, and further ones until the criterion is met or no more are allowed."""
         if state is not None:
             self._take(state)
@@ -172,7 +172,7 @@ class _Training:
             self._fresh()
             self._store()
         weights = {name: part.detach().clone() for name, part in self.model.state_dict().items()}
-        return Trained(weights, self.before, self.round, loss, reached, self.curves, joined(*self.rounding))
+        return TrainingOutcome(weights, self.before, self.round, loss, reached, self.curves, joined(*self.rounding))
 
     def _stage(self, stage: Stage) -> None:
         torch, recipe = need("torch"), self.recipe

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.population.geometry import BUCKETS, ESTIMATORS, REACH, known_rotations, mixed, read_texts
-from analysis.population.recipe import BASES, PopulationRecipe, Which
+from analysis.population.recipe import BASES, PopulationMember, PopulationRecipe
 from analysis.population.training import model_of
 from boundpaper.store.files import write
 from boundpaper.store.manifest import sealed
@@ -84,7 +84,7 @@ def networks() -> Iterator[tuple[str, str, int, PreTrainedModel]]:
         recipe = replace(PopulationRecipe(), layers=layers, width=width, heads=heads, inner=2 * width)
         for arm in ARMS:
             for seed in SEEDS:
-                which = Which(BASES[0], seed, arm)
+                which = PopulationMember(BASES[0], seed, arm)
                 yield size, which.positional, seed, model_of(recipe, which, None)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from analysis.population import ablation, experiments, geometry, outcomes, reach, tables
 from analysis.population.arithmetic import joined
-from analysis.population.recipe import PopulationRecipe, Which
-from analysis.population.training import Trained, model_of, train
+from analysis.population.recipe import PopulationMember, PopulationRecipe
+from analysis.population.training import TrainingOutcome, model_of, train
 from boundpaper.errors import ModelError, ThesisError
 from boundpaper.store.files import write
 from keyquery.jobs import report
@@ -29,8 +29,8 @@ Tables = dict[str, list[dict[str, Any]]]
 class TrainedModel:
     """A trained model: what it is, and its weights as they are published."""
 
-    which: Which
-    trained: Trained
+    which: PopulationMember
+    trained: TrainingOutcome
 
     @property
     def digest(self) -> str:
@@ -90,7 +90,7 @@ def family(
     if shutil.disk_usage(place).free < FREE:
         raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free, which a family of models needs")
     for arm in arms:
-        which = Which(base, seed, arm)
+        which = PopulationMember(base, seed, arm)
         wanted = list(tables.TABLES) if again else tables.lacking(place, which.name)
         if not wanted:
             continue
@@ -105,7 +105,7 @@ def family(
 
 
 def load_or_train(
-    root: Path, which: Which, recipe: PopulationRecipe, tell: Callable[[str], None] = report
+    root: Path, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None] = report
 ) -> TrainedModel:
     """Load the model from its file below `out/population/weights`, or train it; on one thread from here on."""
     torch = need("torch")
@@ -124,7 +124,7 @@ def load_or_train(
             raise ModelError(
                 f"{path}: a version that did not record its arithmetic wrote it; use that, or delete it: rm {path}"
             )
-        return TrainedModel(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
+        return TrainedModel(which, TrainingOutcome({name: part.float() for name, part in weights.items()}, **facts))
     start = load_or_train(root, which.start, recipe, tell).trained if which.start else None
     least = load_or_train(root, which.matched, recipe, tell).trained.rounds if which.matched else 0
     begun = time.monotonic()
@@ -153,7 +153,7 @@ def _keep(path: Path, content: dict[str, Any]) -> None:
     write(path, stream.getvalue())
 
 
-def asked_for(which: Which, recipe: PopulationRecipe) -> dict[str, Any]:
+def asked_for(which: PopulationMember, recipe: PopulationRecipe) -> dict[str, Any]:
     """Everything that determines a training: the model, and the part of the recipe that its arm depends on."""
     return {"model": which.name, "recipe": json.loads(json.dumps(recipe.facts(which.arm)))}
 
@@ -237,7 +237,7 @@ def manifest(recipe: PopulationRecipe) -> dict[str, Any]:
     }
 
 
-def _times(root: Path, which: Which, training: float, measuring: float) -> None:
+def _times(root: Path, which: PopulationMember, training: float, measuring: float) -> None:
     """CPU seconds of a model, beside its weights: of this machine, so among no measurements."""
     path = root / HOME / "times.csv"
     path.parent.mkdir(parents=True, exist_ok=True)

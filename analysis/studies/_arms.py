@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from boundpaper.errors import DataError
-from boundpaper.statistics.denominators import Answered, Unread, denominators
+from boundpaper.statistics.denominators import PossibleCounts, Unread, denominators
 
 YES_NO = ("cities", "sports")
 UNREAD: Mapping[str, Unread] = {"integer": "certain", "cast": "possible"}
@@ -28,12 +28,12 @@ class Arm:
     ----------
     share : float or None
         Right answers in percent of those counted; None where no answer may have been counted.
-    answered : Answered
+    answered : PossibleCounts
         Every pair of right answers and answers counted that the share allows.
     """
 
     share: float | None
-    answered: Answered
+    answered: PossibleCounts
 
     @property
     def why_empty(self) -> str:
@@ -62,7 +62,7 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
                 unread = UNREAD.get(stored, "no") if share == 0 else "no"
                 answered = denominators(share, n, half_unit=TYPED if stored == "typed" else 0.0, unread=unread)
             else:
-                answered = Answered(n, (_all_items(share, n),))
+                answered = PossibleCounts(n, (_all_items(share, n),))
         except ValueError as error:
             raise DataError(f"drope_script_rates, experiment {experiment}, {', '.join(key)}: {error}") from error
         by_key[key] = Arm(None if answered.unread else 100 * share, answered)

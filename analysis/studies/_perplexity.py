@@ -10,7 +10,7 @@ from boundpaper.store.frames import pick
 
 
 @dataclass(frozen=True)
-class Effect:
+class PerplexityRatio:
     """What an ablation does to a perplexity.
 
     Attributes
@@ -38,20 +38,20 @@ class Effect:
         }
 
 
-def effect(baseline: pd.Series, ablated: pd.Series) -> Effect:
+def effect(baseline: pd.Series, ablated: pd.Series) -> PerplexityRatio:
     """Effect from two rows of a long source (`value`, `low`, `high`), baseline first."""
-    return Effect(
+    return PerplexityRatio(
         float(ablated["value"]) / float(baseline["value"]),
         ratio(Interval(ablated["low"], ablated["high"]), Interval(baseline["low"], baseline["high"])),
     )
 
 
-def printed_effect(factor: pd.Series) -> Effect:
+def printed_effect(factor: pd.Series) -> PerplexityRatio:
     """Effect from a row that prints the ratio itself."""
-    return Effect(float(factor["value"]), Interval(float(factor["low"]), float(factor["high"])))
+    return PerplexityRatio(float(factor["value"]), Interval(float(factor["low"]), float(factor["high"])))
 
 
-def agrees(found: Effect, factor: pd.Series) -> str:
+def agrees(found: PerplexityRatio, factor: pd.Series) -> str:
     """How the ratio of two perplexities agrees with a row that prints it."""
     return agreement(found.ratio, found.within, float(factor["value"]), int(factor["decimals"]))
 

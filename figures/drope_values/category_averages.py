@@ -10,7 +10,7 @@ PANELS = {"degradation": "of the baseline accuracy", "above_chance": "of the acc
 
 
 def figure(knowledge_categories: pd.DataFrame) -> Figure:
-    """One panel per way to count a loss."""
+    """One panel for each measure of the lost accuracy."""
     panels = []
     for column, title in PANELS.items():
         bars = []

@@ -96,7 +96,7 @@ def values(row: Mapping[str, Any] | pd.Series) -> str:
 
 
 def measured_text(value: Any, printed: str) -> str:
-    """Return the found value with the printed unit, rounded to three digits, or to four beside a printed number."""
+    """Return the recomputed value with the document's unit, to four digits if a number is printed, else three."""
     result = str(value) if pd.notna(value) else ""
     if BARE.fullmatch(result):
         result = significant(4 if printed else 3).show(float(result), "plain")

@@ -10,8 +10,8 @@ from pathlib import Path
 from boundpaper.build.facts import FactReader
 from boundpaper.build.state import State, keep_steps
 from boundpaper.errors import ThesisError
+from boundpaper.store.cached_files import sealed
 from boundpaper.store.descriptor import package
-from boundpaper.store.kept import sealed
 from boundpaper.store.manifest import manifest
 from boundpaper.store.reader import read
 from boundpaper.store.schema import check
@@ -133,7 +133,7 @@ def _needles(root: Path, file: Path) -> str:
     from keyquery.scores import records
     from keyquery.scores.ruler.run import RulerSettings, cells
 
-    records.agree(root / "needles.jsonl", {"seed": 0})
+    records.write_or_match_settings(root / "needles.jsonl", {"seed": 0})
     cells(root / "needles.jsonl", RulerSettings(tasks=("niah_single_1",), lengths=("4k",), samples=4))
     return ""
 

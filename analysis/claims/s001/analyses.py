@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
-from boundpaper.claims.said import stated_number
+from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
 
 FAR = 8.0  # standard deviations, where one key wins for every query

@@ -6,7 +6,7 @@ import pandas as pd
 
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import repeating
-from boundpaper.claims.said import stated_number
+from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
 from boundpaper.statistics.proportion import wilson_interval
 

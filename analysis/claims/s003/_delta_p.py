@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from boundpaper.claims.judge import Quoted, quote
+from boundpaper.claims.judge import QuotedCell, quote
 
 SIZES = {"1b": "llama3.2-1b", "3b": "llama3.2-3b"}
 
 
-def mark(landmarks: pd.DataFrame, size: str, landmark: str, metric: str, anchoring: str = "question") -> Quoted:
+def mark(landmarks: pd.DataFrame, size: str, landmark: str, metric: str, anchoring: str = "question") -> QuotedCell:
     """A landmark as the description gives it, of the model `1b` or `3b`."""
     return quote(landmarks, model=SIZES[size], anchoring=anchoring, landmark=landmark, metric=metric)
 

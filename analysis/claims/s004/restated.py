@@ -7,7 +7,7 @@ import pandas as pd
 
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import repeating
-from boundpaper.claims.said import stated_number
+from boundpaper.claims.worded_numbers import stated_number
 
 STATED = Artifact("drope_stated")
 CAPTIONS = Artifact("drope_captions")

@@ -8,8 +8,8 @@ import pandas as pd
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import repeating
-from boundpaper.claims.said import stated_number
 from boundpaper.claims.terms import ArtifactCell
+from boundpaper.claims.worded_numbers import stated_number
 
 SHARE = "attention_contribution"
 STATED = Artifact("drope_stated")  # a value stated before is called by its section

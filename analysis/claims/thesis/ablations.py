@@ -1,4 +1,4 @@
-"""What the thesis says of the ablations that document 004 cites: that a section cites both sides of its table."""
+"""Claims of the thesis on the ablations that document 004 cites: that a section cites both sides of its table."""
 
 from collections.abc import Iterator
 

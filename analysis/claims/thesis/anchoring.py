@@ -1,4 +1,4 @@
-"""What the thesis says of anchoring in the small models, where the truth of a statement is known by construction."""
+"""Claims of the thesis on anchoring in the small models, where the truth of a statement is known by construction."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What the thesis itself asserts of plasticity and benchmarks."""
+"""Claims of the thesis on plasticity and benchmarks."""
 
 from collections.abc import Iterator
 

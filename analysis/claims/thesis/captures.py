@@ -1,4 +1,4 @@
-"""What the thesis says of the captures: sampled heads, their noise, scaled rotations, shared texts."""
+"""Claims of the thesis on the captures: sampled heads, their noise, scaled rotations, shared texts."""
 
 import pandas as pd
 

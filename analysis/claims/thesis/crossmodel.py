@@ -1,4 +1,4 @@
-"""What the thesis itself asserts of plasticity across models."""
+"""Claims of the thesis on plasticity across models."""
 
 import pandas as pd
 

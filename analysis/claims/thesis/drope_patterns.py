@@ -1,4 +1,4 @@
-"""What the thesis itself asserts of attention patterns, layer 1 and retrieval with rotary positions dropped."""
+"""Claims of the thesis on attention patterns, layer 1 and retrieval with rotary positions dropped."""
 
 import pandas as pd
 

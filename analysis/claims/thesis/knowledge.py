@@ -1,4 +1,4 @@
-"""What the thesis says of the knowledge tasks: Experiments 3 and 4 side by side, and answers below chance."""
+"""Claims of the thesis on the knowledge tasks: Experiments 3 and 4 side by side, and answers below chance."""
 
 import pandas as pd
 

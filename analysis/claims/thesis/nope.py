@@ -1,4 +1,4 @@
-"""What the thesis says of the layer study beyond what the study says: one network, captured twice."""
+"""Claims of the thesis on the layer study beyond what the study says: one network, captured twice."""
 
 import pandas as pd
 

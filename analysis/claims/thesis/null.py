@@ -1,4 +1,4 @@
-"""What the thesis says of its null reference, a network with random weights."""
+"""Claims of the thesis on its null reference, a network with random weights."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What the thesis says of the scripts and stored results behind document 004."""
+"""Claims of the thesis on the scripts and stored results behind document 004."""
 
 import pandas as pd
 

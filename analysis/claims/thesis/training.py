@@ -1,4 +1,4 @@
-"""What the thesis itself asserts of SmolLM3's training."""
+"""Claims of the thesis on SmolLM3's training."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What becomes of one conclusion on public models if rotation inside buckets is counted."""
+"""Whether a conclusion on public models changes if rotation inside buckets is counted."""
 
 import itertools
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What buckets did to plasticity in rotary models, as far as that can be bounded, and what is left of conclusions."""
+"""Effect of buckets on plasticity in rotary models, as far as it can be bounded, and the conclusions that remain."""
 
 from typing import Any
 

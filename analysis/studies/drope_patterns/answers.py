@@ -1,4 +1,4 @@
-"""What answers look like: ranking against chance, kinds of errors on both bases, where digits go missing."""
+"""Answers of the models: ranking against chance, kinds of errors on both bases, where digits go missing."""
 
 import re
 

@@ -7,7 +7,7 @@ unknown size, a rate stands alone.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial as bind
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -68,7 +68,7 @@ def knowledge_tests(
         )
         changes[(model, task)] = test
         tested.append(test)
-        lost = bind(degradation, *before, *after, study="knowledge_tests", comparison=words, unit="item")
+        lost = partial(degradation, *before, *after, study="knowledge_tests", comparison=words, unit="item")
         others.append(lost(chance=_chance(drope_stated, task), note=note))
         others.append(replace(lost(chance=0.0, note=note), test="relative"))
     for task in TASKS:

@@ -1,4 +1,4 @@
-"""The knowledge tasks in the two experiments that run them: settings, rates, and baselines against each other."""
+"""The knowledge tasks as Experiments 3 and 4 run them: settings, rates, and a test between their baselines."""
 
 import math
 import re

@@ -104,13 +104,13 @@ def _sides(found: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
     return pd.concat(sides, axis=1, join="inner")
 
 
-def _row(plan: Any, of: str, given: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
+def _row(plan: Any, role: str, given: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
     facts = {name: getattr(plan, name) for name in ("item", "family", "outcome", "first", "second", "multiple")}
     count = len(given)
-    notes = ["mean_first, mean_second: a difference of two differences"] if of == LESS else []
+    notes = ["mean_first, mean_second: a difference of two differences"] if role == LESS else []
     if not count:
-        notes = ["no seed with both arms yet" if of != LESS else "no seed with both arms at both bases yet"]
+        notes = ["no seed with both arms yet" if role != LESS else "no seed with both arms at both bases yet"]
     elif count == 1:
         notes.append("one seed: no interval")
     effects = effect(given.to_numpy(dtype=float))
-    return {**facts, "of": of, "seeds": count, **means, **effects, "note": "; ".join(notes)}
+    return {**facts, "of": role, "seeds": count, **means, **effects, "note": "; ".join(notes)}

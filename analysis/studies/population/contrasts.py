@@ -137,14 +137,14 @@ def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | No
     """Interval of the mean over seeds, seeds drawn anew and, within each, the contexts."""
     if len(prompts) < 2:
         return None
-    draw = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     means = np.empty((len(prompts), DRAWS))
     for seed, contexts in enumerate(prompts):
         sums = np.array([part.sum() for part in contexts])
         sizes = np.array([len(part) for part in contexts])
-        picks = draw.integers(len(contexts), size=(DRAWS, len(contexts)))
+        picks = rng.integers(len(contexts), size=(DRAWS, len(contexts)))
         means[seed] = sums[picks].sum(1) / sizes[picks].sum(1)
-    seeds = draw.integers(len(prompts), size=(DRAWS, len(prompts)))
+    seeds = rng.integers(len(prompts), size=(DRAWS, len(prompts)))
     values = means[seeds, np.arange(DRAWS)[:, None]].mean(1)
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)

@@ -107,7 +107,7 @@ def retrained_tests(
 
     every, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
     plans = population_amendment[population_amendment["role"].isin(TESTED)]
-    planned = {base: _planned_seeds(population_members, str(base)) for base in plans["base"].unique()}
+    planned = {base: _planned_seed_count(population_members, str(base)) for base in plans["base"].unique()}
     rows = [_row(plan, every, criterion, planned[plan.base]) for plan in each(plans)]
     return _decided(pd.DataFrame(rows))
 
@@ -199,7 +199,7 @@ def _shown(part: pd.DataFrame, kind: str) -> pd.Series:
     return bins if kind == COST else bins & part["quantity"].isin([PLASTICITY, "sway"])
 
 
-def _planned_seeds(members: pd.DataFrame, base: str) -> int:
+def _planned_seed_count(members: pd.DataFrame, base: str) -> int:
     """Return the seeds that the plan has for a base."""
     return int(members.loc[members["base"].astype(str) == base, "seed"].nunique())
 
@@ -346,7 +346,7 @@ def _note(row: Any) -> str:
 def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
     """Means over seeds by base, arm and cell, with Student's interval and how many of the planned seeds are there."""
     joined = values.merge(models[["model", "arm", "base", "seed"]], on="model")
-    planned = {base: _planned_seeds(members, str(base)) for base in joined["base"].unique()}
+    planned = {base: _planned_seed_count(members, str(base)) for base in joined["base"].unique()}
     rows = []
     for key, part in joined.groupby(["base", "arm", *cells]):
         seeds = part.sort_values("seed")["value"].to_numpy(dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What trained models of others lose when a layer writes nothing, and when dimensions of queries or keys are filled."""
+"""Losses of pretrained models when a layer writes nothing, and when dimensions of queries or keys are overwritten."""
 
 from typing import Any
 

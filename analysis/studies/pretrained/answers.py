@@ -1,4 +1,4 @@
-"""What trained models of others answer: keys by length of the prompt, and knowledge in weights and in the prompt."""
+"""Answers of pretrained models: passkeys by length of the prompt, and knowledge in weights and in the prompt."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Keys that a model retrieves with its rotation, without it, distilled without it, and trained on with it."""
+"""Passkeys retrieved by four versions of a model: rotating, not rotating, distilled not to, and trained further."""
 
 import re
 from typing import Any

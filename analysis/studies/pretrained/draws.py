@@ -1,4 +1,4 @@
-"""What drawing some of a model's heads adds to its mean: known exactly if every head was captured."""
+"""Sampling error of a mean over heads if only some of a model's heads are drawn; exact if all were captured."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What trained models of others show on another kind of text: repeated sentences, and source code, beside prose.
+"""Measurements of pretrained models on other kinds of text: repeated sentences and source code, beside prose.
 
 Texts of the kinds are different ones, so that differences are of independent groups.
 """

@@ -1,4 +1,4 @@
-"""What trained models of others retrieve and verify, by the words, the place and the wrong key of a prompt."""
+"""Passkeys that pretrained models retrieve and verify, by wording, by place and by the wrong key of a prompt."""
 
 import re
 from collections import defaultdict

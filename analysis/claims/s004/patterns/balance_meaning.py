@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from boundpaper.claims import Quoted, Verdict, about, claim, judge, pick, quote, untestable
-from boundpaper.claims.said import stated_number
+from boundpaper.claims import QuotedCell, Verdict, about, claim, judge, pick, quote, untestable
+from boundpaper.claims.worded_numbers import stated_number
 
 LAYERS = 32
 FAR = 5.0  # points: a difference that no reader of the figures would overlook
@@ -35,7 +35,7 @@ def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataF
         )
 
 
-def _layers(printed: Quoted) -> list[int]:
+def _layers(printed: QuotedCell) -> list[int]:
     """The layers of a printed range such as `2-31`."""
     return [layer for layer in range(LAYERS) if printed.interval.low < layer < printed.interval.high]
 

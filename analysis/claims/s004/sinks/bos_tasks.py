@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
 from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, directed, judge, pick, quote
-from boundpaper.claims.said import stated_number
+from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed, p
 from boundpaper.statistics.rounding import Interval
 

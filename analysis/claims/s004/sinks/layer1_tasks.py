@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from boundpaper.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, claim, equivalent, judge, pick
-from boundpaper.claims.said import stated_number
+from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed, p
 
 c004_layer1_task_baselines = Cells(

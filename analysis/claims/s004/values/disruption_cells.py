@@ -1,4 +1,4 @@
-"""Document 004, Experiment 2: cells against the published perplexities, and what captions and Figure C repeat."""
+"""Document 004, Experiment 2: cells compared with the published perplexities, and numbers that captions repeat."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the thesis says of its population of small models, and that it reports the tests that were planned."""
+"""Claims of the thesis on its population of small models, and that it reports the tests that were planned."""
 
 import pandas as pd
 

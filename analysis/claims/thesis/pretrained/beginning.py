@@ -1,4 +1,4 @@
-"""What the thesis says of a pretrained model's first token: with a beginning token, without, and ablated."""
+"""Claims of the thesis on a pretrained model's first token: with and without a BOS token, and with its part removed."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the thesis says of position against content at a fixed distance of the keys, in pretrained models."""
+"""Claims of the thesis on position against content at a fixed distance of the keys, in pretrained models."""
 
 from collections.abc import Iterator
 

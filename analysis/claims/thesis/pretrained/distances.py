@@ -1,4 +1,4 @@
-"""What the thesis says of plasticity by two distances in pretrained models."""
+"""Claims of the thesis on plasticity by two distances in pretrained models."""
 
 from collections.abc import Iterator
 

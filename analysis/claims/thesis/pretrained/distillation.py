@@ -1,4 +1,4 @@
-"""What the thesis says of the model that it distilled without rotation, judged at equal tokens with the control.
+"""Claims of the thesis on the model that it distilled without rotation, judged at equal tokens with the control.
 
 One seed: every verdict is about these two students on these windows, and none is a test.
 """

@@ -1,4 +1,4 @@
-"""What the thesis says of the pretrained models that it measured itself, judged from the measurements."""
+"""Claims of the thesis on the pretrained models that it measured itself, judged from the measurements."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the thesis says of one pretrained network in two states: without its rotation, and with its beginning token."""
+"""Claims of the thesis on one pretrained network in two states: without its rotation, and with its beginning token."""
 
 from collections.abc import Iterator
 

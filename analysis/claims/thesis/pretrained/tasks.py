@@ -1,4 +1,4 @@
-"""What the thesis says of pretrained models with layers zeroed, dimensions disrupted, and asked for answers."""
+"""Claims of the thesis on pretrained models with layers zeroed, dimensions disrupted, and asked for answers."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the thesis says of pretrained models on other kinds of text: repeated sentences, and source code."""
+"""Claims of the thesis on pretrained models on other kinds of text: repeated sentences, and source code."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,7 @@
 # What `import boundpaper` offers: the names, where they live and their types; `boundpaper.offered` finds them by this.
 from boundpaper import errors as errors
 from boundpaper import statistics as statistics
-from boundpaper.claims.judge import Quoted as Quoted
+from boundpaper.claims.judge import QuotedCell as QuotedCell
 from boundpaper.claims.judge import about as about
 from boundpaper.claims.judge import compare as compare
 from boundpaper.claims.judge import quote as quote

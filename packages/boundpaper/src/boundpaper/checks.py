@@ -16,7 +16,7 @@ from boundpaper.store.schema import check as faults_of
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckOutcome:
     """What a check found.
 
     Attributes
@@ -42,7 +42,7 @@ class Checked:
         return [*chain.from_iterable(self.tables.values()), *self.others]
 
 
-def checked(root: Path, graph: Graph) -> Checked:
+def checked(root: Path, graph: Graph) -> CheckOutcome:
     """Check a paper.
 
     Parameters
@@ -56,11 +56,15 @@ def checked(root: Path, graph: Graph) -> Checked:
     names = list(dict.fromkeys([*described, *graph.artifacts]))
     tables = {name: faults for name in names if (faults := faults_of(root, name))}
     held = bibliography.read(root)
-    words = [*map(str, held.faults), *map(str, lint.citations(chapters(root), held.lines)), *_settings(root)]
+    words = [
+        *map(str, held.faults),
+        *map(str, lint.find_unknown_citations(chapters(root), held.lines)),
+        *_settings(root),
+    ]
     if not tables and not words:  # tables that can be read
         words += lint.cited_by_tables(root, held.lines)
     words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
-    return Checked(len(names), tables, [Fault("", 0, "", line) for line in words], [str(gap) for gap in held.gaps])
+    return CheckOutcome(len(names), tables, [Fault("", 0, "", line) for line in words], [str(gap) for gap in held.gaps])
 
 
 def _settings(root: Path) -> Iterator[str]:

@@ -27,12 +27,12 @@ class ThesisError(Exception):
 
 
 @contextmanager
-def about(what: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
+def about(subject: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
     """Make errors raised in this block begin with the name of the file or model that they are about.
 
     Parameters
     ----------
-    what : str
+    subject : str
         As the user gave it; a message that holds it stays as it is.
     kind : type
         Of the errors that are meant.
@@ -40,8 +40,8 @@ def about(what: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
     try:
         yield
     except kind as error:
-        if what not in str(error):
-            error.args = (f"{what}: {error}", *error.args[1:])
+        if subject not in str(error):
+            error.args = (f"{subject}: {error}", *error.args[1:])
         raise
 
 

@@ -53,7 +53,7 @@ def find(package: str, name: str) -> object:
     if name == "__all__":
         return names(package)
     if name.startswith("__") or name not in _homes(package):
-        from boundpaper.near import nearest
+        from boundpaper.suggestions import nearest
 
         hint = "" if name.startswith("_") else nearest(name, names(package))
         raise AttributeError(f"module {package!r} has no attribute {name!r}" + (f"; {hint}" if hint else "").rstrip())

@@ -34,7 +34,7 @@ def _typed(text):
         ("a rise of +0.103 (from 0.436--0.539)", ["+0.103", "0.436", "0.539"]),
     ],
 )
-def test_values_are_seen(text, values):
+def test_typed_values_are_found(text, values):
     assert _typed(text) == values
 
 

@@ -126,7 +126,7 @@ def test_markdown_is_read_as_it_is_shown():
 
 
 @pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc reads DOCX")
-def test_a_word_document(tmp_path):
+def test_wrong_gain_in_a_word_document_is_found(tmp_path):
     rows = "| Lamp | Old | New | Gain |\n|--|--|--|--|\n| a | 10.1 | 12.4 | 2.3 |\n| b | 11.7 | 19.2 | 7.5 |\n"
     rows += "| c | 13.3 | 16.0 | 3.7 |\n| d | 20.9 | 26.0 | 5.1 |\n"
     (tmp_path / "a.md").write_text(rows, encoding="utf-8")

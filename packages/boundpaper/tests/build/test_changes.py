@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from boundpaper.build.aside import RESULTS
+from boundpaper.build.build_copy import RESULTS
 from boundpaper.build.changes import Change, results, summary
 from boundpaper.errors import DataError
 
@@ -22,7 +22,7 @@ def root(tmp_path):
     return tmp_path
 
 
-def test_nothing_changed(root):
+def test_unchanged_results_list_no_change(root):
     assert list(results(root, "HEAD", 1e-6, root / RESULTS)) == []
 
 

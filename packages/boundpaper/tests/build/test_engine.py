@@ -12,7 +12,7 @@ from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.kinds import Kind
 from boundpaper.errors import DataError, ThesisError
-from boundpaper.store.kept import packed
+from boundpaper.store.cached_files import packed
 from engine_made import Project
 
 

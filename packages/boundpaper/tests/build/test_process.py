@@ -48,10 +48,10 @@ def limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Limit, "begun", tmp_path / "begun")
 
 
-def test_output_and_status(tmp_path: Path) -> None:
+def test_run_returns_output_and_exit_status(tmp_path: Path) -> None:
     script = "import sys; print('one', flush=True); print('two', file=sys.stderr); sys.exit(3)"
     done = process.run([sys.executable, "-c", script], tmp_path, 10)
-    assert done == process.Completed(3, "one\ntwo\n", False)
+    assert done == process.CompletedProgram(3, "one\ntwo\n", False)
 
 
 def test_environment_is_exactly_what_is_given(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_end_all_makes_waiting_threads_raise(tmp_path: Path) -> None:
         script = f"open('started{number}', 'w').close(); import time; time.sleep(1000)"
         try:
             process.run([sys.executable, "-c", script], tmp_path, 1000)
-        except process.Ended as error:
+        except process.ProgramEnded as error:
             raised.append(error)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
@@ -100,7 +100,7 @@ def test_end_all_makes_waiting_threads_raise(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert len(raised) == 2
-        with pytest.raises(process.Ended, match="not started"):
+        with pytest.raises(process.ProgramEnded, match="not started"):
             process.run([sys.executable, "-c", "pass"], tmp_path, 10)
     finally:
         process.start_again()

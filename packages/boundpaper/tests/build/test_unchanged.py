@@ -8,7 +8,7 @@ import time
 import pytest
 
 from boundpaper.build.unchanged import FILE, STATE, Watch, unchanged
-from boundpaper.store import kept as store
+from boundpaper.store import cached_files as store
 from boundpaper.store.files import digest
 
 SOURCE, MADE = "artifacts/sources/a.csv", "out/tables/a.tex"

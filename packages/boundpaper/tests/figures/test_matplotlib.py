@@ -65,7 +65,7 @@ def drawing():
     return drawing
 
 
-def test_golden(drawing, golden):
+def test_drawing_is_converted_as_the_golden_file(drawing, golden):
     golden("kinds/matplotlib.tex", body(drawing))
 
 

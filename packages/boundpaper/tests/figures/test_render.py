@@ -48,7 +48,7 @@ def test_the_preamble_has_the_palette():
     assert printed == {"okviridis": VIRIDIS, "oksigned": SIGNED}
 
 
-def test_float():
+def test_float_has_caption_and_note():
     figure = Figure(
         panels=SAMPLES["line"].panels, caption="Share of *sinks* [@luo2026]. n = 3 & more.", note="Bars: 95% CI."
     )
@@ -174,7 +174,7 @@ def job(tmp_path, monkeypatch, body):
     return Job(tmp_path, "figure", "sample", "sample_figures.py", "figure")
 
 
-def test_builder(tmp_path, monkeypatch):
+def test_build_of_a_heat_map_returns_its_files(tmp_path, monkeypatch):
     body = "return Figure(panels=[Panel(series=[Heatmap(values=[[0, 1] * 16] * 2)])], caption='c')"
     files = build(job(tmp_path, monkeypatch, body))
     assert sorted(files) == ["out/figures/sample-1.png", "out/figures/sample.float.tex", "out/figures/sample.tex"]

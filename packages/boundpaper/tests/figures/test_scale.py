@@ -63,7 +63,7 @@ def test_room_for_a_label_beyond_the_data():
     assert Scale(kind="linear", low=0, high=10, length=50).extended(5, 5.0, upper=True).high == 10
 
 
-def test_ticks():
+def test_ticks_are_round_numbers():
     assert linear_ticks(-0.04, 1.04, 5) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
     assert linear_ticks(0, 31, 4) == [0, 10, 20, 30]
     assert log_ticks(1, 1e4, 5, 10) == [1, 10, 100, 1000, 10000]
@@ -81,7 +81,7 @@ def test_linear_ticks_are_inside_and_even(low, span, wanted):
     assert all(s == pytest.approx(steps[0], rel=1e-3, abs=1e-6) for s in steps)
 
 
-def test_tick_texts():
+def test_tick_texts_have_equal_decimals_and_separators():
     assert texts([0, 0.5, 1.0]) == ["$0.0$", "$0.5$", "$1.0$"]
     assert texts([1, 10, 0.5], equal=False) == ["$1$", "$10$", "$0.5$"]
     assert texts([-20000]) == ["$-20{,}000$"]

@@ -41,7 +41,7 @@ def fault(error, *series, **panel):
     return str(caught.value)
 
 
-def test_import_is_light():
+def test_importing_figures_loads_no_heavy_library():
     heavy = "{'pandas', 'numpy', 'jinja2', 'matplotlib', 'yaml'}"
     code = f"import sys, boundpaper.figures; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -86,7 +86,7 @@ def test_panels_are_named_by_number_and_title():
         check(Figure(panels=[good, bad], caption="c"), "two")
 
 
-def test_faulty_axes():
+def test_faulty_axes_are_refused():
     line = Line(x=[1, 2], y=[0, 5])
     assert "0 cannot be drawn on a log axis (y); use scale='symlog'" in fault(DataError, line, y=Axis(scale="log"))
     assert "9 lies outside the limits given for axis y" in fault(DataError, Bars(x=["a"], y=[9]), y=Axis(high=5))
@@ -101,7 +101,7 @@ def test_lines_may_leave_given_limits():
     assert "ymax=2" in tex(figure(Line(x=[1, 2], y=[0, 5]), y=Axis(high=2)), "cut")
 
 
-def test_faulty_figures():
+def test_faulty_figures_are_refused():
     assert "no series" in fault(SpecError)
     assert "stands alone" in fault(SpecError, Heatmap(values=[[1]]), Line(x=[1], y=[1]))
     assert "horizontal in one" in fault(SpecError, Bars(x=["a"], y=[1]), Bars(x=[1], y=["a"], horizontal=True))

@@ -7,7 +7,7 @@ import pytest
 
 import site_made as made
 from boundpaper.errors import DataError
-from boundpaper.paper.annotate.copies import Copy, copies
+from boundpaper.paper.annotate.copies import DocumentCopy, copies
 from boundpaper.paper.annotate.coverage import coverage
 from boundpaper.paper.annotate.lines import lines
 from boundpaper.paper.annotate.placing import place
@@ -34,7 +34,7 @@ A larger reader would lose nothing <b>at all</b>.
 
 
 def copy_of(text=TEXT, document="recall"):
-    return Copy(document, f"{document}.md", tuple(text.splitlines()), tuple(sentences(text)))
+    return DocumentCopy(document, f"{document}.md", tuple(text.splitlines()), tuple(sentences(text)))
 
 
 def row(claim, sentence=None, *, heading="1. Results", statement="", reported="", verdict="holds", kind="statement"):

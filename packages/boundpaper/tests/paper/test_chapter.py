@@ -76,13 +76,13 @@ def test_text_from_artifacts_is_escaped() -> None:
     assert render("<< n('lbp', comparison='ap_drop', test='pearson', value='comparison') >>") == "ap\\_drop"
 
 
-def test_exhibits_are_inputs() -> None:
+def test_exhibits_become_input_commands() -> None:
     assert render("<< table('ap_drop') >>\n<< figure('ap_drop') >>") == (
         "\\input{tables/ap_drop}\n\\input{figures/ap_drop.float}"
     )
 
 
-def test_verdicts() -> None:
+def test_claims_print_verdict_phrase_and_reason() -> None:
     assert render("<< claim('slope') >>") == "not supported"
     assert render("<< claim('slope').phrase >>: << claim('slope').reason >>") == (
         "is not supported: it rests on $n = 7$ \\citep{cohen1988}"
@@ -145,7 +145,7 @@ def project(root: Path, body: str) -> Job:
     return Job(root=root, kind="chapter", name="sample", file=FILE)
 
 
-def test_builder(tmp_path: Path) -> None:
+def test_chapter_build_returns_text_and_bound_numbers(tmp_path: Path) -> None:
     job = project(tmp_path, "Qwen3 wins.\n")
     assert chapter.build(job) == {
         "out/chapters/sample.tex": f"Qwen3 wins.\n% source: {FILE}\n",

@@ -71,7 +71,7 @@ def root(tmp_path):
 @pytest.mark.parametrize(
     ("content", "fault"), [(None, "not there"), ("", "is empty"), (" \n\t\n", "is empty"), ("folder", "cannot be read")]
 )
-def test_a_crate_without_a_licence_is_refused_with_a_line_that_writes_one(root, tmp_path, content, fault):
+def test_crate_without_licence_is_refused_with_the_command_that_mends_it(root, tmp_path, content, fault):
     (root / "LICENSE").unlink()
     if content == "folder":
         (root / "LICENSE").mkdir()

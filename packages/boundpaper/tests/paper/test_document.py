@@ -145,7 +145,7 @@ def test_what_a_killed_run_left_fails_no_other(
     seen: list[bool] = []
     once = document._once
 
-    def watched(out: Path, form: str) -> process.Completed | None:
+    def watched(out: Path, form: str) -> process.CompletedProgram | None:
         seen.append((out / document.STATE / "thesis.aux").read_text() == CUT)
         return once(out, form)
 
@@ -163,9 +163,9 @@ def test_a_fault_that_comes_back_from_clean_is_told(
     root, calls = project(), []
     put(root, "out/state/latex/thesis/thesis.aux", CUT)
 
-    def failing(name: str, *, cwd: Path, output: str, **form: str) -> process.Completed:
+    def failing(name: str, *, cwd: Path, output: str, **form: str) -> process.CompletedProgram:
         calls.append(name)
-        return process.Completed(1, "! It is wrong.")
+        return process.CompletedProgram(1, "! It is wrong.")
 
     monkeypatch.setattr(document, "_once", lambda out, form: None)
     monkeypatch.setattr(latex, "latexmk", failing)
@@ -192,7 +192,7 @@ def declares_an_archive(thesis: bytes) -> None:
 
 @pytest.mark.latex
 @needs_latex
-def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tmp_path: Path) -> None:
     root = project("one")
     job = settle(root)
     made = document.build(job)
@@ -376,7 +376,7 @@ def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_metadata_faults(tmp_path: Path, text: str, expected: str) -> None:
+def test_faulty_metadata_is_refused(tmp_path: Path, text: str, expected: str) -> None:
     put(tmp_path, "paper/metadata.yaml", text)
     put(tmp_path, "paper/chapters/one.tex.j2", "x")
     with pytest.raises(SpecError) as caught:
@@ -442,6 +442,19 @@ def test_an_error_of_the_preamble_is_told_by_its_line(project: Callable[..., Pat
     assert "paper/preamble.tex" in str(caught.value)
 
 
+def _calls_of_latexmk(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The documents that latexmk is run for from now on."""
+    calls: list[str] = []
+    latexmk = latex.latexmk
+
+    def watched(name: str, **given: Any) -> process.CompletedProgram:
+        calls.append(name)
+        return latexmk(name, **given)
+
+    monkeypatch.setattr(latex, "latexmk", watched)
+    return calls
+
+
 @pytest.mark.latex
 @needs_latex
 def test_a_change_that_moves_nothing_takes_one_pass(
@@ -449,14 +462,7 @@ def test_a_change_that_moves_nothing_takes_one_pass(
 ) -> None:
     root = project()
     first = content(document.build(settle(root)))
-    calls: list[str] = []
-    latexmk = latex.latexmk
-
-    def watched(name: str, **given: Any) -> process.Completed:
-        calls.append(name)
-        return latexmk(name, **given)
-
-    monkeypatch.setattr(latex, "latexmk", watched)
+    calls = _calls_of_latexmk(monkeypatch)
     table = root / "out/tables/x.tex"
     words = table.read_text()
     table.write_text(words.replace("A note", "Some words"))
@@ -476,14 +482,7 @@ def test_drafts_first_give_the_document_that_latexmk_gives(
     project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = project("one")
-    calls: list[str] = []
-    latexmk = latex.latexmk
-
-    def watched(name: str, **given: Any) -> process.Completed:
-        calls.append(name)
-        return latexmk(name, **given)
-
-    monkeypatch.setattr(latex, "latexmk", watched)
+    calls = _calls_of_latexmk(monkeypatch)
     drafted = content(document.build(settle(root)))
     assert calls == []
     shutil.rmtree(root / "out" / document.STATE)

@@ -12,7 +12,7 @@ TERMS = ("2-D", "$\\alpha = 0.05$")
 
 def found(text: str) -> list[tuple[int, str]]:
     """Line and word of each finding."""
-    return [(item.line, re.split("'", item.what)[1]) for item in lint.digits(text, "c", NAMES, TERMS)]
+    return [(item.line, re.split("'", item.what)[1]) for item in lint.find_typed_digits(text, "c", NAMES, TERMS)]
 
 
 @pytest.mark.parametrize(
@@ -58,21 +58,21 @@ def test_what_may_hold_digits(text: str) -> None:
         ("escaped \\$5 and \\$6", [(1, "\\$5"), (1, "\\$6")]),
     ],
 )
-def test_typed_in_digits(text: str, expected: list[tuple[int, str]]) -> None:
+def test_typed_digits_are_found(text: str, expected: list[tuple[int, str]]) -> None:
     assert found(text) == expected
 
 
 def test_a_literal_in_an_expression_is_typed_in_too() -> None:
-    (finding,) = lint.digits("x\n<< 0.87 | fixed(2) >>", "c")
+    (finding,) = lint.find_typed_digits("x\n<< 0.87 | fixed(2) >>", "c")
     assert str(finding) == "c:2: a number typed into << >>: read it with n('artifact', ...)"
 
 
 BIBLIOGRAPHY = {"holm1979": 1, "cohen1988": 4}
 
 
-def test_citations() -> None:
+def test_unknown_citations_are_found() -> None:
     text = "\\citep{holm1979}\n\\citet[p.~3][]{cohen1988, homl1979}\n% \\cite{gone}\n\\nocite{*}"
-    (finding,) = lint.citations({"c": text}, BIBLIOGRAPHY)
+    (finding,) = lint.find_unknown_citations({"c": text}, BIBLIOGRAPHY)
     assert (finding.file, finding.line) == ("c", 2)
     assert finding.what.endswith("does not hold; did you mean 'holm1979'?")
 
@@ -86,41 +86,41 @@ def test_an_entry_that_nothing_cites() -> None:
     assert not lint.uncited({"c": "\\nocite{*}"}, BIBLIOGRAPHY)
 
 
-def test_references() -> None:
+def test_unknown_references_are_found() -> None:
     chapters = {
         "a": "\\section{A}\\label{sec:a} << table('x') >> \\cref{sec:b}",
         "b": "\\label{sec:b} \\ref{tab:x}\n\\cref{sec:a,fig:y} \\eqref{sec:bb}",
     }
-    findings = lint.references(chapters)
+    findings = lint.find_unknown_references(chapters)
     assert [str(finding) for finding in findings] == [
         "b:2: \\ref to 'fig:y', but no chapter includes << figure('y') >>",
         "b:2: \\ref to 'sec:bb', a label that nothing sets; did you mean 'sec:b'?",
     ]
 
 
-def test_all_together() -> None:
+def test_check_finds_every_kind_of_fault_at_once() -> None:
     findings = lint.check({"c": "5 \\cite{x,holm1979,cohen1988} \\ref{y}"}, BIBLIOGRAPHY)
     assert [finding.line for finding in findings] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("apart", [r"<< n('a') | fixed(1) >>~\%", r"<< n('a') | fixed(1) >> \%", r"$5$\,\%"])
 def test_a_percent_sign_follows_its_number(apart: str) -> None:
-    wrong = lint.percents(f"Text.\nIn {apart} of heads.", "c")
+    wrong = lint.find_spaced_percents(f"Text.\nIn {apart} of heads.", "c")
     assert [(each.file, each.line) for each in wrong] == [("c", 2)]
     assert "percent sign follows its number" in str(wrong[0])
-    assert not lint.percents(r"<< n('a') | fixed(1) >>\% and << n('b') | percent(1) >> of heads", "c")
+    assert not lint.find_spaced_percents(r"<< n('a') | fixed(1) >>\% and << n('b') | percent(1) >> of heads", "c")
 
 
 def test_an_exhibit_that_nobody_calls_is_found() -> None:
     chapters = {"a": "<< table('one') >> << figure('two') >>", "b": r"\Cref{tab:one,fig:three}"}
-    assert [str(each) for each in lint.uncalled(chapters)] == [
+    assert [str(each) for each in lint.find_uncalled_exhibits(chapters)] == [
         r"a:1: the figure 'two' is shown and never called: write \cref{fig:two}"
     ]
 
 
 def test_a_label_set_twice_names_both_places() -> None:
     chapters = {"a": "\\label{eq:one}\n<< table('t') >>", "b": "x\n\\label{eq:one}\n\\label{eq:two}\n<< table('t') >>"}
-    assert [str(finding) for finding in lint.labels(chapters)] == [
+    assert [str(finding) for finding in lint.find_label_faults(chapters)] == [
         "b:2: the label 'eq:one' is set in a:1 already: give one of them another name",
         "b:4: 'tab:t' is shown or set in a:2 already: show an exhibit once, and refer to it",
     ]

@@ -47,7 +47,7 @@ def test_a_missing_file_takes_the_place_of_the_stop_that_follows() -> None:
     assert (error.file, error.line) == ("chapters/one.tex", 4)
 
 
-def test_only_a_stop() -> None:
+def test_emergency_stop_alone_is_an_error() -> None:
     (error,) = log.parse("! Emergency stop.\n<*> gone.tex\n\n*** (job aborted, file error in nonstop mode)\n").errors
     assert error.message.startswith("Emergency stop.")
 
@@ -98,7 +98,7 @@ def test_the_same_warning_counts_once() -> None:
         (7, "tables/x.py by boundpaper/tables/templates/table.tex.j2"),
     ],
 )
-def test_origin(line: int, source: str) -> None:
+def test_line_of_the_document_leads_to_its_source(line: int, source: str) -> None:
     text = (
         "\\pdftrailerid{}\n% source: paper/thesis.tex.j2\n\\documentclass{x}\n% source: paper/preamble.tex\nx\n"
         "% Generated from figures/x.py through boundpaper/figures/templates/standalone.tex.j2; edits are lost.\n"
@@ -137,7 +137,7 @@ DOCUMENT = r"""% source: tests/sample.py
         ("\\char200\\fontencoding{OT1}\\fontfamily{cmr}\\selectfont\\char200", "missing character", "There is no ", 0),
     ],
 )
-def test_documents_that_fail(tmp_path: Path, body: str, kind: str, message: str, line: int) -> None:
+def test_failing_documents_give_message_and_line(tmp_path: Path, body: str, kind: str, message: str, line: int) -> None:
     (tmp_path / "secret.tex").write_text("secret")
     out = tmp_path / "out"
     out.mkdir()

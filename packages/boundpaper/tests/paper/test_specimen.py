@@ -43,7 +43,7 @@ def foreign(tmp_path_factory):
     return root
 
 
-def test_everything_is_checked(foreign):
+def test_check_accepts_the_specimen_and_lists_its_steps(foreign):
     done = run(foreign, "check")
     assert (done.returncode, done.stderr) == (0, "")
     listed = run(foreign, "list").stdout
@@ -106,7 +106,7 @@ def test_tables_print_what_the_document_says(foreign):
 
 
 @pytest.mark.latex
-def test_it_compiles(foreign):
+def test_specimen_compiles_to_a_pdf(foreign):
     done = run(foreign, "paper")
     assert done.returncode == 0, done.stderr
     text = (foreign / "out/chapters/recall.tex").read_text()

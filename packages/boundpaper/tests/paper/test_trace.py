@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from boundpaper.paper import bound, chapter
 from boundpaper.paper.trace.known import FILE
-from boundpaper.paper.trace.numeral import EQUAL, ROUNDED, SAME, PrintedNumber, tokens
+from boundpaper.paper.trace.numeral import EQUAL, ROUNDED, SAME, SearchedNumber, tokens
 from boundpaper.store.parquet_file import packed
 from boundpaper.store.table_file import rows, rows_with
 from specimens import begin, run
@@ -108,7 +108,7 @@ def test_unknown_things_are_answered_with_the_nearest(foreign):
 
 
 def test_a_numeral_fits_what_is_printed_like_it():
-    numeral = PrintedNumber.read("0.935")
+    numeral = SearchedNumber.read("0.935")
     assert numeral is not None
     assert [numeral.fits(text) for text in ("0.935", "0.9350", "0.93512", "0.9361", "words", "")] == [
         SAME,
@@ -118,7 +118,7 @@ def test_a_numeral_fits_what_is_printed_like_it():
         0,
         0,
     ]
-    share = PrintedNumber.read("93.5%")
+    share = SearchedNumber.read("93.5%")
     assert share is not None
     assert share.holds(0.9352)
     assert not numeral.holds(93.5)
@@ -151,12 +151,12 @@ def test_what_is_built_is_traced_as_what_is_not(foreign, tmp_path):
         if (file := root / f"out/tables/{key.removeprefix('table:')}.tex").is_file():
             numbers = {each for _, shown in lines for text in shown.values() for each in tokens(text)}
             assert numbers
-            assert all(PrintedNumber(each, 0, 0).may_be_in(file.read_text()) for each in numbers)
+            assert all(SearchedNumber(each, 0, 0).may_be_in(file.read_text()) for each in numbers)
 
 
 @pytest.mark.parametrize("number", ["1,234.5", "-0.88", "0.935", "1.2e-05", "93.5%"])
 def test_a_table_is_left_out_only_where_the_digits_do_not_stand(number):
-    numeral = PrintedNumber.read(number)
+    numeral = SearchedNumber.read(number)
     assert numeral is not None
     assert numeral.may_be_in(rf"Reader & {number.replace(',', '{,}').replace('-', '$-$')}")
     assert not numeral.may_be_in("Reader & 7.7")
@@ -264,7 +264,7 @@ CELLS = st.one_of(
 @given(asked=st.one_of(st.sampled_from(ASKED), NUMBERS), cell=CELLS)
 @example(asked="93.5%", cell="0.935")
 def test_no_cell_that_fits_is_passed_over(asked, cell):
-    numeral = PrintedNumber.read(asked)
+    numeral = SearchedNumber.read(asked)
     assert numeral is not None
     assert numeral.may_fit(cell) or not numeral.fits(cell)
 
@@ -282,7 +282,7 @@ def fitting(found, numeral):
 @pytest.mark.parametrize("asked", ASKED)
 def test_few_rows_are_looked_into_and_the_same_cells_are_found(tmp_path, asked):
     """As where every cell is parsed: in text, numbers and truths of Parquet, in CSV that is cut or has blank lines."""
-    numeral = PrintedNumber.read(asked)
+    numeral = SearchedNumber.read(asked)
     assert numeral is not None
     values = [0.935, 0.9351, -0.935, 93.52, 0.0, -0.0, 1e-300, 1.5e300, 1234.0, 1234.4, 12345678.0, 30000.0, 0.93549999]
     lines = [

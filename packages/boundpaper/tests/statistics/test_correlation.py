@@ -217,7 +217,7 @@ def test_leave_one_out_where_nothing_is_left():
         leave_one_out([1, 1, 2], [1, 2, 3], units=["a", "b"], **META)
 
 
-def test_correlate_refuses():
+def test_correlate_refuses_faulty_input():
     with pytest.raises(ValueError, match="x: 1 of 2 values are missing"):
         pearson([np.nan, 1], [1, 2], **META)
     with pytest.raises(ValueError, match="lbp has 2 values and ap has 3"):

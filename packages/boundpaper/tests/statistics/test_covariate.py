@@ -15,13 +15,13 @@ def test_partial_has_the_t_and_p_of_multiple_regression(n, k):
     given = RANDOM.normal(size=(n, k))
     x = RANDOM.normal(size=n) + given.sum(axis=1)
     y = RANDOM.normal(size=n) + 0.3 * x - given[:, 0]
-    row = partial(x, y, given if k > 1 else given[:, 0], given_name="size", **META)
+    make_row = partial(x, y, given if k > 1 else given[:, 0], given_name="size", **META)
     fit = sm.OLS(y, sm.add_constant(np.column_stack([x, given]))).fit()
-    assert row.df == n - 2 - k == fit.df_resid
-    assert row.statistic == pytest.approx(fit.tvalues[1])
-    assert row.p_value == pytest.approx(fit.pvalues[1])
-    assert (row.ci_low, row.ci_high) == interval(row.estimate, n, "pearson", k)[0]
-    assert "given size" in row.note
+    assert make_row.df == n - 2 - k == fit.df_resid
+    assert make_row.statistic == pytest.approx(fit.tvalues[1])
+    assert make_row.p_value == pytest.approx(fit.pvalues[1])
+    assert (make_row.ci_low, make_row.ci_high) == interval(make_row.estimate, n, "pearson", k)[0]
+    assert "given size" in make_row.note
 
 
 def test_partial_by_the_closed_form_of_one_covariate():
@@ -30,25 +30,25 @@ def test_partial_by_the_closed_form_of_one_covariate():
     expected = (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
     assert partial(x, y, z, **META).estimate == pytest.approx(expected)
     ranks = [stats.rankdata(values) for values in (x, y, z)]
-    row = partial(x, y, z, method="spearman", **META)
-    assert row.test == "spearman_partial"
-    assert row.estimate == pytest.approx(partial(*ranks, **META).estimate)
+    make_row = partial(x, y, z, method="spearman", **META)
+    assert make_row.test == "spearman_partial"
+    assert make_row.estimate == pytest.approx(partial(*ranks, **META).estimate)
 
 
 def test_partial_does_not_depend_on_the_covariates_scale():
     x, y = RANDOM.normal(size=(2, 10))
     z = RANDOM.normal(size=10)
-    row = partial(x, y, z, **META)
-    assert partial(x, y, 1e9 * z + 7e9, **META).estimate == pytest.approx(row.estimate, abs=1e-6)
+    make_row = partial(x, y, z, **META)
+    assert partial(x, y, 1e9 * z + 7e9, **META).estimate == pytest.approx(make_row.estimate, abs=1e-6)
 
 
 def test_partial_without_freedom_or_variance_says_so():
     x, y, z = RANDOM.normal(size=(3, 3))
     assert "n = 3 with 1 held fixed leaves no degree of freedom" in partial(x, y, z, **META).note
     one, two = RANDOM.normal(size=(2, 7))
-    row = partial(2 * one + 1, two, one, given_name="log parameters", **META)
-    assert row.estimate is None
-    assert "x does not vary once log parameters is held fixed" in row.note
+    make_row = partial(2 * one + 1, two, one, given_name="log parameters", **META)
+    assert make_row.estimate is None
+    assert "x does not vary once log parameters is held fixed" in make_row.note
     assert "y does not vary" in partial(one, np.ones(7), two, **META).note
     four = partial([1, 2, 4, 3], [1, 3, 2, 5], [2, 1, 1, 7], **META)
     assert four.p_value is not None
@@ -56,7 +56,7 @@ def test_partial_without_freedom_or_variance_says_so():
     assert "n = 4 with 1 held fixed" in four.note
 
 
-def test_partial_refuses():
+def test_partial_refuses_faulty_input():
     x, y, z = RANDOM.normal(size=(3, 6))
     with pytest.raises(ValueError, match="size is constant or linearly dependent"):
         partial(x, y, np.column_stack([z, 2 * z]), given_name="size", **META)
@@ -99,7 +99,7 @@ def test_within_family_by_brute_force():
     assert row.p_value == pytest.approx(np.mean(np.array(null) >= abs(row.estimate) - 1e-9))
 
 
-def test_within_family_leaves_single_units_out_and_interleaves():
+def test_within_family_drops_single_units_and_ignores_order():
     x, y = RANDOM.normal(size=(2, 7))
     families = ["a", "b", "a", "lone", "b", "a", "b"]
     row = within_family(x, y, families, **META)

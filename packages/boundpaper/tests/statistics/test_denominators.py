@@ -45,7 +45,7 @@ def test_a_rounded_share_allows_what_rounds_to_it(thousandths: int, items: int) 
         (0.99, 200, [100, 200]),
     ],
 )
-def test_stored_shares(share: float, items: int, answered: list[int]) -> None:
+def test_stored_share_gives_possible_counts(share: float, items: int, answered: list[int]) -> None:
     assert [n for _, n in denominators(share, items).pairs] == answered
 
 

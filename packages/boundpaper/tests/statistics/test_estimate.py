@@ -56,7 +56,7 @@ def test_frame_names_what_is_no_row():
         ({"note": ""}, "without a reason"),
     ],
 )
-def test_a_row_refuses(change, message):
+def test_estimate_refuses_faulty_fields(change, message):
     with pytest.raises(ValueError, match=message):
         Estimate(**{**ROW, **change})
 
@@ -85,19 +85,19 @@ def test_notes_join_without_repetition():
     assert no("p", "df", because="n = 1") == "no p, df: n = 1"
 
 
-def test_replace_checks_again():
+def test_replace_checks_fields_again():
     with pytest.raises(ValueError, match="p_value is 2"):
         replace(Estimate(**ROW), p_value=2.0)
 
 
-def test_finite():
+def test_finite_turns_nan_and_infinity_into_none():
     assert finite(None) is None
     assert finite(np.nan) is None
     assert finite(-np.inf) is None
     assert finite(np.float64(2)) == 2.0
 
 
-def test_samples_are_checked():
+def test_faulty_samples_are_refused():
     with pytest.raises(ValueError, match=r"x: 1 of 3 values are missing"):
         sample([1, np.nan, 2], "x")
     with pytest.raises(ValueError, match=r"x has shape \(1, 2\)"):

@@ -7,21 +7,21 @@ from boundpaper.statistics import Estimate, attach, fired, guards
 ROW = Estimate(study="s", comparison="c", test="t", unit="model", n=3, note="made up")
 
 
-def test_zero_variance():
+def test_guard_fires_on_zero_variance():
     assert guards.zero_variance({"rope": [0.64, 0.64], "drope": [0.5, 0.6]}) == (
         "guard zero variance: rope is 0.64 in all 2 units",
     )
     assert guards.zero_variance({"rope": [0.64], "drope": [0.5, 0.6]}) == ()
 
 
-def test_zero_sd():
+def test_guard_fires_on_zero_standard_deviation():
     assert guards.zero_sd({"a": (0.0, 10), "b": (0.1, 10)}) == (
         "guard zero variance: a has a standard deviation of 0 over 10 units",
     )
     assert guards.zero_sd({"a": (0.0, 1)}) == ()
 
 
-def test_few_distinct():
+def test_guard_fires_on_few_distinct_values():
     assert guards.few_distinct({"x": [0, 0, 1, 1]}) == (
         "guard few distinct values: x has 2 distinct values in 4 units",
     )
@@ -29,7 +29,7 @@ def test_few_distinct():
     assert guards.few_distinct({"x": [0, 1, 2], "y": [0, 1]}) == ()
 
 
-def test_copied_replicates():
+def test_guard_fires_on_copied_replicates():
     condition = ["8k", "8k", "16k", "16k", "32k"]
     assert guards.copied_replicates([0.5, 0.5, 0.4, 0.3, 0.1], condition) == (
         "guard copied replicates: one number stands for all replicates of 8k (1 of 3 conditions)",
@@ -39,7 +39,7 @@ def test_copied_replicates():
         guards.copied_replicates([1, 2], ["a"])
 
 
-def test_smallest_p():
+def test_guard_fires_where_no_p_can_be_small():
     assert guards.smallest_p(1 / 3) == ("guard smallest attainable p: no outcome could give a p below 0.3333",)
     assert guards.smallest_p(1 / 24) == ()
     assert guards.smallest_p(1 / 24, family=2) == (
@@ -50,7 +50,7 @@ def test_smallest_p():
         guards.smallest_p(0.1, family=0)
 
 
-def test_dependent_units():
+def test_guard_fires_on_dependent_units():
     units = ["llama-3.1", "llama-3.2", "qwen3"]
     assert guards.dependent_units(units, ["text", "text", None], "text weights") == (
         "guard dependent units: llama-3.1+llama-3.2 share text weights, so 3 units are 2 independent ones",
@@ -64,13 +64,13 @@ def test_dependent_units():
         guards.dependent_units(units, ["a"], "weights")
 
 
-def test_same_data():
+def test_guard_fires_on_selection_and_evaluation_on_the_same_data():
     assert guards.same_data(["t1", "t2"], ["t2", "t3"]) == ("guard selected and evaluated on the same data: t2",)
     assert guards.same_data(["t1"], ["t2"]) == ()
     assert "d and 2 more" in guards.same_data("abcdef", "abcdef")[0]
 
 
-def test_mixed_protocol():
+def test_guard_fires_on_mixed_protocols():
     notes = guards.mixed_protocol(
         {
             "rope": {"precision": "4 bit", "prompt": "chat"},
@@ -85,7 +85,7 @@ def test_mixed_protocol():
     assert guards.mixed_protocol({"a": {"precision": "bf16"}, "b": {"precision": "bf16"}}) == ()
 
 
-def test_attach_and_fired():
+def test_attached_guards_are_read_back_from_the_note():
     row = attach(
         ROW,
         guards.mixed_protocol({"a": {"unit": "x"}, "b": {"unit": "y; z"}}),

@@ -165,7 +165,7 @@ def test_welch_with_one_unit_in_a_group():
     assert "a group of one unit" in row.note
 
 
-def test_welch_refuses():
+def test_welch_refuses_faulty_input():
     with pytest.raises(ValueError, match="no sd negative"):
         welch_t_from_stats(0, -1, 3, 0, 1, 3, **META)
     with pytest.raises(ValueError, match="sizes 0 and 3"):

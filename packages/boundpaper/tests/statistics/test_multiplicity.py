@@ -13,7 +13,7 @@ def row(p, study="s", test="pearson"):
     return Estimate(study=study, comparison="c", test=test, unit="model", n=5, p_value=p, note="made up")
 
 
-def test_holm_by_hand():
+def test_holm_equals_a_calculation_by_hand():
     assert holm_p([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm_p([]) == []
     assert holm_p([0.7]) == [0.7]
@@ -21,7 +21,7 @@ def test_holm_by_hand():
 
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_steps_down(p_values):
+def test_holm_equals_its_definition(p_values):
     adjusted, expected, below = holm_p(p_values), [0.0] * len(p_values), 0.0
     for tested, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         expected[place] = below = min(1.0, max(below, p_values[place] * (len(p_values) - tested)))
@@ -64,7 +64,7 @@ def test_families_are_named_row_by_row():
     assert "not in the Holm family" not in rows[3].note
 
 
-def test_holm_refuses():
+def test_holm_refuses_faulty_input():
     with pytest.raises(ValueError, match="adjusted already"):
         holm(holm([row(0.1)]))
     with pytest.raises(ValueError, match="2 rows but 1 families"):

@@ -110,7 +110,7 @@ def test_contrast_without_an_increase_has_no_ratio():
     assert "may be zero" in unsure.note
 
 
-def test_perplexities_are_checked():
+def test_faulty_perplexities_are_refused():
     with pytest.raises(ValueError, match="base must hold perplexities above 0"):
         log_perplexity_difference([0.0, 1], [1.0, 2], **META)
     with pytest.raises(ValueError, match=r"texts; give the same texts"):

@@ -35,7 +35,7 @@ def test_wilson_agrees_with_statsmodels_and_mirrors(n, share, confidence):
     assert wilson_interval(n - count, n, confidence) == pytest.approx((1 - high, 1 - low))
 
 
-def test_wilson_row():
+def test_wilson_row_of_no_hits_has_an_upper_limit():
     row = wilson(0, 20, **META)
     assert (row.estimate, row.ci_low) == (0, 0)
     assert 0 < row.ci_high < 0.2
@@ -98,7 +98,7 @@ def test_mcnemar_interval_covers_the_true_difference():
     assert 0.93 <= covered / 500 <= 0.99
 
 
-def test_mcnemar_from_items():
+def test_mcnemar_of_items_equals_mcnemar_of_counts():
     first, second = RANDOM.integers(0, 2, size=(2, 50))
     row = mcnemar(first, second, **META)
     counts = [int(np.sum((first == a) & (second == b))) for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))]
@@ -193,14 +193,14 @@ def test_degradation_interval_has_the_jeffreys_quantiles(base, disrupted, chance
         assert reached / before.sf(chance) == pytest.approx(level, abs=0.0015)
 
 
-def test_degradation_refuses():
+def test_degradation_refuses_faulty_counts():
     with pytest.raises(ValueError, match="chance is 1"):
         degradation(1, 2, 1, 2, 1.0, **META)
     with pytest.raises(ValueError, match="3 of 2"):
         degradation(1, 2, 3, 2, 0.5, **META)
 
 
-def test_counts_are_whole():
+def test_fractional_counts_are_refused():
     for refused in (
         lambda: wilson_interval(2.5, 10),
         lambda: clopper_pearson(2.5, 10),

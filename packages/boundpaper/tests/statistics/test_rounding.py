@@ -62,7 +62,7 @@ def test_ranges_are_as_narrow_as_they_can_be():
     assert mean([Interval(1, 2), Interval(3, 6)]) == Interval(2, 4)
 
 
-def test_intervals_refuse():
+def test_faulty_intervals_are_refused():
     with pytest.raises(ValueError, match="in order"):
         Interval(2, 1)
     with pytest.raises(ValueError, match="none of them missing"):
@@ -73,7 +73,7 @@ def test_intervals_refuse():
         mean([])
 
 
-def test_printed_interval():
+def test_printed_interval_is_half_a_unit_either_way():
     assert printed_interval(0.64, 2) == Interval(0.635, 0.645)
     assert printed_interval(120, -1) == Interval(115, 125)
     assert half_unit(0) == 0.5
@@ -96,7 +96,7 @@ def test_ties_round_either_way():
     assert not rounds_to(0.1251, 0.12, 2)
 
 
-def test_meets():
+def test_intervals_meet_where_they_share_a_number():
     assert meets(Interval(0, 1), Interval(1, 2))
     assert meets(Interval(0, 5), Interval(1, 2))
     assert not meets(Interval(0, 1), Interval(1.001, 2))
@@ -104,7 +104,7 @@ def test_meets():
     assert not meets(Interval(1e-12, 2e-12), Interval(3e-12, 4e-12))
 
 
-def test_agreement():
+def test_agreement_allows_for_rounding():
     drop = difference(printed_interval(0.64, 2), printed_interval(0.5, 2))
     assert agreement(0.14, drop, 0.14, 2) == "holds"
     assert agreement(0.14, drop, 0.15, 2) == "holds after rounding"

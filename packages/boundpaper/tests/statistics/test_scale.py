@@ -81,7 +81,7 @@ def test_relabelings_that_tie_in_exact_arithmetic_tie_far_from_zero():
     assert grouped[0].p_value == grouped[1].p_value
 
 
-def test_one_sided_p():
+def test_one_sided_p_counts_one_tail():
     two, up, down = (pearson(X, Y, alternative=side, **META) for side in ("two-sided", "greater", "less"))
     null = [np.corrcoef(X[list(order)], Y)[0, 1] for order in permutations(range(7))]
     assert down.p_value == pytest.approx(np.mean(np.array(null) <= two.estimate + 1e-12))

@@ -74,7 +74,7 @@ def test_distance_to_a_decline_by_hand():
     assert rms == pytest.approx((0.5 / 3) ** 0.5)
 
 
-def test_bounds_are_checked():
+def test_faulty_series_are_refused():
     with pytest.raises(ValueError, match="needs at least two"):
         draw_up([1])
     with pytest.raises(ValueError, match="low not above high"):

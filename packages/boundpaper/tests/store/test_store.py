@@ -96,7 +96,7 @@ def test_measurements_are_one_frame_with_the_model_from_the_file_name(root):
     assert dict(zip(frame["model"], frame["value"], strict=True)) == {"one": 1.5, "two": 2.5}
 
 
-def test_an_unknown_artifact(root):
+def test_unknown_artifact_is_refused_by_name(root):
     with pytest.raises(DataError, match="no artifact called 'score'"):
         read(root, "score")
 

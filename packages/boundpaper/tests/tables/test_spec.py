@@ -135,7 +135,7 @@ DATA_FAULTS: list[tuple[Callable[[], Table], str]] = [
 
 
 @pytest.mark.parametrize(("make", "message"), DATA_FAULTS)
-def test_faults_of_data(make: Callable[[], Table], message: str) -> None:
+def test_faulty_data_are_refused_with_the_table_named(make: Callable[[], Table], message: str) -> None:
     with pytest.raises(DataError, match=message) as caught:
         render(make(), "t")
     assert "table t" in str(caught.value)

@@ -83,7 +83,7 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
         (markup, "*a* $x_1$", r"\emph{a} $x_1$", "*a* $x_1$", "*a* $x_1$"),
     ],
 )
-def test_each_format(show: Show, value: object, latex: str, markdown: str, plain: str) -> None:
+def test_each_format_prints_as_expected(show: Show, value: object, latex: str, markdown: str, plain: str) -> None:
     normal = [show.show(value, output).replace("\u00a0", " ") for output in ("latex", "markdown", "plain")]
     assert normal == [latex, markdown.replace("\u00a0", " "), plain]
 
@@ -180,7 +180,7 @@ def test_wrong_formats_are_named() -> None:
         glyphs("1", "docx")
 
 
-def test_stars_count_levels() -> None:
+def test_stars_count_the_levels_that_p_is_below() -> None:
     assert [stars(p) for p in (0.2, 0.05, 0.049, 0.01, 0.0009)] == [0, 0, 1, 1, 3]
     with pytest.raises(DataError, match="between 0 and 1"):
         stars(2.0)

@@ -32,7 +32,7 @@ from boundpaper.typeset.printed import Unreadable, parse
         (">128", 128, 0),
     ],
 )
-def test_single_numbers(text, value, decimals):
+def test_printed_numbers_are_read_with_decimals_and_interval(text, value, decimals):
     number = parse(text)
     assert number.value == pytest.approx(value)
     assert number.decimals == decimals
@@ -44,7 +44,7 @@ def test_single_numbers(text, value, decimals):
     ("text", "low", "high"),
     [("97-100%", 96.5, 100.5), ("0.16–0.19", 0.155, 0.195), ("30–50K", 29500, 50500), ("80-100%", 79.5, 100.5)],
 )
-def test_ranges(text, low, high):
+def test_printed_ranges_have_ends_and_no_value(text, low, high):
     number = parse(text)
     assert number.value is None
     assert (number.low, number.high) == (pytest.approx(low), pytest.approx(high))

@@ -49,7 +49,7 @@ def capture(
     Parameters
     ----------
     model : Model or str
-        A model that is loaded, or what `load` takes.
+        A model that is loaded, or what `load` takes, in the precision in which `load` opens it.
     texts : str or Path
         A file, a folder, an installed set such as `manual` (Python's), or a Hub id.
     context : int
@@ -75,22 +75,22 @@ def capture(
     (128, 2)
     """
     from keyquery.measure.capture import record_here
+    from keyquery.measure.subject import loaded_as
     from keyquery.models.captures.capture import finish, is_finished
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.captures.reading import open_capture
-    from keyquery.models.checkpoints.builtin import resolve
-    from keyquery.models.checkpoints.loading import Loaded, ModelSource, facts
+    from keyquery.models.checkpoints.loading import LoadedModel, ModelSource, facts
     from keyquery.models.texts import TextSource
     from keyquery.opened import working_root
 
     loaded = None
     if isinstance(model, str):
-        source = ModelSource(resolve(working_root(), model))
+        source = loaded_as(working_root(), ModelSource(model))[0]
     elif stream:
         raise ModelError("stream=True reads weights from disk, and this model is loaded; give its name or folder")
     else:
         source = model.subject.source or model.source
-        loaded = Loaded(model.network, model.tokenizer, facts(model.network, source))
+        loaded = LoadedModel(model.network, model.tokenizer, facts(model.network, source))
     options = CaptureOptions(
         model=source,
         texts=TextSource(str(texts), field, split),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from keyquery.comparisons.comparison import Comparison
-    from keyquery.comparisons.measured import Measured
+    from keyquery.comparisons.measured import ModelMeasurements
 
 
 def compare(
@@ -69,7 +69,7 @@ def compare(
     return compared(measured, experiments, by=by, metrics=metrics)
 
 
-def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
+def _in_memory(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
     """Measurements of one model in memory, from what `run` and `analyse` returned.
 
     Raises
@@ -77,7 +77,7 @@ def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
     DataError
         When a frame does not say what made it, was changed, or is of another model than the first.
     """
-    from keyquery.comparisons.measured import OF_HEADS, Measured
+    from keyquery.comparisons.measured import OF_HEADS, ModelMeasurements
     from keyquery.measure.measurements import save
     from keyquery.measure.units import plain, tidy
     from keyquery.saved import KEY, FrameOrigin
@@ -106,4 +106,4 @@ def _in_memory(frames: Sequence[pd.DataFrame]) -> Measured:
         for each in chosen:
             save(paper, {each: origins[each].tables[each]}, names[0], origins[each].manifest)
 
-    return Measured(names[0], tables, manifests, copy)
+    return ModelMeasurements(names[0], tables, manifests, copy)

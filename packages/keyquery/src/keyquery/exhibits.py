@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from boundpaper.errors import DataError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 from boundpaper.typeset.short_names import short_names
 from keyquery.measure.summary import OF_HEADS, SummaryLine, summary
 from keyquery.measure.units import plain

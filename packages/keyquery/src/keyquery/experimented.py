@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boundpaper.errors import DataError, SpecError
-from boundpaper.near import or_known
+from boundpaper.errors import DataError, ModelError, SpecError
 from boundpaper.store.rules import mapping, require
+from boundpaper.suggestions import or_known
 from keyquery.opened import Model, load
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def run(
     items: int = 100,
     seeds: Sequence[int] = (0,),
     place: str | None = None,
+    anyway: bool = False,
     **settings: object,
 ) -> pd.DataFrame:
     """Run an experiment on a model.
@@ -38,6 +40,9 @@ def run(
     texts, tokens, items, seeds, place
         How much is asked: texts a seed, tokens of a text, items of a task and seed, seeds, and where texts come from;
         see `keyquery.measure.subject.Options`.
+    anyway : bool
+        Measure texts that are more than four times as long as the model was made for. Those that are longer, but not
+        as much, are measured, and a line on standard error tells.
     **settings
         Further options of the experiment.
 
@@ -52,7 +57,7 @@ def run(
     SpecError
         When the experiment, or an option of it, is unknown.
     DataError, ModelError
-        When it cannot be made of this model.
+        When it cannot be made of this model, or texts are too long for it.
 
     Examples
     --------
@@ -62,10 +67,10 @@ def run(
     ['condition', 'layer', 'head', 'unit_id', 'seed', 'metric', 'value']
     """
     from keyquery.measure.choices import every_experiment, settings_of
-    from keyquery.measure.preflight import wordless
+    from keyquery.measure.preflight import made_for, require_positions, too_long, wordless
     from keyquery.measure.rows import frame
     from keyquery.measure.run import RunPlan, enough_memory, experiment, file_name, manifest_of
-    from keyquery.measure.subject import Options
+    from keyquery.measure.subject import Options, loaded_as
     from keyquery.saved import made
 
     if name not in every_experiment():
@@ -77,6 +82,15 @@ def run(
     opened = load(model) if isinstance(model, str) else model
     options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)
     subject = opened.subject
+    _, card = loaded_as(Path.cwd(), subject.source or opened.source)
+    longest = made_for(subject.model.config, int(card.get("training_length") or 0))
+    try:
+        note = too_long(subject.name, tokens, longest, anyway=anyway)
+        require_positions(subject.name, subject.model, tokens)
+    except ModelError as error:  # it is written for the command line
+        raise ModelError(str(error).replace("--tokens ", "tokens=").replace("--anyway", "anyway=True")) from None
+    if note:
+        print(note, file=sys.stderr)
     asked = (subject.book, options, subject.training_length, (name,))
     if foreseen := wordless(subject.name, subject.tokenizer, *asked):
         raise foreseen[name]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def working_root() -> Path:
-    """Folder of files that later runs may reuse: in the project, or outside of one in the user's cache."""
+    """Folder of files that later runs may reuse: in the project or, if there is no project, in the user's cache."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return project_or_none() or caches / "keyquery"
 
@@ -184,7 +184,7 @@ def load(
 
 @contextmanager
 def intervene(model: Model, *interventions: Intervention) -> Iterator[Model]:
-    """Change what parts of a model give out in every forward of a block; afterwards the model is as before.
+    """Change what parts of a model give out in every forward pass of a block; afterwards the model is as before.
 
     Parameters
     ----------

@@ -197,8 +197,8 @@ def _turn(
     cosines: FloatArray,
     sines: FloatArray,
     start: int,
-    step: int,
-    apart: int,
+    stride: int,
+    pair_distance: int,
     turned: FloatArray,
 ) -> None:
     """Write each vector, turned by the angles of its row, to `turned`."""
@@ -208,11 +208,11 @@ def _turn(
         for j in range(d):
             turned[i, j] = vectors[i, j]
         row = rows[i]
-        if step == 1:  # neighbours in memory, so that the loop is vectorised
+        if stride == 1:  # neighbours in memory, so that the loop is vectorised
             for p in range(pairs):
-                first, second = vectors[i, start + p], vectors[i, start + apart + p]
+                first, second = vectors[i, start + p], vectors[i, start + pair_distance + p]
                 turned[i, start + p] = first * cosines[row, p] - second * sines[row, p]
-                turned[i, start + apart + p] = second * cosines[row, p] + first * sines[row, p]
+                turned[i, start + pair_distance + p] = second * cosines[row, p] + first * sines[row, p]
         else:
             for p in range(pairs):
                 first, second = vectors[i, start + 2 * p], vectors[i, start + 2 * p + 1]

@@ -249,7 +249,7 @@ def test_a_value_that_only_the_beginning_token_has() -> None:
     assert value(rows, "bos_value_all", "nats") == pytest.approx(every, abs=1e-6)
 
 
-def test_four_bit_weights(tmp_path: Path) -> None:
+def test_ablation_runs_on_four_bit_weights(tmp_path: Path) -> None:
     pytest.importorskip("bitsandbytes")
     from keyquery.models.checkpoints.loading import ModelSource, load
 

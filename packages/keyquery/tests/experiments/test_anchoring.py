@@ -26,7 +26,7 @@ import models_tiny
 from keyquery.experiments import anchoring
 from keyquery.experiments._anchoring.data import LENGTH, AnswerSample, Split, plant_statements
 from keyquery.experiments._anchoring.probe import areas, auroc, summary, train
-from keyquery.experiments._anchoring.states import Marked, marked, states
+from keyquery.experiments._anchoring.states import MarkedSample, marked, states
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import Options
 from keyquery.models.interventions import Intervention, applied
@@ -88,7 +88,7 @@ def test_no_token_loses_the_first_one() -> None:
 
 
 def test_question_tokens_keep_sight_of_each_other() -> None:
-    mask = Marked((1, 4, 5, 6, 7), (1, 3), ()).blocked((1, 3), 5)
+    mask = MarkedSample((1, 4, 5, 6, 7), (1, 3), ()).blocked((1, 3), 5)
     assert mask.tolist() == [
         [False] * 5,
         [False] * 5,
@@ -104,7 +104,7 @@ def test_question_tokens_keep_sight_of_each_other() -> None:
 @pytest.mark.parametrize("name", ["llama", "ministral", "qwen3", "gemma3"])
 def test_one_pass_with_the_cut_everywhere_equals_a_cut_in_blocks_up_to_each(name: str) -> None:
     model = models_tiny.built(name)
-    samples = [Marked((1, *range(4 + shift, 16 + shift)), (3, 4, 6), (2, 5, 8)) for shift in range(4)]
+    samples = [MarkedSample((1, *range(4 + shift, 16 + shift)), (3, 4, 6), (2, 5, 8)) for shift in range(4)]
     everywhere = states(model, samples, lambda sample: sample.question)
     assert everywhere.shape[:2] == (4, 3)
     for layer in range(3):
@@ -119,7 +119,7 @@ def test_states_are_those_of_a_plain_forward_whatever_the_batch() -> None:
     import torch
 
     model = models_tiny.built("llama")
-    samples = [Marked((1, *range(4, 4 + length)), (2,), ()) for length in (9, 4, 13)]
+    samples = [MarkedSample((1, *range(4, 4 + length)), (2,), ()) for length in (9, 4, 13)]
     together = states(model, samples, tokens=20)
     assert np.allclose(together, states(model, samples), atol=1e-5)
     for sample, vectors in zip(samples, together, strict=True):
@@ -298,9 +298,9 @@ def test_auroc_of_few_units_has_no_interval() -> None:
 
 
 def test_auroc_is_scikit_learns_with_ties() -> None:
-    draw = np.random.default_rng(1)
-    right = draw.random(200) < 0.4
-    scores = np.round(draw.normal(size=(200, 2)) + right[:, None] * [[0.0, 1.5]], 1)
+    rng = np.random.default_rng(1)
+    right = rng.random(200) < 0.4
+    scores = np.round(rng.normal(size=(200, 2)) + right[:, None] * [[0.0, 1.5]], 1)
     expected = [roc_auc_score(right, scores[:, layer]) for layer in range(2)]
     assert areas(scores, right) == pytest.approx(expected)
     value, low, high = auroc(scores, right, np.arange(200), 300)
@@ -315,9 +315,9 @@ def test_probes_are_scikit_learns_on_standardised_states() -> None:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    draw = np.random.default_rng(2)
-    given = draw.normal(3, [1, 10, 0.1], (150, 2, 3)).astype(np.float32)
-    right = given[:, 0, 0] + draw.normal(size=150) > 3
+    rng = np.random.default_rng(2)
+    given = rng.normal(3, [1, 10, 0.1], (150, 2, 3)).astype(np.float32)
+    right = given[:, 0, 0] + rng.normal(size=150) > 3
     probability = train(given, right, 0.5).probability(given)
     for layer in range(2):
         usual = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=2000))

@@ -98,7 +98,7 @@ def test_names_what_is_wrong_with_a_file(tmp_path: Path) -> None:
         questions("squad")
 
 
-def test_decisive_words() -> None:
+def test_decisive_words_of_a_question_are_found() -> None:
     def words(question: str) -> list[str]:
         return [question[start:end] for start, end in decisive(question)]
 
@@ -109,7 +109,7 @@ def test_decisive_words() -> None:
     assert words("what is it") == []
 
 
-def test_subject_and_property() -> None:
+def test_subject_and_property_of_a_question_are_found() -> None:
     def words(question: str, subject: str, relation: str) -> list[str]:
         return [question[start:end] for start, end in subject_spans(question, subject, relation)]
 
@@ -120,7 +120,7 @@ def test_subject_and_property() -> None:
     assert words("Who is the director of Her?", "Her", "director") == ["director", "Her"]
 
 
-def test_exact_answer() -> None:
+def test_exact_answer_is_cut_from_a_reply() -> None:
     def answer(said: str) -> str | None:
         place = exact_answer(said)
         return None if place is None else said[place[0] : place[1]]
@@ -133,7 +133,7 @@ def test_exact_answer() -> None:
     assert answer("") is None
 
 
-def test_same_answer() -> None:
+def test_aliases_match_whole_words() -> None:
     assert normal("The  Beatles!") == "beatles"
     assert is_alias("it was Jane Austen", ["Austen"])
     assert not is_alias("Austenland", ["Austen"])

@@ -119,17 +119,17 @@ class Planted:
         return [] if self._empty else list(self._items(task, count, seed, length or TRAINED))
 
     def _items(self, task: str, count: int, seed: int, length: int) -> Iterator[Item]:
-        draw = random.Random(f"{task}/{seed}/{length}")
+        rng = random.Random(f"{task}/{seed}/{length}")
         for number in range(count):
-            key, depth = "".join(str(draw.randrange(10)) for _ in SLOTS), (number + 0.5) / count
+            key, depth = "".join(str(rng.randrange(10)) for _ in SLOTS), (number + 0.5) / count
             room = length - 1 - 4 - 1
-            filler = draw.choices(FILLER, k=room)
+            filler = rng.choices(FILLER, k=room)
             at = round(depth * room)
             facts: dict[str, Any] = {"depth": depth, "length": length, "form": "ab"[number % 2], "digits": DIGITS}
             facts["at"] = 1 + at  # the beginning token aside
             front = " ".join([*filler[:at], written(key), *filler[at:]])
             shown = [key, *(key[:3] + str((int(key[3]) + step) % 10) for step in (1, 2, 3))]
-            draw.shuffle(shown)
+            rng.shuffle(shown)
             facts["candidates"] = [written(one) for one in shown]
             facts["prompts"] = [f"{front} key is {written(one)} ?" for one in shown]
             yield Item(f"{task}-{number:04d}", task, f"{front} ask", written(key), (), facts)

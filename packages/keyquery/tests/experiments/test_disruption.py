@@ -208,7 +208,7 @@ def test_rank_among_random_masks(subject: Subject, found: Any) -> None:
     assert [r["n"] for r in rows if r["metric"] == "permutation_p"] == [25] * 4
 
 
-def test_without_rotation_both_places_are_one(subject: Subject) -> None:
+def test_without_rotation_pre_and_post_disruption_agree(subject: Subject) -> None:
     with encoding(subject.model, "drope"):
         rows = disruption.measure(subject, dataclasses.replace(OPTIONS, seeds=(0,)), draws=1, permutations=0)
     for fill in ("mean", "zero"):
@@ -231,7 +231,7 @@ def test_no_massive_dimension_is_a_result() -> None:
     }
 
 
-def test_queries_of_zero() -> None:
+def test_queries_of_zero_are_not_disrupted() -> None:
     made = planted.model()
     for block in made.model.layers:
         with torch.no_grad():
@@ -256,7 +256,7 @@ def test_one_text_has_no_spread(subject: Subject) -> None:
     assert reason(rows, "top1_massive_mean_pre", "minus_random_sd") == "one text"
 
 
-def test_four_bit_weights(tmp_path: Path) -> None:
+def test_disruption_runs_on_four_bit_weights(tmp_path: Path) -> None:
     pytest.importorskip("bitsandbytes")
     from keyquery.models.checkpoints.loading import ModelSource, load
 

@@ -10,6 +10,7 @@ import keyquery as kq
 from keyquery.experiments import _bos_interventions as bos
 from keyquery.experiments import _masks as masks
 from keyquery.measure import cache
+from keyquery.measure.choices import BY_NAME, EXPERIMENTS, declared
 from keyquery.measure.evaluation import losses
 from keyquery.measure.subject import Options
 from keyquery.models.anatomy import blocks
@@ -65,3 +66,19 @@ def test_layers_are_chosen_by_one_forward_of_a_text_for_each_layer(model: kq.Mod
     nats = [sum(text.nats for text in some) for some in each]
     assert layers.best == max(range(subject.layers), key=nats.__getitem__)
     assert bos.ratios_and_nats(subject, chosen, bos.bos_mlp(0, "x").interventions)[1] == pytest.approx(nats[0])
+
+
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name not in ("geometry", "text_kinds")])
+def test_an_experiment_asks_items_of_the_tasks_that_its_file_declares(name: str) -> None:
+    model = kq.load("tiny-rope")
+    kq.run(name, model, texts=2, items=2)
+    assert set(model.subject.used.items) == set(declared(name, "ASKS") or ())
+
+
+def test_what_experiments_declare_of_texts_and_items_is_read_from_their_files() -> None:
+    def having(constant: str) -> list[str]:
+        return [name for name in (*EXPERIMENTS, *BY_NAME) if declared(name, constant)]
+
+    assert having("REFUSES_TEXTS") == ["text_kinds"]
+    assert having("NEEDS_ITEMS") == ["context_length", "knowledge"]
+    assert set(having("CHOOSES_TEXTS")) == {"context_length", "geometry", "text_kinds", "anchoring"}

@@ -95,7 +95,7 @@ def test_texts_that_cannot_be_put_together(name: str) -> None:
         EXPERIMENTS[name]([first, replace(second, where="post")])
 
 
-def test_means_over_texts() -> None:
+def test_mean_over_texts_leaves_missing_ones_out() -> None:
     mean, spread = over_texts("x", [1.0, np.nan, 2.0, 6.0], layer=3)
     assert (mean["metric"], mean["value"], mean["n"], mean["layer"]) == ("x", 3.0, 3, 3)
     assert spread["metric"] == "x_sd"
@@ -131,14 +131,14 @@ def test_measured_of_a_subject(tmp_path: Path, module: Any) -> None:
 
 
 @pytest.mark.parametrize("architecture", ["gpt_neox", "mistral", "gemma3"])
-def test_other_architectures(architecture: str) -> None:
+def test_every_experiment_measures_other_architectures(architecture: str) -> None:
     """As many key heads as query heads, windows, norms behind the parts."""
     surveys = surveyed(built(architecture), texts=2)
     for rows in EXPERIMENTS.values():
         assert len(frame(rows(surveys), "rope", "fp32")) > 20
 
 
-def test_planted_massive_dimensions() -> None:
+def test_planted_massive_dimensions_are_found() -> None:
     """Two scaled rows of the query projection and one of the keys': just these, in every text."""
     model = built("llama")
     attention = model.model.layers[1].self_attn
@@ -165,7 +165,7 @@ def test_planted_massive_dimensions() -> None:
     assert value(rows, "gini_q", condition="pre", layer=1) > value(rows, "gini_q", condition="pre", layer=0) + 0.2
 
 
-def test_no_massive_dimensions() -> None:
+def test_without_massive_dimensions_counts_are_zero() -> None:
     rows = massive_values.rows(plain())
     for tensor in massive_values.TENSORS:
         at = {"condition": "pre lambda=8"}
@@ -180,7 +180,7 @@ def test_no_massive_dimensions() -> None:
     assert missing["reason"] == "all v are zero"
 
 
-def test_gini() -> None:
+def test_gini_equals_values_known_by_hand() -> None:
     assert massive_values.gini(np.full((4, 8), 2.5)) == pytest.approx(0)
     single = np.zeros((4, 8))
     single[1, 2] = 7
@@ -207,7 +207,7 @@ def on_first(model: Any, layer: int) -> None:
     attention.k_proj.register_forward_hook(keys)
 
 
-def test_planted_sinks() -> None:
+def test_planted_sinks_are_found() -> None:
     """A layer that attends to the first token alone, one that attends evenly, and the rates that follow."""
     model = built("llama")
     on_first(model, 1)
@@ -275,7 +275,7 @@ def test_definitions_of_the_spike_can_differ() -> None:
     assert sinks.spike_layers([mixed]) == dict(zip(sinks.SPIKES, (0, 1, 2), strict=True))
 
 
-def test_no_spike() -> None:
+def test_without_a_spike_each_definition_gives_a_reason() -> None:
     """A first token that shrinks: three definitions, no layer, three reasons."""
     falling = [
         replace(each, residual_first=np.array([4.0, 3.0, 2.0, 1.0]), residual_mean=np.full(4, 5.0)) for each in plain()
@@ -326,7 +326,7 @@ def test_a_chosen_value_is_written() -> None:
     assert (missing["n"], missing["reason"]) == (0, bos_value.NO_VALUES)
 
 
-def test_patterns() -> None:
+def test_attention_patterns_are_classified() -> None:
     """A sink layer and an even layer, and the classes of heads whose measures are given."""
     assert attention_patterns.pattern(0.5, 0.2, 0.1) == "sink"
     assert attention_patterns.pattern(0.4, 0.5, 0.9) == "local"
@@ -360,7 +360,7 @@ def test_distances_that_a_window_hides() -> None:
     assert value(rows, "attention_at_distance", layer=0, condition="distance=2-3") > 0
 
 
-def test_contributions() -> None:
+def test_shares_of_attention_and_mlp_follow_planted_zeros() -> None:
     """An attention that adds nothing has share 0, an MLP that adds nothing gives it 1; and nothing at all has none."""
     model = built("llama")
     model.model.layers[0].self_attn.o_proj.weight.data.zero_()
@@ -412,7 +412,7 @@ def test_scaled_updates_have_no_shares() -> None:
     assert one(balance, "contribution_ratio_of_means", layer=1, condition="all")["reason"] == layer_content.SCALED
 
 
-def test_four_bit(tmp_path: Path) -> None:
+def test_four_bit_weights_measure_nearly_the_same(tmp_path: Path) -> None:
     """All six experiments on NF4 weights: near the full-precision rows, and not equal to them."""
     pytest.importorskip("bitsandbytes")
     pytest.importorskip("accelerate")
@@ -434,7 +434,7 @@ def test_four_bit(tmp_path: Path) -> None:
         assert 1e-5 < error < 0.2, f"{name}: {error}"
 
 
-def test_one_layer_only() -> None:
+def test_a_model_of_one_layer_has_no_spread_over_layers() -> None:
     """A model of one layer has no spread over layers, and says so."""
     first, second, _ = plain()
     cut = [_one_layer(each) for each in (first, second)]

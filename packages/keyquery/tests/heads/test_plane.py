@@ -74,7 +74,7 @@ def test_linear_share_is_the_variance_that_a_regression_explains() -> None:
         (0.3, 0.3, components.MIXED),
     ],
 )
-def test_taxonomy(r_q: float, r_k: float, kind: str) -> None:
+def test_planes_are_classified(r_q: float, r_k: float, kind: str) -> None:
     assert kind_of(r_q, r_k) == kind
 
 

@@ -14,7 +14,7 @@ from keyquery.jobs.local import LocalExecutor
 from keyquery.jobs.slurm import parameters
 
 
-def test_local_by_name(tmp_path: Path) -> None:
+def test_local_executor_is_opened_by_name(tmp_path: Path) -> None:
     with open_executor("local", tmp_path) as executor:
         assert isinstance(executor, LocalExecutor)
         assert executor.workers == 1
@@ -34,7 +34,9 @@ def test_local_by_name(tmp_path: Path) -> None:
         ("slurm", {"workers": "gpu"}, "for slurm give the GPUs of each job"),
     ],
 )
-def test_wrong_requests(tmp_path: Path, name: str, options: dict[str, Any], message: str) -> None:
+def test_unknown_executors_and_options_are_refused(
+    tmp_path: Path, name: str, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ThesisError, match=message):
         open_executor(name, tmp_path, **options)
 

@@ -32,7 +32,7 @@ def test_the_first_whole_word_counts(text: str, outcome: str) -> None:
     assert judge(text, "yes", YES_NO) == outcome
 
 
-def test_other_options() -> None:
+def test_chosen_option_is_a_whole_word_and_the_longest() -> None:
     assert chosen("It was Negative, not positive", ("positive", "negative")) == "negative"
     assert chosen("new  York", ("new", "new york")) == "new york", "of two at one place the longer"
     assert chosen("newer", ("new", "new york")) is None
@@ -66,7 +66,7 @@ def test_open_answers_are_in_the_first_sentence(text: str, outcome: str) -> None
         ("none", ""),
     ],
 )
-def test_the_first_number(text: str, said: str) -> None:
+def test_the_first_number_of_a_text_is_read(text: str, said: str) -> None:
     assert number(text) == said
 
 
@@ -117,7 +117,7 @@ def test_numbers_of_a_language_with_words_for_digits() -> None:
         ("9071234", "40712", "wrong_length"),
     ],
 )
-def test_classes_of_errors(said: str, key: str, expected: str) -> None:
+def test_wrong_keys_are_classified(said: str, key: str, expected: str) -> None:
     assert error_class(said, key) == expected
 
 

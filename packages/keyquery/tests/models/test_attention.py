@@ -106,7 +106,7 @@ def test_equal_to_eager_attention(name: str, crossed: bool) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(WINDOWED))
-def test_windows_are_seen(name: str) -> None:
+def test_survey_reads_sliding_windows(name: str) -> None:
     layers = survey(built(name))
     kinds = ["sliding"] * 3 if name == "mistral" else ["sliding", "full", "sliding"]
     assert [layer.kind for layer in layers] == kinds
@@ -141,7 +141,7 @@ def state(model: Any) -> tuple[Any, ...]:
     )
 
 
-def test_everything_is_restored() -> None:
+def test_model_is_restored_after_an_interruption() -> None:
     model, other = built("llama"), built("gpt_oss")
     before = state(model), state(other)
 

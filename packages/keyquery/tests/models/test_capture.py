@@ -92,7 +92,7 @@ def test_vectors_are_those_of_the_model(place: Path, tmp_path: Path) -> None:
                 assert np.array_equal(vectors.vectors[mine], whole[0, row, positions.tolist()].numpy())
 
 
-def test_manifest(place: Path, tmp_path: Path) -> None:
+def test_manifest_describes_the_capture(place: Path, tmp_path: Path) -> None:
     capture(options(place, tmp_path / "out", limit=2))
     noted = manifest.read(tmp_path / "out")
     assert noted is not None
@@ -284,18 +284,21 @@ def test_non_finite_vectors_are_refused(place: Path, tmp_path: Path) -> None:
     assert not parts.complete_parts(asked.out)
 
 
-def test_a_full_disk(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("number", "words"), [(errno.ENOSPC, "disk is full"), (errno.EFBIG, "ulimit -f unlimited")])
+def test_a_full_disk_says_how_to_continue(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
+) -> None:
     def full(*arguments: Any, **more: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as patch:
         patch.setattr(np.lib.format, "write_array", full)
-        with pytest.raises(ThesisError, match=r"disk is full.*continues where it stopped"):
+        with pytest.raises(ThesisError, match=rf"{words}.*continues where it stopped"):
             capture(options(place, tmp_path / "out"))
     assert list((tmp_path / "out" / parts.FOLDER).iterdir()) == []
     with monkeypatch.context() as patch:
         patch.setattr(layout._File, "flush", full)
-        with pytest.raises(ThesisError, match="disk is full"):
+        with pytest.raises(ThesisError, match=words):
             capture(options(place, tmp_path / "out"))
     assert len(parts.complete_parts(tmp_path / "out")) == DOCUMENTS
     capture(options(place, tmp_path / "out"))

@@ -106,7 +106,7 @@ def test_group_is_asked_for_when_ambiguous(tmp_path: Path) -> None:
         open_capture(tmp_path, group=2)
 
 
-def test_refusals(tmp_path: Path) -> None:
+def test_damaged_captures_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not a capture"):
         open_capture(tmp_path)
     with pytest.raises(DataError, match="no such folder"):

@@ -103,7 +103,9 @@ def test_a_configuration_says_it_as_well(models: dict[str, Any], tmp_path: Path)
     assert found[0].factor == pytest.approx(0.1 * np.log(4) + 1)
 
 
-def test_heads_reads_it(models: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_heads_uses_the_stated_rotation(
+    models: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The command's estimator is the aligned one, and its measurements say by what rotation."""
     given: dict[str, Any] = {"estimator": None, "pairs": "earlier", "bins": 4, "min_queries": 30, "jobs": 1}
     (tmp_path / "artifacts").mkdir()

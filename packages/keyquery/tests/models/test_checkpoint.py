@@ -81,7 +81,7 @@ def test_weights_of_another_class_load_into_the_plain_one_without_positions(publ
     }
 
 
-def test_and_with_positions(published: Path) -> None:
+def test_load_as_with_rope_equals_the_original(published: Path) -> None:
     loaded = load(ModelSource(str(published), device="cpu", load_as="llama", position="rope"), tokenizer=False)
     assert positional(loaded.model) == "rope"
     assert torch.equal(logits(loaded.model), logits(built("llama")))
@@ -123,13 +123,13 @@ def test_native_classes_with_old_code_beside_them_load(copy: Path) -> None:
         ({"position": "learned"}, "one of as configured, rope, drope"),
     ],
 )
-def test_wrong_requests(options: dict[str, Any], message: str) -> None:
+def test_faulty_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         ModelSource("anything", **options)
 
 
 @pytest.mark.parametrize(("kind", "message"), [("lama", "no model type"), ("clip", "not a causal language model")])
-def test_wrong_classes(published: Path, kind: str, message: str) -> None:
+def test_load_as_an_unfit_class_is_refused(published: Path, kind: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         load(ModelSource(str(published), load_as=kind, position="drope"))
 
@@ -212,7 +212,7 @@ def test_positions_given_for_a_model_that_sees_them_elsewhere(tmp_path: Path) ->
         load(ModelSource(str(tmp_path), position="drope"))
 
 
-def test_built_in_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_in_names_lead_to_their_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtin, "FOLDER", tmp_path / "tiny")
     with pytest.raises(ModelError, match=r"tiny-drope: not in .*tiny; .*lab population --export"):
         resolve(tmp_path, "tiny-drope")

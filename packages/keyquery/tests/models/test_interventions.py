@@ -140,7 +140,7 @@ def rotated(model: Any, ids: Any, interventions: list[Intervention]) -> tuple[An
 
 
 @pytest.mark.parametrize("site", ["q", "k"])
-def test_after_the_rotation(model: Any, site: Any) -> None:
+def test_interventions_after_rotation_change_rotated_vectors(model: Any, site: Any) -> None:
     """The mean of rotated vectors is not the rotated mean: `where` matters, and each is the definition's."""
     index, mask = ("q", "k").index(site), mask_of(site)
     plain = rotated(model, tokens(), [])[index]
@@ -259,7 +259,7 @@ def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -
     return collected
 
 
-def test_phases(model: Any) -> None:
+def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
     """In the prefill only, later tokens are made by the whole model from keys and values that were changed."""
     ids, each = tokens(), Intervention("mlp", "zero")
     from contextlib import nullcontext
@@ -365,7 +365,7 @@ def test_a_record_tells_interventions_apart() -> None:
     assert json.loads(json.dumps(one.record()))["dims"]["1"] == np.flatnonzero(mask_of("q")).tolist()
 
 
-def test_four_bit_weights(tmp_path: Path) -> None:
+def test_interventions_work_on_four_bit_weights(tmp_path: Path) -> None:
     """Interventions act on what quantized layers give out, in their compute type."""
     pytest.importorskip("bitsandbytes")
     model = load(ModelSource(str(saved("llama-wide", tmp_path)), dtype="bf16", quantize="nf4", device="cpu")).model

@@ -47,7 +47,7 @@ def change(copy: Path, **values: Any) -> None:
 
 
 @pytest.mark.parametrize(("asked", "got"), [("auto", "float32"), ("bf16", "bfloat16"), ("fp16", "float16")])
-def test_dtype(folder: Path, asked: str, got: str) -> None:
+def test_model_is_loaded_in_the_precision_asked_for(folder: Path, asked: str, got: str) -> None:
     loaded = load(ModelSource(str(folder), dtype=asked, device="cpu"))
     assert str(loaded.model.dtype) == f"torch.{got}"
     assert loaded.facts["dtype"] == got
@@ -101,7 +101,7 @@ def test_every_layer_is_surveyed_when_quantized(wide: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [{"dtype": "half"}, {"quantize": "int4"}])
-def test_unknown_precisions(given: dict[str, str]) -> None:
+def test_unknown_precisions_are_refused(given: dict[str, str]) -> None:
     with pytest.raises(ModelError, match="is unknown; it is one of"):
         ModelSource("anything", **given)
 
@@ -116,13 +116,13 @@ def test_a_model_that_is_neither_here_nor_reachable() -> None:
         load(ModelSource("nobody/nothing-at-all"))
 
 
-def test_unknown_architecture(copy: Path) -> None:
+def test_unknown_architecture_is_refused_by_name(copy: Path) -> None:
     change(copy, model_type="quantum_llama", architectures=["QuantumLlama"])
     with pytest.raises(ModelError, match=r"does not know its architecture \(quantum_llama\)"):
         load(ModelSource(str(copy)))
 
 
-def test_only_safetensors(copy: Path) -> None:
+def test_weights_other_than_safetensors_are_refused(copy: Path) -> None:
     (copy / "model.safetensors").unlink()
     torch.save({}, copy / "pytorch_model.bin")
     with pytest.raises(ModelError, match="no safetensors weights"):
@@ -195,7 +195,7 @@ def test_norms_that_the_architecture_would_ignore(tmp_path: Path) -> None:
         load(ModelSource(str(tmp_path)))
 
 
-def test_a_missing_tokenizer(copy: Path) -> None:
+def test_a_missing_tokenizer_is_refused_unless_not_needed(copy: Path) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (copy / name).unlink()
     with pytest.raises(ModelError, match="tokenizer"):

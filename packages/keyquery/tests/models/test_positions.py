@@ -306,7 +306,7 @@ def test_models_without_rotary_modules(name: str) -> None:
         ("drope", 2.0, "takes no factor"),
     ],
 )
-def test_wrong_requests(kind: str, factor: float | None, message: str) -> None:
+def test_faulty_encodings_are_refused(kind: str, factor: float | None, message: str) -> None:
     model = built("llama")
     with pytest.raises(ModelError, match=message), encoding(model, kind, factor=factor):
         pass

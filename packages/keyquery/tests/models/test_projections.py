@@ -80,7 +80,7 @@ def test_query_scale_of_ministral3_is_not_in_the_projection() -> None:
     assert growth[0, 0, -1] > 1.2 * growth[0, 0, 0]
 
 
-def test_fused_projection() -> None:
+def test_queries_of_a_fused_projection_are_rotated_back() -> None:
     """Phi-3 makes q, k and v at once."""
     torch.manual_seed(0)
     model = transformers.AutoModelForCausalLM.from_config(transformers.Phi3Config(**SIZES)).eval()
@@ -156,7 +156,7 @@ LATENT = {
 
 @pytest.mark.parametrize("kind", ["DeepseekV2", "DeepseekV3"])
 @pytest.mark.parametrize("rank", [None, 12])
-def test_latent_attention(kind: str, rank: int | None) -> None:
+def test_latent_attention_rotates_only_its_decoupled_part(kind: str, rank: int | None) -> None:
     """Of latent attention the decoupled part turns alone: scores of tokens at one position are those before it."""
     torch.manual_seed(0)
     sizes = {**SIZES, **LATENT, "q_lora_rank": rank, "rope_parameters": ROPE}

@@ -219,7 +219,7 @@ def test_query_heads_read_the_key_head_of_their_group() -> None:
     assert statistics.first == pytest.approx([1, 1, statistics.null, statistics.null])
 
 
-def test_memory_grows_with_the_length_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_linear_in_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """No tensor of T x T is ever made."""
     largest = 0
 
@@ -243,7 +243,7 @@ def test_memory_grows_with_the_length_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert 64 * 512 <= largest <= 512 * 512 < given / 2  # the scores of 64 rows; the keys of one head
 
 
-def test_bad_calls() -> None:
+def test_calls_that_statistics_cannot_treat_are_refused() -> None:
     model = built("llama")
     call = calls(model)[0]
     twice = replace(call, query=call.query.repeat(2, 1, 1, 1))

@@ -35,7 +35,7 @@ def zero(module: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name != "mllama"])
-def test_every_architecture(name: str) -> None:
+def test_attention_and_mlp_add_up_to_the_residual_update(name: str) -> None:
     """What attention and MLP add, read off hooks, is the whole update of the residual stream."""
     seen = survey(built(name), ids(), text="one")
     assert seen.first.shape == (3, 4)
@@ -122,7 +122,7 @@ def test_a_chosen_value_at_the_first_token() -> None:
     np.testing.assert_allclose(seen.write[1], later * np.array([10, 10, 5, 5]), rtol=1e-6)
 
 
-def test_a_planted_spike() -> None:
+def test_a_planted_spike_is_found() -> None:
     """An MLP that writes to position 0 alone makes the first token's norm, and is seen to."""
     model = built("llama")
 
@@ -192,7 +192,7 @@ def test_updates_that_are_scaled_are_noticed() -> None:
 
 
 @pytest.mark.parametrize(("quantize", "dtype"), [("nf4", "fp32"), (None, "bf16")])
-def test_reduced_precision(tmp_path: Path, quantize: str | None, dtype: str) -> None:
+def test_reduced_precision_measures_nearly_the_same(tmp_path: Path, quantize: str | None, dtype: str) -> None:
     """4-bit weights on the CPU, and half-precision activations, measure the same things a little off."""
     if quantize:
         pytest.importorskip("bitsandbytes")

@@ -90,7 +90,7 @@ def test_absent_and_unreadable_sources(tmp_path: Path) -> None:
         list(texts(TextSource(str(tmp_path / "latin.txt"))))
 
 
-def test_a_hub_id_without_the_library_or_the_hub() -> None:
+def test_hub_id_without_library_or_network_says_what_to_do() -> None:
     with pytest.raises((MissingDependency, DataError)) as caught:
         list(texts(TextSource("nobody/nothing-at-all")))
     assert "pip install -c constraints.txt '.[models]'" in str(caught.value) or "local .jsonl" in str(caught.value)

@@ -1,6 +1,8 @@
 """JSON lines of whoever wrote them: what cannot be kept is told by file and line, wherever such files are read."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -97,21 +99,26 @@ def test_what_is_no_text_is_not_read_as_one(held, tmp_path, monkeypatch):
 def test_settings_beside_records_that_are_damaged_are_told(tmp_path):
     path = tmp_path / "given.jsonl"
     records.append(path, [{"id": "a"}])
-    records.agree(tmp_path / "none.jsonl", {"seed": 0})
+    records.write_or_match_settings(tmp_path / "none.jsonl", {"seed": 0})
     (tmp_path / "given.settings.json").write_text('{"seed": ')
+<<<<<<< HEAD
     with pytest.raises(DataError, match=r"given\.settings\.json:1: not valid JSON"):
         records.agree(path, {"seed": 0})
+=======
+    with pytest.raises(DataError, match=r"given\.settings\.json:1: not valid JSON"):
+        records.write_or_match_settings(path, {"seed": 0})
+>>>>>>> w/plain
 
 
 def test_records_are_added_to_only_as_they_were_made_but_for_what_is_free(tmp_path):
     path = tmp_path / "given.jsonl"
-    records.agree(path, {"seed": 0, "runs": 1})
+    records.write_or_match_settings(path, {"seed": 0, "runs": 1})
     records.append(path, [{"id": "a"}])
-    records.agree(path, {"seed": 0, "runs": 2}, free=("runs",))
+    records.write_or_match_settings(path, {"seed": 0, "runs": 2}, free=("runs",))
     with pytest.raises(DataError, match=r"other settings: seed 0 \(now 1\)"):
-        records.agree(path, {"seed": 1, "runs": 2}, free=("runs",))
+        records.write_or_match_settings(path, {"seed": 1, "runs": 2}, free=("runs",))
     with pytest.raises(DataError, match=r"runs 2 \(now 3\)"):
-        records.agree(path, {"seed": 0, "runs": 3})
+        records.write_or_match_settings(path, {"seed": 0, "runs": 3})
 
 
 LONG = "x" * 20_000
@@ -157,3 +164,13 @@ def test_a_record_of_a_needle_has_the_shape_of_one(changed, tmp_path):
     records.append(path, [{**good, **changed}])
     with pytest.raises(DataError, match=r"needles\.jsonl:1: not a record of a needle; remove the line"):
         needle_run.cells(path, asked)
+
+
+def test_a_limit_on_the_size_of_files_is_told_with_its_mend(tmp_path):
+    code = (
+        "import pathlib, resource; from keyquery.scores import records;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64));"
+        "records.append(pathlib.Path('records.jsonl'), [{'id': 'a' * 200}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert "records.jsonl: larger than files may become here; raise the limit (`ulimit -f unlimited`)" in done.stderr

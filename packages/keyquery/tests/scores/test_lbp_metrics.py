@@ -125,7 +125,7 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("task", "gold", "text", "value"), BY_HAND)
 @pytest.mark.parametrize(("language", "mark"), [("English", "[Answer]"), ("Chinese", "[答案]")])
-def test_scores_by_hand(task, gold, text, value, language, mark):
+def test_scores_equal_values_known_by_hand(task, gold, text, value, language, mark):
     assert score(task, gold, f"Let me see.\n{mark}\n{text}", language) == pytest.approx(value, abs=1e-12)
 
 

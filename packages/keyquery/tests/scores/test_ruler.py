@@ -46,7 +46,7 @@ def test_a_sample_without_references_has_no_score():
         share_contained("x", [])
 
 
-def test_lengths_as_keys():
+def test_length_keys_and_tokens_convert_both_ways():
     assert [length_key(tokens) for tokens in (4096, 131072, 5000)] == ["4k", "128k", "5000"]
     assert [length_tokens(key) for key in ("4k", "128k", "5000")] == [4096, 131072, 5000]
     assert lengths_of("16k,4K") == ("4k", "16k")

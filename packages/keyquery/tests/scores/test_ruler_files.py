@@ -24,7 +24,7 @@ from ruler_made import (
 )
 
 
-def test_a_file_of_the_harness_itself(lab):
+def test_a_result_file_of_lm_evaluation_harness_is_read(lab):
     read = ruler_results.read([REAL])
     assert [(cell.task, cell.length, cell.value, cell.n) for cell in read.cells] == [
         ("niah_single_1", "4k", 0.0, 2),

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from boundpaper.errors import DataError
-from boundpaper.store.kept import sealed
+from boundpaper.store.cached_files import sealed
 from keyquery.scores.ruler import needles as ruler_needles
 from keyquery.scores.ruler import run as ruler_run
 from keyquery.scores.ruler.needles import NEW_TOKENS

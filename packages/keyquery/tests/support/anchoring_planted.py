@@ -39,23 +39,15 @@ class Statements:
         raise NotImplementedError
 
     def items(
-        self,
-        task: str,
-        count: int,
-        seed: int,
-        tokenizer: Any,
-        *,
-        length: int | None = None,
-        depth: float | None = None,
-        form: str | None = None,
+        self, task: str, count: int, seed: int, tokenizer: Any, *, length: int | None = None, **shape: Any
     ) -> list[Item]:
-        draw, questions = random.Random(seed), []
+        rng, questions = random.Random(seed), []
         for number in range(count):
-            name, truth, group = draw.choice(NAMES), number % 2 == 0, ("question", "answer")[number // 2 % 2]
+            name, truth, group = rng.choice(NAMES), number % 2 == 0, ("question", "answer")[number // 2 % 2]
             up = NAMES.index(name) % 2 == 0
             pool = UP if up == truth else DOWN
-            shown = draw.choice(NEVER if group == "answer" and not truth else pool)
-            words = [*draw.choices(FILLER, k=(length or 10) - 6), ".", name, "is", shown, "tag"]
+            shown = rng.choice(NEVER if group == "answer" and not truth else pool)
+            words = [*rng.choices(FILLER, k=(length or 10) - 6), ".", name, "is", shown, "tag"]
             facts = {"subject": name, "question": [name, "is"], "answer_text": shown, "truth": truth, "group": group}
             if self.objects:  # of which the model, all of whose words are as likely, says the first
                 facts |= {"true": (UP if up else DOWN)[0], "objects": [UP[0], DOWN[0]]}

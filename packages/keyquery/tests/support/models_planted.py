@@ -32,28 +32,20 @@ class PlantedBook:
         return ("filler",)
 
     def items(
-        self,
-        task: str,
-        count: int,
-        seed: int,
-        tokenizer: Any,
-        *,
-        length: int | None = None,
-        depth: float | None = None,
-        form: str | None = None,
+        self, task: str, count: int, seed: int, tokenizer: Any, *, length: int | None = None, **shape: Any
     ) -> list[Item]:
         if task not in self.given:
             raise DataError(f"no task {task}")
-        draw = random.Random(f"{task}/{seed}")
+        rng = random.Random(f"{task}/{seed}")
         passages = []
         for number in range(count):
             if task == "passkey":
-                key = "".join(draw.choice("0123456789") for _ in range(3))
-                words = _words(draw, (length or 16) - 6)
+                key = "".join(rng.choice("0123456789") for _ in range(3))
+                words = _words(rng, (length or 16) - 6)
                 prompt = " ".join([*words, "key", *key, "?"])
                 passages.append(Item(f"{task}-{number:04d}", task, prompt, key))
             else:
-                prompt = " ".join([*_words(draw, 4 + number % 2), "?"])
+                prompt = " ".join([*_words(rng, 4 + number % 2), "?"])
                 passages.append(Item(f"{task}-{number:04d}", task, prompt, (YES, NO)[number % 2], (YES, NO)))
         return passages
 
@@ -61,8 +53,8 @@ class PlantedBook:
         return [" ".join(_words(random.Random(f"{seed}/{number}"), tokens)) for number in range(count)]
 
 
-def _words(draw: random.Random, count: int) -> list[str]:
-    return [draw.choice(ALL_WORDS[len(WORDS) :]) for _ in range(count)]
+def _words(rng: random.Random, count: int) -> list[str]:
+    return [rng.choice(ALL_WORDS[len(WORDS) :]) for _ in range(count)]
 
 
 def tokenizer(bos: bool = True) -> Any:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from boundpaper.adopt.folder import BY_ROW, Folder
 from boundpaper.errors import DataError, SpecError
-from boundpaper.near import or_known
 from boundpaper.places import ADOPTED
+from boundpaper.suggestions import or_known
 from boundpaper.typeset.plural import counted
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -70,7 +70,7 @@ def _suggestion(address: str, known: Sequence[str]) -> str:
         level = len(found)
         there = {each[level] for name in known if (each := name.split("/"))[:level] == found and len(each) > level}
         if part not in there:
-            from boundpaper.near import close_to
+            from boundpaper.suggestions import close_to
 
             close = close_to(part, sorted(there)[:2_000], most=1, cutoff=0.3)
             if not close:
@@ -314,10 +314,10 @@ def _distinct(marks: Iterable[tuple[str, ...]]) -> bool:
     return True
 
 
-def _leaves(name: str, file: str, held: Any) -> dict[str, DataCell]:
+def _leaves(name: str, file: str, content: Any) -> dict[str, DataCell]:
     """The leaves of what a JSON file holds, by their paths."""
     found: dict[str, DataCell] = {}
-    for path, value in _walk(held, ()):
+    for path, value in _walk(content, ()):
         text = _text(value)
         address = "/".join((name, *map(_slug, path)))
         place = ".".join(path)
@@ -330,13 +330,13 @@ def _leaves(name: str, file: str, held: Any) -> dict[str, DataCell]:
     return found
 
 
-def _walk(held: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if isinstance(held, (dict, list)):
-        pairs: Iterable[tuple[Any, Any]] = held.items() if isinstance(held, dict) else enumerate(held)
+def _walk(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(content, (dict, list)):
+        pairs: Iterable[tuple[Any, Any]] = content.items() if isinstance(content, dict) else enumerate(content)
         for key, value in pairs:
             yield from _walk(value, (*path, str(key)))
     else:
-        yield path, held
+        yield path, content
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,7 @@ from boundpaper.adopt.cells import Data
 from boundpaper.adopt.folder import Folder
 from boundpaper.adopt.functions import called, loaded
 from boundpaper.errors import SpecError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 
 if TYPE_CHECKING:
     from boundpaper.figures.spec import Figure

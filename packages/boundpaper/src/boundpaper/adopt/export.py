@@ -152,7 +152,7 @@ def marked(scratch: Path, main: str) -> bytes:
     return compiled(scratch / "new", "changes.tex")
 
 
-def compiled(place: Path, document: str) -> bytes:
+def compiled(folder: Path, document: str) -> bytes:
     """Compile a document with latexmk in its folder; ThesisError with LaTeX's message if there is no PDF."""
     from boundpaper.paper.tex import latex, log
 
@@ -160,10 +160,10 @@ def compiled(place: Path, document: str) -> bytes:
     made = dict.fromkeys(("MKTEXPK", "MKTEXTFM", "MKTEXMF"), "1")  # an author's fonts may be made when they are used
     environment = latex.environment(bibliographies=".") | made
     argv = ("latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-file-line-error", document)
-    done = process.run(argv, place, TIMEOUT, environment)
-    pdf = place / f"{Path(document).stem}.pdf"
+    done = process.run(argv, folder, TIMEOUT, environment)
+    pdf = folder / f"{Path(document).stem}.pdf"
     if done.returncode or not pdf.is_file():
-        errors = log.read(place, f"{Path(document).stem}.log", "kept.log").errors
+        errors = log.read(folder, f"{Path(document).stem}.log", "kept.log").errors
         raise ThesisError(f"{document}: {errors[0].message if errors else 'LaTeX gave no PDF'}")
     return pdf.read_bytes()
 
@@ -174,14 +174,14 @@ def converted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str
     return convert(scratch / "plain", Path(folder.mains[0]).name, form, first=2)  # the line of `bound/` is gone
 
 
-def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, list[str]]:
+def convert(folder: Path, main: str, form: str, first: int = 1) -> tuple[bytes, list[str]]:
     """Convert a flattened paper to Word (`docx`) or one HTML page; also return what was lost, in words.
 
     Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures.
 
     Parameters
     ----------
-    place : Path
+    folder : Path
         The folder, in which files are written.
     main, form : str
         Its main file, and `docx` or `html`.
@@ -195,26 +195,26 @@ def convert(place: Path, main: str, form: str, first: int = 1) -> tuple[bytes, l
     """
     from boundpaper.paper.tex import latex
 
-    plain = Folder(place, (main,), ("*",))
-    _pictures(place, [each.path for each in source.sources(plain)])
+    plain = Folder(folder, (main,), ("*",))
+    _adapt_for_pandoc(folder, [each.path for each in source.sources(plain)])
     with_latexml = form == "html" and not process.missing("latexmlc")
     if with_latexml:
         argv: tuple[str, ...] = ("latexmlc", "--dest=paper.html", "--format=html5", "--quiet", main)
     else:
         process.require("pandoc")
-        cited = ("--citeproc",) if any(place.glob("*.bib")) else ()
+        cited = ("--citeproc",) if any(folder.glob("*.bib")) else ()
         argv = ("pandoc", "-s", *cited, *(("--mathml", "--self-contained") if form == "html" else ()), main)
         argv = (*argv, "-o", f"paper.{form}")
     timeless = os.environ | {"SOURCE_DATE_EPOCH": latex.EPOCH}  # or a file of Word would differ at every call
-    done = process.run(argv, place, TIMEOUT, timeless)
-    made = place / f"paper.{form}"
+    done = process.run(argv, folder, TIMEOUT, timeless)
+    made = folder / f"paper.{form}"
     if done.returncode or not made.is_file():
         last = done.output.strip().splitlines()[-1:] or ["it wrote nothing"]
         raise ThesisError(f"{argv[0]}: {last[0]}")
     return made.read_bytes(), lost(plain, made.read_bytes(), form, argv[0], first)
 
 
-def _pictures(place: Path, texts: list[Path]) -> None:
+def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
     """Write a PNG beside each PDF that the texts include, and include the PNG; make floats over both columns usual
     ones, since pandoc leaves out captions of the former; take tables out of the boxes that measure them.
     """
@@ -222,17 +222,17 @@ def _pictures(place: Path, texts: list[Path]) -> None:
         file = source.read(text, text.name)
         new = _unboxed(_STARRED.sub(r"\1}", file.text))
         for name in set(_INCLUDED.findall(file.code)):
-            path = place / name if name.endswith(".pdf") else place / f"{name}.pdf"
+            path = folder / name if name.endswith(".pdf") else folder / f"{name}.pdf"
             if (
                 path.is_file()
                 and process.run(
                     ("pdftocairo", "-png", "-singlefile", "-r", "200", str(path), str(path.with_suffix(""))),
-                    place,
+                    folder,
                     TIMEOUT,
                 ).returncode
                 == 0
             ):
-                new = new.replace(f"{{{name}}}", f"{{{path.with_suffix('.png').relative_to(place).as_posix()}}}")
+                new = new.replace(f"{{{name}}}", f"{{{path.with_suffix('.png').relative_to(folder).as_posix()}}}")
         if new != file.text:
             text.write_bytes(file.encoded(new))
 

@@ -6,11 +6,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from boundpaper.errors import SpecError
-from boundpaper.near import or_known
 from boundpaper.places import ADOPTED
 from boundpaper.store.pattern import fault
 from boundpaper.store.rules import at_least, mapping, one_of, positive, require, text
 from boundpaper.store.text_file import held_in, text_of
+from boundpaper.suggestions import or_known
 
 GENERATED = "bound"
 """The folder of what is generated, beside the main file."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.adopt.cells import Data, DataTable
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,8 @@ from boundpaper.adopt.cells import Data, DataCell
 from boundpaper.adopt.folder import GENERATED, Folder
 from boundpaper.adopt.source import LatexFile, Use
 from boundpaper.errors import DataError, SpecError, ThesisError
-from boundpaper.near import or_known
 from boundpaper.places import ADOPTED
+from boundpaper.suggestions import or_known
 from boundpaper.typeset.plural import counted
 
 if TYPE_CHECKING:
@@ -291,14 +291,14 @@ def outputs(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFi
 
 
 @dataclass(frozen=True)
-class Written:
+class GenerateOutcome:
     """What a build did: files written, values named."""
 
     changed: tuple[str, ...]
     values: int
 
 
-def build(folder: Folder, *, check: bool = False, force: bool = False) -> Written:
+def build(folder: Folder, *, check: bool = False, force: bool = False) -> GenerateOutcome:
     """Write the files of `bound/` that changed; with `check`, only say which would be written.
 
     Raises
@@ -337,7 +337,7 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Writte
             (folder.generated / name).unlink()
         lock = {name: _digest(content) for name, content in sorted(made.items())}
         files.write(folder.generated / LOCK, (json.dumps(lock, indent=1) + "\n").encode())
-    return Written(tuple(folder.shown(folder.generated / name) for name in [*changed, *gone]), len(paper.uses))
+    return GenerateOutcome(tuple(folder.shown(folder.generated / name) for name in [*changed, *gone]), len(paper.uses))
 
 
 def _picture(folder: Folder, name: str, figure: IncludedFigure, before: Mapping[str, str], check: bool) -> bytes:

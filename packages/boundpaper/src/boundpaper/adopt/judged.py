@@ -7,7 +7,7 @@ from boundpaper.adopt.cells import Data
 from boundpaper.adopt.folder import Folder
 from boundpaper.adopt.functions import called, loaded
 from boundpaper.errors import SpecError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 
 FILE = "claims.py"
 FALSE = frozenset({"contradicted", "not supported"})
@@ -15,7 +15,7 @@ FALSE = frozenset({"contradicted", "not supported"})
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaim:
     """A claim: its name, its statement, its verdict and the reason."""
 
     name: str
@@ -27,7 +27,7 @@ class Judged:
         return f"{self.name}: {self.verdict}: {self.statement} {self.reason}"
 
 
-def judged(folder: Folder, data: Data) -> dict[str, Judged]:
+def judged(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
     """Verdicts of all claims by name; empty if there is no `claims.py`.
 
     Raises
@@ -46,7 +46,7 @@ def judged(folder: Folder, data: Data) -> dict[str, Judged]:
         verdict = called(function, FILE, path, data)
         if not isinstance(verdict, Verdict):
             raise SpecError(f"{FILE}: {name}: returned {type(verdict).__name__}; end it with `return judge(...)`")
-        found[name] = Judged(name, statement, verdict.verdict, verdict.reason)
+        found[name] = JudgedClaim(name, statement, verdict.verdict, verdict.reason)
     return found
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from boundpaper.audit.documents import ReadDocument, Sentence
-from boundpaper.audit.finding import CellRelation, Finding, Formula, spread
+from boundpaper.audit.finding import CellRelation, Finding, Formula, format_interval
 from boundpaper.audit.number import Number
 from boundpaper.audit.relations import FORMULAS
 from boundpaper.statistics.rounding import Interval, meets, ratio
@@ -76,7 +76,7 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
         readings = [each for formula in formulas if (each := formula.of_intervals(values))]
         if readings and not any(meets(each, printed) for each in readings):
             nearest = -1 if result.unit == "%" else 0
-            expected = spread(readings[nearest])
+            expected = format_interval(readings[nearest])
             yield _finding(sentence, [*terms, result], expected, "the left side is so much", formulas[nearest])
 
 
@@ -123,7 +123,7 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
             unit = {"%": " %", "x": " x"}.get(change.unit, " points")
             bases = f"no reading of {one.text} and {two.text} gives {change.text}"
             why = f"{bases}: not of either base, nor as points or ratio"
-            yield _finding(sentence, [one, two, change], spread(nearest) + unit, why)
+            yield _finding(sentence, [one, two, change], format_interval(nearest) + unit, why)
 
 
 def _readings(one: Number, two: Number, change: Number) -> list[Interval]:

@@ -82,7 +82,7 @@ class Finding:
         return f"{self.place}: {self.level} [{self.kind}] {self.told}\n    {self.why} ({self.id}){seen}"
 
 
-def spread(interval: Interval) -> str:
+def format_interval(interval: Interval) -> str:
     """Write an interval with just enough digits to distinguish its ends."""
     low, high = interval.low, interval.high
     digits = 3 if high == low else min(12, max(0, 1 - math.floor(math.log10(high - low))))

@@ -10,7 +10,7 @@ from operator import mul, sub
 
 from boundpaper.audit import number
 from boundpaper.audit.documents import ALL_OF, FileLine, NumberColumn, ReadDocument, ReadTable
-from boundpaper.audit.finding import LEVELS, CellRelation, Finding, Formula, spread
+from boundpaper.audit.finding import LEVELS, CellRelation, Finding, Formula, format_interval
 from boundpaper.statistics.rounding import Interval, meets
 
 FORMULAS = {
@@ -264,7 +264,7 @@ def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place
     what, why = f"{name} = {printed}" + (f" of {where}" if where else ""), f"it is {why}; "
     why += f"so in {count}" if held.kept else "alone"
     kind, level, values = "total" if held.total else "relation", LEVELS[not held.kept], (name, where, printed, *shown)
-    return Finding(kind, level, place, what, why, spread(expected), values, relation=relation)
+    return Finding(kind, level, place, what, why, format_interval(expected), values, relation=relation)
 
 
 def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:

@@ -22,8 +22,8 @@ from boundpaper.build.pool import Workers
 from boundpaper.build.running import Contents, StepOutput, made, named
 from boundpaper.build.state import State
 from boundpaper.errors import SpecError, ThesisError
+from boundpaper.store.cached_files import hashed
 from boundpaper.store.files import write
-from boundpaper.store.kept import hashed
 
 WORTH = 4.0  # seconds that steps which are due took last, for which processes are begun: each imports for a second
 MANY = 40  # steps of which nothing is known that are worth as much

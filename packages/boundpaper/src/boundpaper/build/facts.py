@@ -10,8 +10,8 @@ from typing import Any
 
 from boundpaper.build.kinds import KINDS
 from boundpaper.errors import SpecError, ThesisError
+from boundpaper.store.cached_files import keep, read_kept
 from boundpaper.store.files import digest
-from boundpaper.store.kept import keep, read_kept
 
 Facts = dict[str, Any]
 _FORMAT = 4

@@ -12,9 +12,9 @@ from boundpaper.build.closure import Closures
 from boundpaper.build.facts import FactReader, Facts
 from boundpaper.build.kinds import KINDS, NAMED, Kind
 from boundpaper.errors import SpecError
-from boundpaper.near import nearest
 from boundpaper.places import file_of
 from boundpaper.store.paths import DOCUMENTS, PLACES, SCHEMA, SUFFIXES, TABLES, VOCABULARY
+from boundpaper.suggestions import nearest
 
 _TABLES = "boundpaper.store.paper_vocabulary:tables_named"
 

@@ -37,7 +37,7 @@ def say() -> None:
         print(WORDS, file=sys.stderr, flush=True)
 
 
-def heard() -> bool:
+def was_interrupted() -> bool:
     """Whether Ctrl-C was pressed; later errors from libraries may be a consequence."""
     return _heard.is_set()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.near import close_to
+from boundpaper.suggestions import close_to
 
 if TYPE_CHECKING:
     import pandas as pd

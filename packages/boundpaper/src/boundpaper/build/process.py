@@ -29,12 +29,12 @@ GATE = ("/bin/sh", "-c", 'read -r word && exec "$@" < /dev/null', "gate")
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
 
-class Ended(ThesisError):
+class ProgramEnded(ThesisError):
     """A program was ended from outside, by `end_all`, before it finished."""
 
 
 @dataclass(frozen=True)
-class Completed:
+class CompletedProgram:
     """How a program ended.
 
     Attributes
@@ -90,7 +90,7 @@ def require(*programs: str) -> None:
     raise MissingDependency(f"{names}: not found on the PATH; install it with the system's package manager")
 
 
-def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] | None = None) -> Completed:
+def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] | None = None) -> CompletedProgram:
     """Run a program to its end, or to its time limit.
 
     Parameters
@@ -130,7 +130,7 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
             timer.cancel()
         output.seek(0)
         text = output.read().decode("utf-8", errors="replace")
-    return Completed(returncode, text, expired.is_set())
+    return CompletedProgram(returncode, text, expired.is_set())
 
 
 def run_shown(argv: Sequence[str], cwd: Path, log: IO[bytes] | None = None) -> int:
@@ -155,7 +155,11 @@ def _begin(
         require(argv[0])
     with _lock:
         if _closed:
+<<<<<<< HEAD
             raise Ended(f"{argv[0]}: not started, because the build is stopping")
+=======
+            raise ProgramEnded(f"{argv[0]}: not started, because the build is stopping")
+>>>>>>> w/plain
         process = subprocess.Popen(
             [*GATE, program or argv[0], *argv[1:]],
             cwd=cwd,
@@ -190,14 +194,14 @@ def _wait(process: subprocess.Popen[bytes], name: str) -> int:
             ended = _closed
             _lock.notify_all()
     if ended:
-        raise Ended(f"{name}: ended before it finished")
+        raise ProgramEnded(f"{name}: ended before it finished")
     return returncode
 
 
 def end_all() -> None:
     """End every program that `run` has started and start no more, until `start_again`.
 
-    Meant for the main thread on Ctrl-C: the threads that wait in `run` then raise `Ended`.
+    Meant for the main thread on Ctrl-C: the threads that wait in `run` then raise `ProgramEnded`.
     """
     global _closed
     with _lock:

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from boundpaper.store.kept import keep, read_kept
+from boundpaper.store.cached_files import keep, read_kept
 
 _FORMAT = 2
 WRITABLE = ("out/", "artifacts/results/")

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from boundpaper.store.cached_files import keep, read_kept
 from boundpaper.store.files import digest
-from boundpaper.store.kept import keep, read_kept
 
 FILE = "out/state/unchanged.json"
 STATE = "out/state/state.json"

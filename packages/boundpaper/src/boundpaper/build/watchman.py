@@ -73,11 +73,11 @@ def main() -> None:
     """Keep the list until the pipe ends, then kill what is on it."""
     watched: set[int] = set()  # as `kill` takes them: a group is a negative number
     for line in sys.stdin.buffer:
-        number = int(line[1:])
-        (watched.add if line[:1] == b"+" else watched.discard)(number)
-    for number in watched:
+        signed_pid = int(line[1:])
+        (watched.add if line[:1] == b"+" else watched.discard)(signed_pid)
+    for signed_pid in watched:
         with suppress(ProcessLookupError, PermissionError):
-            os.kill(number, signal.SIGKILL)
+            os.kill(signed_pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

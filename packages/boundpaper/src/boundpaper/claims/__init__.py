@@ -13,7 +13,7 @@ verdict that breaks its meaning cannot be made.
 
 from boundpaper.claims.copies import Copies, Repeats
 from boundpaper.claims.effects import directed, equivalent
-from boundpaper.claims.judge import Quoted, about, candidate, compare, judge, quote, untestable
+from boundpaper.claims.judge import QuotedCell, about, candidate, compare, judge, quote, untestable
 from boundpaper.claims.relations import Cells, Relation
 from boundpaper.claims.statement import claim
 from boundpaper.claims.terms import Artifact
@@ -30,7 +30,7 @@ __all__ = [
     "Artifact",
     "Cells",
     "Copies",
-    "Quoted",
+    "QuotedCell",
     "Relation",
     "Repeats",
     "Verdict",

@@ -12,10 +12,10 @@ from boundpaper.claims.statement import ClaimPlace
 from boundpaper.claims.typeset import typeset
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
-from boundpaper.near import nearest
 from boundpaper.store.documents import documents
 from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.store.paths import DOCUMENTS
+from boundpaper.suggestions import nearest
 
 # A word that may begin a sentence, not a symbol or a name.
 _WORD = re.compile(r"(?<![a-z])(?!(?:r|d|p)\b)[a-z]++(?=[ ,']|-fifth)")

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from boundpaper.claims.judge import Quoted, about, compare, judge, quote
+from boundpaper.claims.judge import QuotedCell, about, compare, judge, quote
 from boundpaper.claims.relations import DeclarationPart
 from boundpaper.claims.repeats import repeating
-from boundpaper.claims.said import stated_number
 from boundpaper.claims.terms import Artifact, ArtifactCell, Frames
 from boundpaper.claims.verdict import Verdict
+from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.statistics.rounding import Interval
 from boundpaper.store.frames import pick
 from boundpaper.store.paper_vocabulary import vocabulary
@@ -90,9 +90,9 @@ class Repeats(DeclarationPart):
         return repeating(made, *cell.judged)
 
 
-def _spelled(row: pd.Series) -> Quoted:
+def _spelled(row: pd.Series) -> QuotedCell:
     number = stated_number(row)
-    return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
+    return QuotedCell(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
 
 def _section(row: pd.Series) -> str:

@@ -14,7 +14,7 @@ APPROXIMATE = 0.15  # the largest share that an approximate number may be off
 
 
 @dataclass(frozen=True)
-class Quoted:
+class QuotedCell:
     """A printed cell: its text, its number (None for words and ranges), decimals, and rounding interval.
 
     Attributes
@@ -55,7 +55,7 @@ class Quoted:
         return self.value
 
 
-def quote(frame: pd.DataFrame, **where: object) -> Quoted:
+def quote(frame: pd.DataFrame, **where: object) -> QuotedCell:
     """Return the one row of a long source that `where` picks.
 
     Parameters
@@ -88,11 +88,11 @@ def quote(frame: pd.DataFrame, **where: object) -> Quoted:
         raise DataError(f"the cell {where} prints {row['printed']!r}, which is no number")
     value = None if pd.isna(row["value"]) else float(row["value"])
     decimals = None if pd.isna(row["decimals"]) else int(row["decimals"])
-    return Quoted(str(row["printed"]), value, decimals, Interval(float(row["low"]), float(row["high"])))
+    return QuotedCell(str(row["printed"]), value, decimals, Interval(float(row["low"]), float(row["high"])))
 
 
 def compare(
-    reported: Quoted,
+    reported: QuotedCell,
     value: float,
     within: Interval | None = None,
     *,
@@ -110,7 +110,7 @@ def compare(
 
     Parameters
     ----------
-    reported : Quoted
+    reported : QuotedCell
         What the source prints; for a printed range the value must lie in it (widened by half a printed unit).
     value : float
         The recomputed number, in the unit of the printed one.
@@ -187,7 +187,7 @@ def approximately(number: float, decimals: int) -> Interval:
 
 
 def about(
-    reported: Quoted,
+    reported: QuotedCell,
     value: float,
     within: Interval | None = None,
     *,
@@ -205,7 +205,7 @@ def about(
 
     Parameters
     ----------
-    reported : Quoted
+    reported : QuotedCell
         What the source prints: one number, no range.
     value : float
         The recomputed number, in the unit of the printed one.

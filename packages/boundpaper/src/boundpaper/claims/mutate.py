@@ -46,7 +46,7 @@ class MutationOutcome:
     said : str
         The first that changed its reason or its values; empty when none did.
     unsaid : str
-        The first that turned it and left its words as they were (`_says_nothing`); empty when none did.
+        The first that turned it and left its words as they were (`_reason_unchanged`); empty when none did.
     """
 
     claim: str
@@ -145,13 +145,13 @@ def _compare(answer: MutationOutcome, before: Verdict, now: Verdict, what: str) 
     values = [(each.reason, each.reported, each.recomputed) for each in (before, now)]
     if before.verdict != now.verdict:
         answer.turned = answer.turned or what
-        if _says_nothing(before, now):
+        if _reason_unchanged(before, now):
             answer.unsaid = answer.unsaid or what
     if values[0] != values[1]:
         answer.said = answer.said or what
 
 
-def _says_nothing(before: Verdict, now: Verdict) -> bool:
+def _reason_unchanged(before: Verdict, now: Verdict) -> bool:
     """Whether a verdict has changed while its reason has not.
 
     A reason that stays is enough only where the number beside it tells the rest: another one is reported, another

@@ -6,7 +6,7 @@ from typing import Any
 
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
-from boundpaper.near import nearest
+from boundpaper.suggestions import nearest
 
 _WORSE = ("holds", "holds after rounding", "not testable", "not significant", "not supported", "contradicted")
 _FAITHFUL = ("holds", "holds after rounding")

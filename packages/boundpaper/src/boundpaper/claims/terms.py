@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.claims.judge import Quoted, quote
+from boundpaper.claims.judge import QuotedCell, quote
 from boundpaper.errors import SpecError
 from boundpaper.statistics import rounding
 from boundpaper.statistics.rounding import Interval
@@ -76,15 +76,15 @@ class TermValue:
     row: Any = None
 
     @property
-    def quoted(self) -> Quoted:
+    def quoted(self) -> QuotedCell:
         """The reading as a printed cell."""
         within = self.interval or rounding.exact(self.number)
-        return Quoted(self.printed, self.value, self.decimals, within)
+        return QuotedCell(self.printed, self.value, self.decimals, within)
 
     @property
     def number(self) -> float:
         """The number; an error for a word or a range."""
-        return Quoted(self.printed, self.value, self.decimals, self.interval or Interval(0, 0)).number
+        return QuotedCell(self.printed, self.value, self.decimals, self.interval or Interval(0, 0)).number
 
     def __format__(self, spec: str) -> str:
         return format(self.number, spec) if spec else self.printed
@@ -102,20 +102,20 @@ class Term:
         raise NotImplementedError
 
     def __sub__(self, other: Term) -> Term:
-        return Combined((self, other), lambda a, b: a - b, lambda a, b: a - b)
+        return CombinedTerm((self, other), lambda a, b: a - b, lambda a, b: a - b)
 
     def __add__(self, other: Term) -> Term:
-        return Combined((self, other), lambda a, b: a + b, lambda a, b: a + b)
+        return CombinedTerm((self, other), lambda a, b: a + b, lambda a, b: a + b)
 
     def __truediv__(self, other: Term) -> Term:
-        return Combined((self, other), lambda a, b: a / b, rounding.ratio)
+        return CombinedTerm((self, other), lambda a, b: a / b, rounding.ratio)
 
     def __neg__(self) -> Term:
-        return Combined((self,), lambda a: 0 - a, lambda a: -a)
+        return CombinedTerm((self,), lambda a: 0 - a, lambda a: -a)
 
 
 @dataclass(frozen=True)
-class Combined(Term):
+class CombinedTerm(Term):
     """A number computed from other terms, by one formula for numbers and one for ranges."""
 
     of: tuple[Term, ...]
@@ -191,10 +191,10 @@ class ArtifactCell(Term):
         yield self
 
 
-def _in_words(row: pd.Series) -> Quoted:
+def _in_words(row: pd.Series) -> QuotedCell:
     """The whole number that a cell writes in words; its range is half a unit to each side."""
     number = float(row["as_number"])
-    return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
+    return QuotedCell(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
 
 @dataclass(frozen=True)
@@ -316,17 +316,19 @@ class Rows:
 
 def mean(*terms: Term) -> Term:
     """The mean of several terms."""
-    return Combined(terms, lambda *each: sum(each) / len(each), lambda *each: rounding.mean(each))
+    return CombinedTerm(terms, lambda *each: sum(each) / len(each), lambda *each: rounding.mean(each))
 
 
 def percent_change(before: Term, after: Term) -> Term:
     """100 (after / before - 1)."""
-    return Combined((before, after), lambda a, b: 100 * (b / a - 1), rounding.percent_change)
+    return CombinedTerm((before, after), lambda a, b: 100 * (b / a - 1), rounding.percent_change)
 
 
 def percent_lost(before: Term, after: Term) -> Term:
     """100 (1 - after / before)."""
-    return Combined((before, after), lambda a, b: 100 * (1 - b / a), lambda a, b: rounding.relative_decline(a, b) * 100)
+    return CombinedTerm(
+        (before, after), lambda a, b: 100 * (1 - b / a), lambda a, b: rounding.relative_decline(a, b) * 100
+    )
 
 
 def percent_share(part: Term, rest: Term) -> Term:
@@ -336,4 +338,4 @@ def percent_share(part: Term, rest: Term) -> Term:
         quotient = rounding.ratio(rest, part)
         return Interval(100 / (1 + quotient.high), 100 / (1 + quotient.low))
 
-    return Combined((part, rest), lambda a, b: 100 * a / (a + b), within)
+    return CombinedTerm((part, rest), lambda a, b: 100 * a / (a + b), within)

@@ -41,8 +41,8 @@ def audit(
     from boundpaper.audit.finding import LEVELS, entries_of, reasons
     from boundpaper.audit.reading import read
     from boundpaper.errors import DataError
-    from boundpaper.near import or_known
     from boundpaper.store import files
+    from boundpaper.suggestions import or_known
     from boundpaper.typeset.plural import counted
 
     for kind in only:

@@ -46,18 +46,18 @@ def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, stric
     Compares cell by cell; a number counts as changed when it differs by more than the tolerance. The results are
     computed below `out/`: those in artifacts/results stay as they are.
     """
-    from boundpaper.build.aside import RESULTS, build_aside
+    from boundpaper.build.build_copy import RESULTS, build_in_copy
     from boundpaper.build.changes import at_revision, results, summary
     from boundpaper.typeset.plural import counted
 
     if pdf:
-        from boundpaper.cli.plain import marked
+        from boundpaper.cli.adopted_commands import write_changes_pdf
 
-        marked(ctx, revision)
+        write_changes_pdf(ctx, revision)
         return
     at_revision(root(), revision, RESULTS)  # a misspelt one is told before anything is computed
     with session() as project:
-        built = build_aside(project)
+        built = build_in_copy(project)
         changes = list(results(root(), revision, tolerance, built))
     if changes:
         click.echo("\n".join(map(str, changes) if every else summary(changes)))

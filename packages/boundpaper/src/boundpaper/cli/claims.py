@@ -44,7 +44,7 @@ def claims(
 
 def _check_ledger(revision: str) -> None:
     """Compare the ledger with a revision's; exit with 1 when it differs."""
-    from boundpaper.build.aside import build_aside
+    from boundpaper.build.build_copy import build_in_copy
     from boundpaper.build.changes import at_revision
     from boundpaper.claims.changes import changes
     from boundpaper.errors import DataError
@@ -54,7 +54,7 @@ def _check_ledger(revision: str) -> None:
     if before is None:
         raise DataError(f"{path} does not exist at {revision}; --against REV names another revision")
     with session() as project:
-        built = build_aside(project, "ledger:claims")
+        built = build_in_copy(project, "ledger:claims")
         lines = changes(before, (built / "claims.csv").read_text(encoding="utf-8"))
     for line in lines:
         click.echo(line)
@@ -88,7 +88,7 @@ def _show_claims(names: Sequence[str]) -> None:
     for name in names:
         chosen = [row for row in judged if name in (row["claim"], row["claim"].partition(".")[0])]
         if not chosen:
-            from boundpaper.near import nearest
+            from boundpaper.suggestions import nearest
 
             raise click.UsageError(f"no verdict called {name!r}; {nearest(name, list(rows))}")
         for row, place in zip(chosen, places(root(), chosen), strict=True):
@@ -99,7 +99,7 @@ def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
     """Rows of the ledger that have the wanted words; an unknown word is a usage error."""
     import csv
 
-    from boundpaper.near import nearest
+    from boundpaper.suggestions import nearest
 
     with session() as project:
         project.build(["ledger:claims"])

@@ -27,7 +27,7 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from boundpaper.near import nearest
+            from boundpaper.suggestions import nearest
 
             hint = nearest(args[0], self.list_commands(ctx))
             raise click.UsageError(f"{error.message} {hint[:1].upper()}{hint[1:]}".strip(), ctx) from None
@@ -45,7 +45,7 @@ class Commands(click.Group):
             interrupt.leave()
             ctx.exit(interrupt.CODE)
         except Exception as error:
-            if interrupt.heard():  # a library that was interrupted raises what it likes
+            if interrupt.was_interrupted():  # a library that was interrupted raises what it likes
                 interrupt.leave()
             if ctx.params.get("debug") or getattr(error, "errno", None) == errno.EPIPE:
                 raise

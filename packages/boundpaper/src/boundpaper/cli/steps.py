@@ -12,7 +12,7 @@ MOST = 20  # faults of one table that `check` prints
 @click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "places", "inventory"))
 def analyze(names: tuple[str, ...]) -> None:
     """Run the studies NAMES, or all, and print the paths of their results."""
-    from boundpaper.build.aside import steps_of_results
+    from boundpaper.build.build_copy import steps_of_results
 
     kinds = ("result", "ledger", "places", "inventory")
     with session() as project:
@@ -60,7 +60,7 @@ def list_steps(kind: str | None) -> None:
     graph = read_graph()
     kinds = list(dict.fromkeys(step.kind.name for step in graph.steps.values()))
     if kind and kind not in kinds:
-        from boundpaper.near import nearest
+        from boundpaper.suggestions import nearest
 
         raise click.UsageError(f"no kind {kind!r}; {nearest(kind, kinds)}kinds: {', '.join(kinds)}")
     for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):

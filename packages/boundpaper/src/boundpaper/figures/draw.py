@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from boundpaper.figures.metrics import width
-from boundpaper.figures.ready import Drawn, Ready
+from boundpaper.figures.ready import PreparedPanel, PreparedSeries
 from boundpaper.figures.scale import Scale, number
 from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Line, Points, Stacked
 from boundpaper.figures.spec import Axis
@@ -27,7 +27,7 @@ MARK_MM = 0.63
 class Canvas:
     """A panel while it is drawn: its scales, and the texts placed on it."""
 
-    ready: Ready
+    ready: PreparedPanel
     x: Scale
     y: Scale
     words: list[Plot] = field(default_factory=list)
@@ -71,7 +71,7 @@ def _band(canvas: Canvas, x: Sequence[float], low: Sequence[float], high: Sequen
     return _both(canvas, x, high) + _both(canvas, reversed(x), reversed(low))
 
 
-def line(canvas: Canvas, item: Drawn) -> list[Plot]:
+def line(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     """A line, its band behind it or its error bars on it."""
     s = item.series
     assert isinstance(s, Line | Fit)
@@ -86,7 +86,7 @@ def line(canvas: Canvas, item: Drawn) -> list[Plot]:
     return [plot]
 
 
-def points(canvas: Canvas, item: Drawn) -> list[Plot]:
+def points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     """Points, one plot per look (and per size)."""
     s = item.series
     assert isinstance(s, Points)
@@ -140,7 +140,7 @@ def lengthless(axis: Axis) -> bool:
     return axis.scale == "log" and axis.low != 1
 
 
-def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
+def bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     """Bars side by side, with their values and the values reported elsewhere."""
     s = item.series
     assert isinstance(s, Bars)
@@ -194,7 +194,7 @@ def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
     return plots
 
 
-def stacked(canvas: Canvas, items: Sequence[Drawn]) -> list[Plot]:
+def stacked(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
     """All layers of a panel's stacks, from the bottom up."""
     height: dict[float, float] = {}
     plots = []
@@ -226,7 +226,7 @@ def _paper(shown: Look) -> str:
     return "white" if shown.hatch else ""
 
 
-def bundle(canvas: Canvas, item: Drawn) -> list[Plot]:
+def bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     """Thin lines in one plot, interrupted by NaN rows; the band of the middle 80 %; the mean."""
     import numpy as np
 
@@ -249,7 +249,7 @@ def bundle(canvas: Canvas, item: Drawn) -> list[Plot]:
     return [plot]
 
 
-def forest(canvas: Canvas, item: Drawn) -> list[Plot]:
+def forest(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     """Estimates with intervals, one plot per look."""
     s = item.series
     assert isinstance(s, Forest)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from boundpaper.errors import DataError
 from boundpaper.figures.series import Line
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 
 if TYPE_CHECKING:
     import pandas as pd

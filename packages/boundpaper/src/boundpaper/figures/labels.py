@@ -53,7 +53,7 @@ def spread(wanted: Sequence[float], heights: Sequence[float], low: float, high: 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Placed:
+class PlacedLabel:
     """A label's left, lower, right and upper edge in mm, and whether a thin line leads back to its point."""
 
     left: float
@@ -67,7 +67,7 @@ class Placed:
         """Its centre."""
         return (self.left + self.right) / 2, (self.low + self.high) / 2
 
-    def overlap(self, other: Placed) -> float:
+    def overlap(self, other: PlacedLabel) -> float:
         """Shared area in square mm."""
         wide = min(self.right, other.right) - max(self.left, other.left)
         tall = min(self.high, other.high) - max(self.low, other.low)
@@ -85,7 +85,7 @@ def place(
     box: tuple[float, float],
     obstacles: Sequence[tuple[float, float]],
     radius: float,
-) -> list[Placed]:
+) -> list[PlacedLabel]:
     """Find a place for each point's label: close, inside the axes, on no mark, line or other label.
 
     Parameters
@@ -125,7 +125,7 @@ _CALM = 3.0
 """The mean cost of a label below which no search goes on: a leader costs more than two."""
 _KEPT = 40
 """Places tried for each label, the best by themselves."""
-Places = list[tuple[Placed, float]]
+Places = list[tuple[PlacedLabel, float]]
 Point = tuple[float, float]
 
 
@@ -150,7 +150,7 @@ def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence
     return total, chosen
 
 
-def _conflicts(box: Placed, point: Point, others: Sequence[tuple[Placed, Point]]) -> float:
+def _conflicts(box: PlacedLabel, point: Point, others: Sequence[tuple[PlacedLabel, Point]]) -> float:
     """What a box costs beside other labels: shared area, and leaders that cross leaders or labels."""
     total = 0.0
     for other, end in others:
@@ -180,7 +180,7 @@ def _options(
     box: tuple[float, float],
     points: Sequence[tuple[float, float]],
     obstacles: Sequence[tuple[float, float]],
-) -> list[tuple[Placed, float]]:
+) -> list[tuple[PlacedLabel, float]]:
     """Boxes around one point with what each costs on its own."""
     options = []
     gap = radius + 0.6
@@ -208,11 +208,11 @@ def _options(
     return sorted(scored, key=lambda option: option[1])[:_KEPT]
 
 
-def _box(cx: float, cy: float, w: float, h: float, *, leader: bool) -> Placed:
-    return Placed(left=cx - w / 2, low=cy - h / 2, right=cx + w / 2, high=cy + h / 2, leader=leader)
+def _box(cx: float, cy: float, w: float, h: float, *, leader: bool) -> PlacedLabel:
+    return PlacedLabel(left=cx - w / 2, low=cy - h / 2, right=cx + w / 2, high=cy + h / 2, leader=leader)
 
 
-def _through(box: Placed, a: tuple[float, float], b: tuple[float, float]) -> bool:
+def _through(box: PlacedLabel, a: tuple[float, float], b: tuple[float, float]) -> bool:
     return any(box.holds(a[0] + (b[0] - a[0]) * t / 8, a[1] + (b[1] - a[1]) * t / 8, 0.0) for t in range(1, 8))
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from boundpaper.errors import SpecError
 from boundpaper.figures.draw import bar_texts
-from boundpaper.figures.margins import SMALL, Ticks, below, left_of, named_above, right_of, x_ticks
+from boundpaper.figures.margins import SMALL, TickLabels, below, left_of, named_above, right_of, x_ticks
 from boundpaper.figures.metrics import width
-from boundpaper.figures.ready import Ready, categories, ready, span, stack_tops
+from boundpaper.figures.ready import PreparedPanel, categories, prepare, span, stack_tops
 from boundpaper.figures.scale import Scale, settle
 from boundpaper.figures.series import Bars, Forest, Heatmap, Stacked
 from boundpaper.figures.spec import Figure, Panel
@@ -25,16 +25,16 @@ TITLE_MM = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class PlacedPanel:
     """One panel on the page; lengths in mm from the figure's lower left corner."""
 
-    ready: Ready
+    ready: PreparedPanel
     x: Scale
     y: Scale
     left: float
     low: float
     room: float
-    x_ticks: Ticks
+    x_ticks: TickLabels
     x_outer: bool
     y_outer: bool
     title: str
@@ -42,16 +42,16 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
+class PageLayout:
     """A figure with its layout; `legend_at` is the middle of the legend's upper edge."""
 
     width: float
     height: float
-    places: tuple[Place, ...]
+    places: tuple[PlacedPanel, ...]
     legend_low: float
 
 
-def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
+def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
     """Place the panels of a figure.
 
     Raises
@@ -85,7 +85,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
         xs = _scales(figure, panels, "x", [wide] * count)
     ticks = [x_ticks(panel, x) for panel, x in zip(panels, xs, strict=True)]
     low = 0.0
-    places: list[Place | None] = [None] * count
+    places: list[PlacedPanel | None] = [None] * count
     if figure.legend == "below" and legend_height:
         low += legend_height
     for r in reversed(range(rows)):
@@ -96,7 +96,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
         for i, outer in zip(members, outers, strict=True):
             c = i % columns
             title = _title(figure, panels[i].panel, i)
-            places[i] = Place(
+            places[i] = PlacedPanel(
                 ready=panels[i], x=xs[i], y=ys[i], low=low, room=lefts[c], x_ticks=ticks[i], x_outer=outer,
                 left=sum(lefts[: c + 1]) + sum(rights[:c]) + c * (wide + GAP_MM), title=title,
                 y_outer=c == 0 or not figure.share_y,
@@ -108,7 +108,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
     top = low
     if figure.legend == "above" and legend_height:
         low += legend_height
-    return Page(
+    return PageLayout(
         width=figure.width,
         height=low,
         places=tuple(p for p in places if p is not None),
@@ -116,13 +116,13 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
     )
 
 
-def _ready(figure: Figure, name: str) -> list[Ready]:
+def _ready(figure: Figure, name: str) -> list[PreparedPanel]:
     shared = {a: categories(figure.panels, a) for a in ("x", "y") if (figure.share_x if a == "x" else figure.share_y)}
     panels = []
     for i, panel in enumerate(figure.panels, 1):
         where = f"figure {name}" + (f", panel {i}" if len(figure.panels) > 1 else "")
         names = {a: shared.get(a) or categories([panel], a) for a in ("x", "y")}
-        panels.append(ready(panel, where, figure.entities, names))
+        panels.append(prepare(panel, where, figure.entities, names))
     return panels
 
 
@@ -131,7 +131,7 @@ def _title(figure: Figure, panel: Panel, i: int) -> str:
     return " ".join(part for part in (letter, latex(panel.title)) if part)
 
 
-def _height(figure: Figure, panel: Ready, wide: float, columns: int) -> float:
+def _height(figure: Figure, panel: PreparedPanel, wide: float, columns: int) -> float:
     """Height of the axes: as asked; by rows where rows have names; else in proportion."""
     if figure.height is not None:
         return figure.height
@@ -146,7 +146,7 @@ def _height(figure: Figure, panel: Ready, wide: float, columns: int) -> float:
     return 62.0 if columns == 1 else min(max(0.78 * wide, 32.0), 52.0)
 
 
-def _scales(figure: Figure, panels: Sequence[Ready], axis: str, lengths: Sequence[float]) -> list[Scale]:
+def _scales(figure: Figure, panels: Sequence[PreparedPanel], axis: str, lengths: Sequence[float]) -> list[Scale]:
     """Settle all panels' scales along one axis, together where the figure shares them."""
     shared = figure.share_x if axis == "x" else figure.share_y
     spans = [_span(panel, axis) for panel in panels]
@@ -159,7 +159,7 @@ def _scales(figure: Figure, panels: Sequence[Ready], axis: str, lengths: Sequenc
     return [_ticked(p, axis, s) for p, s in zip(panels, scales, strict=True)]
 
 
-def _span(panel: Ready, axis: str) -> list[float]:
+def _span(panel: PreparedPanel, axis: str) -> list[float]:
     values = [v for d in panel.drawn for v in span(d, axis)]
     if axis == "y":
         values += stack_tops(panel.drawn).values()
@@ -170,7 +170,7 @@ def _span(panel: Ready, axis: str) -> list[float]:
     return values
 
 
-def _scale(panel: Ready, axis: str, values: Sequence[float], length: float) -> Scale:
+def _scale(panel: PreparedPanel, axis: str, values: Sequence[float], length: float) -> Scale:
     spec = panel.axis(axis)
     maps = [d.series for d in panel.drawn if isinstance(d.series, Heatmap)]
     if maps:
@@ -192,12 +192,12 @@ def _scale(panel: Ready, axis: str, values: Sequence[float], length: float) -> S
     return scale if not grown else _headroom(panel, axis, scale)
 
 
-def _blocks(panel: Ready, axis: str) -> bool:
+def _blocks(panel: PreparedPanel, axis: str) -> bool:
     """Whether categories hold bars or rows, which need half a place at the ends."""
     return axis == "y" or any(isinstance(d.series, Bars | Stacked) for d in panel.drawn)
 
 
-def _headroom(panel: Ready, axis: str, scale: Scale) -> Scale:
+def _headroom(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
     """Make room for the numbers printed at bars, unless the limits are given."""
     spec = panel.axis(axis)
     shown = [d.series for d in panel.drawn if isinstance(d.series, Bars) and d.series.values is not False]
@@ -213,7 +213,7 @@ def _headroom(panel: Ready, axis: str, scale: Scale) -> Scale:
     return scale
 
 
-def _ticked(panel: Ready, axis: str, scale: Scale) -> Scale:
+def _ticked(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
     names, spec = panel.names[axis], panel.axis(axis)
     if names:
         return replace(scale, ticks=tuple((float(i), cell(str(n))) for i, n in enumerate(names)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError
 from boundpaper.figures.draw import lengthless
-from boundpaper.figures.layout import Page
+from boundpaper.figures.layout import PageLayout
 from boundpaper.figures.margins import FOOT
 from boundpaper.figures.metrics import width
 from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series
@@ -22,7 +22,7 @@ APART_MM = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class LegendEntry:
     """One name with the mark it explains."""
 
     label: str
@@ -53,7 +53,7 @@ class Entry:
 class Legend:
     """Entries in rows; `columns` are the widths of the columns and `height` that of all rows with the space below."""
 
-    rows: tuple[tuple[Entry, ...], ...] = ()
+    rows: tuple[tuple[LegendEntry, ...], ...] = ()
     columns: tuple[float, ...] = ()
     height: float = 0.0
 
@@ -66,7 +66,7 @@ def rows_of(figure: Figure, name: str) -> Legend:
     SpecError
         Two names have one picture, in whichever panels, or one name has two.
     """
-    by_label: dict[str, Entry] = {}
+    by_label: dict[str, LegendEntry] = {}
     if figure.legend == "none":
         return Legend()
     for i, panel in enumerate(figure.panels, 1):
@@ -115,7 +115,7 @@ def rows_of(figure: Figure, name: str) -> Legend:
     return Legend()
 
 
-def _differ(one: Entry, other: Entry) -> bool:
+def _differ(one: LegendEntry, other: LegendEntry) -> bool:
     """Whether two entries of one name have unlike pictures; marks may be missing on the line with many points."""
     return replace(one, marks=True).seen != replace(other, marks=True).seen
 
@@ -125,7 +125,7 @@ def _values(series: Series, panel: Panel) -> Axis:
     return panel.x if isinstance(series, Bars) and series.horizontal else panel.y
 
 
-def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> list[Entry]:
+def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> list[LegendEntry]:
     if not series.legend or isinstance(series, Heatmap):
         return []
     if isinstance(series, Line) and series.direct:
@@ -135,7 +135,7 @@ def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> 
     each = getattr(series, "entities", None)
     if each is not None:
         looks = dict.fromkeys(look(style(e, figure.entities, where), Series(origin=series.origin)) for e in each)
-        return [Entry(label=shown_.label, look=shown_, image="points") for shown_ in looks if shown_.label]
+        return [LegendEntry(label=shown_.label, look=shown_, image="points") for shown_ in looks if shown_.label]
     made = []
     if shown.label:
         image = (
@@ -146,13 +146,13 @@ def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> 
             else "bar"
         )
         marks = isinstance(series, Line) and (series.marks if series.marks is not None else len(series.x) <= 20)
-        made.append(Entry(label=shown.label, look=shown, image=image, marks=marks))
+        made.append(LegendEntry(label=shown.label, look=shown, image=image, marks=marks))
     if isinstance(series, Bars) and series.reported is not None:
-        made.append(Entry(label=series.reported_label, look=shown, image="reported"))
+        made.append(LegendEntry(label=series.reported_label, look=shown, image="reported"))
     return made
 
 
-def entries(legend: Legend, page: Page) -> list[dict[str, Any]]:
+def entries(legend: Legend, page: PageLayout) -> list[dict[str, Any]]:
     """Every entry at its place in mm."""
     whole = sum(legend.columns) + APART_MM * (len(legend.columns) - 1)
     start = max(0.0, (page.width - whole) / 2)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from boundpaper.figures.metrics import LINE_MM, Size, width, wrap
 from boundpaper.figures.names import edge_names
-from boundpaper.figures.ready import Ready
+from boundpaper.figures.ready import PreparedPanel
 from boundpaper.figures.scale import Scale
 from boundpaper.figures.series import Forest, Heatmap
 from boundpaper.figures.spec import Axis
@@ -20,7 +20,7 @@ SMALL = LINE_MM["scriptsize"] + 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ticks:
+class TickLabels:
     """How the labels of an x axis are set: their lines, size and angle in degrees."""
 
     texts: tuple[str, ...]
@@ -29,7 +29,7 @@ class Ticks:
     depth: float = FOOT
 
 
-def left_of(panel: Ready, y: Scale, outer: bool) -> float:
+def left_of(panel: PreparedPanel, y: Scale, outer: bool) -> float:
     """Millimetres left of the axes, for tick texts and the label."""
     if not outer:
         return 1.5
@@ -53,7 +53,7 @@ def label_lines(label: str, room: float) -> int:
     return len(wrap(label, room) or [label]) if label else 0
 
 
-def right_of(panel: Ready, x: Scale, y: Scale) -> float:
+def right_of(panel: PreparedPanel, x: Scale, y: Scale) -> float:
     """Width right of the axes: names, a colour bar, the texts of a forest, half of the last tick label."""
     needs = [1.5]
     last = [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks] if not panel.names["x"] else []
@@ -86,13 +86,13 @@ def bar_scale(s: Heatmap, length: float) -> Scale:
     return with_ticks(Scale(kind="linear", low=low, high=high, length=length), Axis(), every=11.0)
 
 
-def named_above(panel: Ready) -> bool:
+def named_above(panel: PreparedPanel) -> bool:
     """Whether ranges or rules are named above the axes."""
     p = panel.panel
     return any(s.label and s.axis == "x" for s in p.shades) or any(r.label and r.axis == "x" for r in p.rules)
 
 
-def below(panel: Ready, ticks: Ticks, outer: bool, wide: float) -> float:
+def below(panel: PreparedPanel, ticks: TickLabels, outer: bool, wide: float) -> float:
     """Millimetres below the axes, for tick texts and the label."""
     if not outer:
         return TICK_MM + 0.8
@@ -100,23 +100,23 @@ def below(panel: Ready, ticks: Ticks, outer: bool, wide: float) -> float:
     return TICK_MM + 0.9 + ticks.depth + (lines * FOOT + 0.4 if lines else 0.0)
 
 
-def x_ticks(panel: Ready, x: Scale) -> Ticks:
+def x_ticks(panel: PreparedPanel, x: Scale) -> TickLabels:
     """Set the labels below an axis in one line; if they do not fit, broken, else smaller, else rotated."""
     names = [str(n) for n in panel.names["x"]]
     texts = tuple(t for _, t in x.ticks)
     if not texts:
-        return Ticks(texts=(), depth=0.0)
+        return TickLabels(texts=(), depth=0.0)
     places = [x.at(v) for v, _ in x.ticks]
     room = min((abs(b - a) for a, b in pairwise(places)), default=x.length) - 1.0
     plain = names or [_plain(t) for t in texts]
     sizes: tuple[Size, ...] = ("footnotesize", "scriptsize")
     for size in sizes:
         if all(width(t, size) <= room for t in plain):
-            return Ticks(texts=texts, size=size, depth=LINE_MM[size])
+            return TickLabels(texts=texts, size=size, depth=LINE_MM[size])
         broken = [wrap(t, room, size) for t in plain] if names else [None]
         if all(broken):
             lines = max(len(b) for b in broken if b)
             set_ = tuple(r"\\".join(cell(part) for part in b or ()) for b in broken)
-            return Ticks(texts=set_, size=size, depth=lines * LINE_MM[size])
+            return TickLabels(texts=set_, size=size, depth=lines * LINE_MM[size])
     longest = max(width(t, "scriptsize") for t in plain)
-    return Ticks(texts=texts, size="scriptsize", turn=40, depth=longest * math.sin(math.radians(40)) + 2.4)
+    return TickLabels(texts=texts, size="scriptsize", turn=40, depth=longest * math.sin(math.radians(40)) + 2.4)

@@ -8,7 +8,7 @@ from typing import Any
 from boundpaper.figures.draw import MARK_MM, Canvas
 from boundpaper.figures.labels import place, spread
 from boundpaper.figures.metrics import LINE_MM, balanced, width
-from boundpaper.figures.ready import Ready
+from boundpaper.figures.ready import PreparedPanel
 from boundpaper.figures.series import Fit, Line, Points, Series
 from boundpaper.figures.style import look, style
 from boundpaper.figures.text import cell
@@ -93,7 +93,7 @@ class Edge:
     end: float | None = None
 
 
-def edge_names(ready: Ready) -> list[Edge]:
+def edge_names(ready: PreparedPanel) -> list[Edge]:
     """What is named at the right edge: lines, horizontal rules and horizontal ranges."""
     edges: list[Edge] = []
     for item in ready.drawn:
@@ -112,7 +112,7 @@ def edge_names(ready: Ready) -> list[Edge]:
     return edges
 
 
-def _crossing(ready: Ready, label: str, entity: str, at: float) -> Edge:
+def _crossing(ready: PreparedPanel, label: str, entity: str, at: float) -> Edge:
     lines = tuple(balanced(label, EDGE_ROOM, "scriptsize"))
     return Edge(lines=lines, color=look(style(entity, ready.own, ready.where), Series()).text, at=at)
 

@@ -11,7 +11,7 @@ from boundpaper.figures.style import Look, Style, look, style
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class PreparedSeries:
     """One series in numbers, with its look; `looks` has one for each point if points differ.
 
     `shift` and `thick` are a bar's place beside its neighbours and its thickness, in the unit of the category axis;
@@ -27,7 +27,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ready:
+class PreparedPanel:
     """A panel prepared for drawing.
 
     Attributes
@@ -44,7 +44,7 @@ class Ready:
 
     panel: Panel
     where: str
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[PreparedSeries, ...]
     names: Mapping[str, tuple[str, ...]]
     heads: frozenset[int] = frozenset()
     bars: str = ""
@@ -68,11 +68,13 @@ class Ready:
         return float(value)
 
 
-def ready(panel: Panel, where: str, own: Mapping[str, Style | str], names: Mapping[str, tuple[str, ...]]) -> Ready:
+def prepare(
+    panel: Panel, where: str, own: Mapping[str, Style | str], names: Mapping[str, tuple[str, ...]]
+) -> PreparedPanel:
     """Prepare one panel for drawing; `names` are the categories along each axis, from `categories`."""
     slots, heads, rows = _rows(panel)
     names = {**names, "y": rows} if rows else names
-    plain = Ready(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
+    plain = PreparedPanel(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
     bars = [s for s in panel.series if isinstance(s, Bars)]
     forests = [s for s in panel.series if isinstance(s, Forest)]
     free = iter(range(1, 1000))
@@ -83,7 +85,7 @@ def ready(panel: Panel, where: str, own: Mapping[str, Style | str], names: Mappi
         base = look(style(entity, own, place), series)
         each = getattr(series, "entities", None)
         looks = tuple(look(style(e, own, place), series) for e in each) if each is not None else ()
-        item = Drawn(series=_numeric(series, plain), look=base, looks=looks)
+        item = PreparedSeries(series=_numeric(series, plain), look=base, looks=looks)
         if isinstance(series, Bars):
             side = "y" if series.horizontal else "x"
             step = _step([plain.position(v, side) for s in bars for v in getattr(s, side)])
@@ -141,7 +143,7 @@ def _rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozenset[int], t
     return slots, frozenset(heads), tuple(names)
 
 
-def _numeric(series: Series, found: Ready) -> Series:
+def _numeric(series: Series, found: PreparedPanel) -> Series:
     """Replace categories by their positions."""
     if isinstance(series, Forest | Heatmap):
         return series
@@ -158,7 +160,7 @@ def _step(at: Sequence[float]) -> float:
     return min((b - a for a, b in pairwise(places)), default=1.0)
 
 
-def span(item: Drawn, axis: str) -> list[float]:
+def span(item: PreparedSeries, axis: str) -> list[float]:
     """Return all values that a series draws along an axis."""
     s = item.series
     if isinstance(s, Heatmap):
@@ -181,7 +183,7 @@ def span(item: Drawn, axis: str) -> list[float]:
     return values
 
 
-def stack_tops(items: Sequence[Drawn]) -> dict[float, float]:
+def stack_tops(items: Sequence[PreparedSeries]) -> dict[float, float]:
     """The height of each pile."""
     tops: dict[float, float] = {}
     for item in items:
@@ -191,6 +193,6 @@ def stack_tops(items: Sequence[Drawn]) -> dict[float, float]:
     return tops
 
 
-def sharing(items: Sequence[Drawn], kind: type) -> list[Drawn]:
+def sharing(items: Sequence[PreparedSeries], kind: type) -> list[PreparedSeries]:
     """The series of one kind."""
     return [d for d in items if isinstance(d.series, kind)]

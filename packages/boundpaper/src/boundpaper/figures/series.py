@@ -21,12 +21,12 @@ Matrix: TypeAlias = Any
 Origin: TypeAlias = Literal["reported", "recomputed", "measured"]
 
 
-class Column(tuple[Any, ...]):
+class FieldValues(tuple[Any, ...]):
     """The values of a column of a DataFrame, with its name in `field`; equal to a tuple of the same values."""
 
     field: str
 
-    def __new__(cls, values: Iterable[Any], field: str = "") -> Column:
+    def __new__(cls, values: Iterable[Any], field: str = "") -> FieldValues:
         """Keep the values and the name."""
         made = super().__new__(cls, values)
         made.field = field
@@ -67,8 +67,8 @@ class Series:
             if field.type not in ("Values", "Matrix") or value is None or isinstance(value, bool):
                 continue
             made = as_tuple(value, f"{type(self).__name__}.{field.name}")
-            name = value.field if isinstance(value, Column) else getattr(value, "name", None)
-            object.__setattr__(self, field.name, Column(made, name) if isinstance(name, str) else made)
+            name = value.field if isinstance(value, FieldValues) else getattr(value, "name", None)
+            object.__setattr__(self, field.name, FieldValues(made, name) if isinstance(name, str) else made)
 
     @property
     def title(self) -> str:

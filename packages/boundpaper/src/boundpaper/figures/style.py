@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.errors import SpecError
-from boundpaper.near import close_to
 from boundpaper.places import project_or_none
 from boundpaper.store.families import Family, Stamp, families, stamps
 from boundpaper.store.paper_vocabulary import EMPTY, Vocabulary, read
 from boundpaper.store.paths import VOCABULARY
+from boundpaper.suggestions import close_to
 
 if TYPE_CHECKING:
     from boundpaper.figures.series import Series

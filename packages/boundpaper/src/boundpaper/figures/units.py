@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from boundpaper.figures.series import Bars, Column, Forest, Heatmap, Series
+from boundpaper.figures.series import Bars, FieldValues, Forest, Heatmap, Series
 from boundpaper.figures.spec import Axis, Figure
 from boundpaper.store import units
 from boundpaper.store.paths import SCHEMA
@@ -68,11 +68,11 @@ def contradicted(
     return ""
 
 
-def _columns(series: Sequence[Series], axis: str) -> Iterator[Column]:
+def _columns(series: Sequence[Series], axis: str) -> Iterator[FieldValues]:
     """The columns of numbers that lie along an axis."""
     for each in series:
         values = (getattr(each, name, None) for name in _fields(each, axis))
-        yield from (value for value in values if isinstance(value, Column))
+        yield from (value for value in values if isinstance(value, FieldValues))
 
 
 def _fields(series: Series, axis: str) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _fields(series: Series, axis: str) -> tuple[str, ...]:
     return ("x", "x_low", "x_high") if axis == "x" else ("y", "y_low", "y_high", *_OF_VALUES)
 
 
-def _origins(column: Column, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]) -> list[_Shown]:
+def _origins(column: FieldValues, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]) -> list[_Shown]:
     """The artifacts that hold the shown values in this column; empty if a unit is missing or differs between rows."""
     values = {value for value in column if isinstance(value, int | float) and value == value}
     found = [

@@ -4,12 +4,12 @@ from typing import Any
 
 from boundpaper.errors import SpecError
 from boundpaper.figures.draw import Canvas, Plot, bars, bundle, forest, line, points, stacked
-from boundpaper.figures.layout import Page, Place, lay_out
+from boundpaper.figures.layout import PageLayout, PlacedPanel, lay_out
 from boundpaper.figures.legend import entries, rows_of
 from boundpaper.figures.margins import FOOT, bar_scale
 from boundpaper.figures.metrics import width, wrap
 from boundpaper.figures.names import name_edges, name_points, name_tops
-from boundpaper.figures.ready import Drawn, sharing
+from boundpaper.figures.ready import PreparedSeries, sharing
 from boundpaper.figures.scale import Scale, number
 from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Stacked
 from boundpaper.figures.spec import Figure, Rule, Shade
@@ -46,19 +46,19 @@ def rasters(figure: Figure) -> list[tuple[int, Heatmap]]:
     ]
 
 
-def _panel(figure: Figure, name: str, page: Page, place: Place, i: int) -> dict[str, Any]:
-    ready, x, y = place.ready, place.x, place.y
+def _panel(figure: Figure, name: str, page: PageLayout, panel: PlacedPanel, i: int) -> dict[str, Any]:
+    ready, x, y = panel.ready, panel.x, panel.y
     canvas = Canvas(ready, x, y)
     fields: dict[str, Any] = {
-        "left": f"{place.left:.2f}",
-        "low": f"{place.low:.2f}",
+        "left": f"{panel.left:.2f}",
+        "low": f"{panel.low:.2f}",
         "width": f"{x.length:.2f}",
         "height": f"{y.length:.2f}",
-        "x": _axis(place, "x"),
-        "y": _axis(place, "y"),
-        "title": place.title,
+        "x": _axis(panel, "x"),
+        "y": _axis(panel, "y"),
+        "title": panel.title,
     }
-    fields["title_up"] = f"{place.title_up:.2f}"
+    fields["title_up"] = f"{panel.title_up:.2f}"
     fields["shades"] = [_shade(canvas, s, k, figure) for k, s in enumerate(ready.panel.shades)]
     fields["rules"] = [_rule(canvas, r, figure) for r in ready.panel.rules]
     fields["plots"] = _plots(canvas, f"{name}-{i + 1}.png")
@@ -73,20 +73,20 @@ def _panel(figure: Figure, name: str, page: Page, place: Place, i: int) -> dict[
     return {**fields, "words": canvas.words, "leaders": canvas.leaders, "arrows": arrows}
 
 
-def _axis(place: Place, axis: str) -> dict[str, Any]:
-    scale = place.x if axis == "x" else place.y
-    spec, names = place.ready.axis(axis), place.ready.names[axis]
+def _axis(panel: PlacedPanel, axis: str) -> dict[str, Any]:
+    scale = panel.x if axis == "x" else panel.y
+    spec, names = panel.ready.axis(axis), panel.ready.names[axis]
     low, high = scale.limits
     ticks = [(_tick(scale, v, bool(names)), t) for v, t in scale.ticks]
-    outer = place.x_outer if axis == "x" else place.y_outer
-    texts = list(place.x_ticks.texts) if axis == "x" else [t for _, t in ticks]
+    outer = panel.x_outer if axis == "x" else panel.y_outer
+    texts = list(panel.x_ticks.texts) if axis == "x" else [t for _, t in ticks]
     if axis == "x" and names:
         texts = [STRUT + t for t in texts]
     if axis == "y":
-        texts = [rf"\textbf{{{t}}}" if i in place.ready.heads else t for i, t in enumerate(texts)]
+        texts = [rf"\textbf{{{t}}}" if i in panel.ready.heads else t for i, t in enumerate(texts)]
     heat = scale.kind == "edges"
     grid = (
-        spec.grid if spec.grid is not None else not names and not heat and axis == (place.ready.bars or _values(place))
+        spec.grid if spec.grid is not None else not names and not heat and axis == (panel.ready.bars or _values(panel))
     )
     room = scale.length
     label = (
@@ -94,26 +94,26 @@ def _axis(place: Place, axis: str) -> dict[str, Any]:
         if spec.label and outer
         else ""
     )
-    below = 1.0 + 0.5 + place.x_ticks.depth
+    below = 1.0 + 0.5 + panel.x_ticks.depth
     return {
         "low": number(low),
         "high": number(high),
         "log": scale.kind == "log",
         "ticks": [number(v) for v, _ in ticks],
         "texts": texts if outer else [""] * len(texts),
-        "size": place.x_ticks.size,
-        "turn": place.x_ticks.turn,
+        "size": panel.x_ticks.size,
+        "turn": panel.x_ticks.turn,
         "wrapped": any(r"\\" in t for t in texts),
         "grid": grid,
-        "bare": bool(names) and (bool(place.ready.bars) or axis == "y"),
+        "bare": bool(names) and (bool(panel.ready.bars) or axis == "y"),
         "label": label,
-        "label_at": f"{-below / place.y.length:.4f}" if axis == "x" else f"{-place.room / place.x.length:.4f}",
+        "label_at": f"{-below / panel.y.length:.4f}" if axis == "x" else f"{-panel.room / panel.x.length:.4f}",
     }
 
 
-def _values(place: Place) -> str:
+def _values(panel: PlacedPanel) -> str:
     """The axis that carries the values, whose ticks get light lines."""
-    return "x" if any(isinstance(d.series, Forest) for d in place.ready.drawn) else "y"
+    return "x" if any(isinstance(d.series, Forest) for d in panel.ready.drawn) else "y"
 
 
 def _tick(scale: Scale, value: float, named: bool) -> float:
@@ -138,13 +138,13 @@ def _plots(canvas: Canvas, picture: str) -> list[Plot]:
     return plots
 
 
-def _layer(item: Drawn) -> int:
+def _layer(item: PreparedSeries) -> int:
     """Bars and bundles lie behind lines, lines behind points."""
     order: tuple[type, ...] = (Heatmap, Bars, Bundle, Fit, Line, Forest, Points)
     return order.index(type(item.series)) if type(item.series) in order else 0
 
 
-def _matrix(item: Drawn, canvas: Canvas, picture: str) -> Plot:
+def _matrix(item: PreparedSeries, canvas: Canvas, picture: str) -> Plot:
     s = item.series
     assert isinstance(s, Heatmap)
     rows, columns = len(s.values), len(s.values[0])

@@ -20,13 +20,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.near import or_known
 from boundpaper.paper.bound import bound, linked, origin, origins_of
 from boundpaper.paper.limits import limited
 from boundpaper.paper.lookup import number
 from boundpaper.paper.row import Row, handle, row
 from boundpaper.paper.verdict import Claim, Latex
 from boundpaper.store.text_file import text_of
+from boundpaper.suggestions import or_known
 from boundpaper.typeset import templates
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def build(job: Job) -> dict[str, str | bytes]:
 
     template = text_of(job.root, job.file, SpecError)
     rules = metadata.read(job.root)
-    findings = lint.digits(template, job.file, rules.names, rules.terms)
+    findings = lint.find_typed_digits(template, job.file, rules.names, rules.terms)
     if findings:
         raise SpecError("\n".join(map(str, findings)))
     printed: list[dict[str, Any]] = []

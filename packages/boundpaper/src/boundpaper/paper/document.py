@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from boundpaper.build import process
 from boundpaper.errors import LatexError, SpecError
-from boundpaper.near import or_known
 from boundpaper.paper import bibliography, calls, crate, lint, looks, metadata, xmp
 from boundpaper.paper.edition import address
 from boundpaper.paper.edition import read as edition_of
@@ -18,6 +17,7 @@ from boundpaper.paper.metadata import Metadata
 from boundpaper.paper.tex import bibtex, formats, latex, log, passes
 from boundpaper.store import files
 from boundpaper.store.text_file import text_of
+from boundpaper.suggestions import or_known
 from boundpaper.typeset.plural import counted
 from boundpaper.typeset.templates import environment
 from boundpaper.typeset.words_of import plain
@@ -177,7 +177,7 @@ def _compiled(root: Path) -> bytes:
     return (state / "thesis.pdf").read_bytes()
 
 
-def _once(out: Path, form: str) -> process.Completed | None:
+def _once(out: Path, form: str) -> process.CompletedProgram | None:
     """Run a single pass; None unless its auxiliary files exist and neither they nor the bibliography change.
 
     Most changes of a table or a figure move no number of a page. Anything else, an error among it, is latexmk's.
@@ -273,8 +273,12 @@ def _check(root: Path, described: Metadata) -> None:
     files_of = [f"paper/chapters/{name}.tex.j2" for name in listed]
     templates = {file: text_of(root, file, SpecError) for file in files_of}
     held = bibliography.read(root)
-    findings = [*held.faults, *lint.citations(templates, held.lines), *_cited_by_exhibits(root, templates, held.lines)]
-    findings += lint.references(templates) + lint.labels(templates)
+    findings = [
+        *held.faults,
+        *lint.find_unknown_citations(templates, held.lines),
+        *_cited_by_exhibits(root, templates, held.lines),
+    ]
+    findings += lint.find_unknown_references(templates) + lint.find_label_faults(templates)
     if findings:
         raise SpecError("\n".join(map(str, findings)))
 

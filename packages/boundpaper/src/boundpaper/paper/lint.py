@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from boundpaper.near import or_known
 from boundpaper.paper import calls
 from boundpaper.paper.calls import line_of as line_of
 from boundpaper.paper.visible import CITE, SILENT, blank, without_commands, without_hidden
+from boundpaper.suggestions import or_known
 
 _YEAR = r"(?:19|20)\d\d"
 _MATH = re.compile(
@@ -52,15 +52,15 @@ def check(
     entries : mapping of str to int
         The keys of the bibliography, and the line on which each begins.
     names, terms : iterables of str
-        As for `digits`.
+        As for `find_typed_digits`.
     """
-    findings = [item for file, text in chapters.items() for item in digits(text, file, names, terms)]
-    findings += [item for file, text in chapters.items() for item in percents(text, file)]
-    findings += citations(chapters, entries) + uncited(chapters, entries)
-    return findings + references(chapters) + labels(chapters) + uncalled(chapters)
+    findings = [item for file, text in chapters.items() for item in find_typed_digits(text, file, names, terms)]
+    findings += [item for file, text in chapters.items() for item in find_spaced_percents(text, file)]
+    findings += find_unknown_citations(chapters, entries) + uncited(chapters, entries)
+    return findings + find_unknown_references(chapters) + find_label_faults(chapters) + find_uncalled_exhibits(chapters)
 
 
-def percents(text: str, file: str) -> list[ChapterFault]:
+def find_spaced_percents(text: str, file: str) -> list[ChapterFault]:
     r"""Find percent signs that are separated from their number: the house style is `27.0\%`, as formats print it."""
     return [
         ChapterFault(
@@ -70,7 +70,7 @@ def percents(text: str, file: str) -> list[ChapterFault]:
     ]
 
 
-def uncalled(chapters: Mapping[str, str]) -> list[ChapterFault]:
+def find_uncalled_exhibits(chapters: Mapping[str, str]) -> list[ChapterFault]:
     r"""Find exhibits that a chapter includes and no chapter refers to with `\cref`."""
     called = {
         key for text in chapters.values() for match in _REFERENCE.finditer(_code(text)) for key in _keys(match["keys"])
@@ -84,7 +84,7 @@ def uncalled(chapters: Mapping[str, str]) -> list[ChapterFault]:
     ]
 
 
-def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str] = ()) -> list[ChapterFault]:
+def find_typed_digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str] = ()) -> list[ChapterFault]:
     """Find digits that are typed into prose instead of read from an artifact.
 
     Years from 1900 to 2099, headings, mathematics, labels, citations, lengths, comments and template expressions may
@@ -123,7 +123,7 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
     return sorted(findings, key=lambda finding: finding.line)
 
 
-def citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
+def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
     r"""Find `\cite` keys that the bibliography does not hold; `entries` are its keys with their lines."""
     findings = []
     for file, text in chapters.items():
@@ -174,7 +174,7 @@ def uncited(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[Cha
     ]
 
 
-def references(chapters: Mapping[str, str]) -> list[ChapterFault]:
+def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
     r"""Find `\ref` and its kin to labels that no chapter sets and no exhibit included in a chapter brings."""
     labels: set[str] = set()
     for file, text in chapters.items():
@@ -192,7 +192,7 @@ def references(chapters: Mapping[str, str]) -> list[ChapterFault]:
     return findings
 
 
-def labels(chapters: Mapping[str, str]) -> list[ChapterFault]:
+def find_label_faults(chapters: Mapping[str, str]) -> list[ChapterFault]:
     r"""Find each `\label` that is set a second time, and each exhibit that is shown a second time, with both places."""
     first: dict[str, str] = {}
     findings = []

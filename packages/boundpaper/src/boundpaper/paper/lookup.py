@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError
-from boundpaper.near import SHOWN, or_known
+from boundpaper.suggestions import SHOWN, or_known
 
 if TYPE_CHECKING:
     import pandas as pd

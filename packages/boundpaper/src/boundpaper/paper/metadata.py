@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import SpecError
-from boundpaper.near import or_known
 from boundpaper.store.pattern import fault
 from boundpaper.store.rules import Rule, either, listed, mapping, matching, require, text
 from boundpaper.store.text_file import text_of, yaml_of
+from boundpaper.suggestions import or_known
 
 FILE = "paper/metadata.yaml"
 ORCID = r"(?:https?://orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])"

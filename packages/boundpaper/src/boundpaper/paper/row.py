@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from boundpaper.errors import SpecError
-from boundpaper.near import or_known
 from boundpaper.paper.bound import Origin, bound
 from boundpaper.paper.lookup import equal, one_row
+from boundpaper.suggestions import or_known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError
-from boundpaper.near import or_known
 from boundpaper.paper.bound import Origin, Word, bound
+from boundpaper.suggestions import or_known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

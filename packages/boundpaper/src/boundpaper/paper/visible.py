@@ -1,4 +1,4 @@
-"""What of LaTeX a reader sees: comments, verbatim parts and the names of commands go, and offsets stay."""
+"""The part of LaTeX that a reader sees: comments, verbatim text and names of commands are blanked, offsets stay."""
 
 import re
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Accuracy above chance, and how much of it a disruption removes."""
 
-from functools import partial as bind
+from functools import partial
 
 import numpy as np
 from scipy import stats
@@ -63,13 +63,15 @@ def degradation(
     if not 0 <= chance < 1:
         raise ValueError(f"{place}: chance is {chance}; give the share that guessing gets right, from 0 to below 1")
     base, disrupted = base_right / base_n, disrupted_right / disrupted_n
-    row = bind(Estimate, study=study, comparison=comparison, test="degradation", unit=unit, n=base_n + disrupted_n)
+    make_row = partial(
+        Estimate, study=study, comparison=comparison, test="degradation", unit=unit, n=base_n + disrupted_n
+    )
     notes = [note, f"base {base_right} of {base_n}, disrupted {disrupted_right} of {disrupted_n}, chance {chance:.4g}"]
     notes.append(no("statistic", "df", "p", "effect", because="a ratio with its interval, tested beside"))
     floor, _ = wilson_interval(base_right, base_n, confidence)
     if floor <= chance:
         because = f"the base's Wilson interval starts at {floor:.3g} and reaches chance"
-        return row(note=join_notes(*notes, no("degradation", "interval", because=because)))
+        return make_row(note=join_notes(*notes, no("degradation", "interval", because=because)))
     # quantiles of uniforms, whose stream does not change over numpy versions
     uniform = np.random.default_rng(seed).random((2, draws))
     base_drawn = stats.beta.ppf(uniform[0], base_right + 0.5, base_n - base_right + 0.5)
@@ -81,4 +83,4 @@ def degradation(
         notes.append(f"{draws - int(above.sum())} of {draws} draws at or below chance dropped")
     value = (base - disrupted) / (base - chance)
     # at 0 or n right the posterior leaves the edge out, where the estimate lies
-    return row(estimate=value, ci_low=min(low, value), ci_high=max(high, value), note=join_notes(*notes))
+    return make_row(estimate=value, ci_low=min(low, value), ci_high=max(high, value), note=join_notes(*notes))

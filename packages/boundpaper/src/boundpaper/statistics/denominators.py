@@ -12,7 +12,7 @@ Unread = Literal["no", "possible", "certain"]
 
 
 @dataclass(frozen=True)
-class Answered:
+class PossibleCounts:
     """Possible counts of one arm of a task.
 
     Attributes
@@ -51,7 +51,7 @@ class Answered:
         return min(values), max(values)
 
 
-def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Unread = "no") -> Answered:
+def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Unread = "no") -> PossibleCounts:
     """Give every count of right answers and of answers read that a share allows.
 
     Parameters
@@ -80,7 +80,7 @@ def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Un
     if unread != "no" and share:
         raise ValueError(f"a share of {share} needs at least one answer that was read; give unread='no'")
     if unread == "certain":
-        return Answered(items, ((0, 0),))
+        return PossibleCounts(items, ((0, 0),))
     room = max(half_unit, EQUAL)
     pairs = [(0, 0)] if unread == "possible" else []
     for answered in range(1, items + 1):
@@ -88,4 +88,4 @@ def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Un
         pairs += [(right, answered) for right in range(max(first, 0), min(last, answered) + 1)]
     if not pairs:
         raise ValueError(f"no number of up to {items} answers gives a share of {share}; check the share and the items")
-    return Answered(items, tuple(pairs))
+    return PossibleCounts(items, tuple(pairs))

@@ -5,7 +5,7 @@ Percentages of perplexity do not add and their ratio depends on the baseline; it
 
 import math
 from dataclasses import dataclass
-from functools import partial as bind
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -71,15 +71,15 @@ def log_perplexity_difference(
     _same_texts(place, change, before)
     size = max(float(np.max(np.abs(logs))) for logs in (change, before))
     change = change - before
-    row = bind(Estimate, study=study, comparison=comparison, test="log_perplexity_difference", unit=unit)
-    row = bind(row, n=change.size, effect_name="percent_increase")
+    make_row = partial(Estimate, study=study, comparison=comparison, test="log_perplexity_difference", unit=unit)
+    make_row = partial(make_row, n=change.size, effect_name="percent_increase")
     test, notes = _mean_over_texts(change, size, unit, draws, seed, confidence)
     estimate, ends = float(change.mean()), test.ends
     increase = finite(_percent(estimate))
     effect_ends = (finite(_percent(ends[0])), finite(_percent(ends[1]))) if ends else (None, None)
     if increase is None:
         notes.append(no("percent increase", because="it exceeds the largest number"))
-    return row(
+    return make_row(
         estimate=estimate,
         ci_low=ends[0] if ends else None,
         ci_high=ends[1] if ends else None,
@@ -190,17 +190,17 @@ def disruption_contrast(
     )
 
 
-def _log(values: npt.ArrayLike, name: str, place: str) -> FloatArray:
-    array = sample(values, f"{place}: {name}")
+def _log(values: npt.ArrayLike, name: str, caller: str) -> FloatArray:
+    array = sample(values, f"{caller}: {name}")
     if array.size == 0 or array.min() <= 0:
-        raise ValueError(f"{place}: {name} must hold perplexities above 0, one per text, not logarithms")
+        raise ValueError(f"{caller}: {name} must hold perplexities above 0, one per text, not logarithms")
     return np.asarray(np.log(array), dtype=np.float64)
 
 
-def _same_texts(place: str, *logs: FloatArray) -> None:
+def _same_texts(caller: str, *logs: FloatArray) -> None:
     sizes = [array.size for array in logs]
     if len(set(sizes)) > 1:
-        raise ValueError(f"{place}: perplexities of {sizes} texts; give the same texts in all arms")
+        raise ValueError(f"{caller}: perplexities of {sizes} texts; give the same texts in all arms")
 
 
 def _percent(nats: float) -> float:

@@ -1,7 +1,7 @@
 """Proportions: Wilson intervals, McNemar's test over the same items, Fisher's over different ones."""
 
 import math
-from functools import partial as bind
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -79,8 +79,8 @@ def wilson(
     """
     low, high = wilson_interval(count, n, confidence)
     reason = no("statistic", "df", "p", "effect", because="an interval, not a test")
-    row = bind(Estimate, study=study, comparison=comparison, test="wilson", unit=unit, n=n)
-    return row(estimate=count / n, ci_low=low, ci_high=high, note=join_notes(note, f"{count} of {n}", reason))
+    make_row = partial(Estimate, study=study, comparison=comparison, test="wilson", unit=unit, n=n)
+    return make_row(estimate=count / n, ci_low=low, ci_high=high, note=join_notes(note, f"{count} of {n}", reason))
 
 
 def mcnemar(
@@ -176,13 +176,13 @@ def mcnemar_from_counts(
     if min(counts) < 0 or n == 0:
         raise ValueError(f"mcnemar {study}/{comparison}: counts {counts}; give non-negative ones, not all zero")
     discordant = first_only + second_only
-    row = bind(Estimate, study=study, comparison=comparison, test="mcnemar_exact", unit=unit, n=n)
-    row = bind(row, estimate=(first_only - second_only) / n, effect_name="odds_ratio")
+    make_row = partial(Estimate, study=study, comparison=comparison, test="mcnemar_exact", unit=unit, n=n)
+    make_row = partial(make_row, estimate=(first_only - second_only) / n, effect_name="odds_ratio")
     low, high = _newcombe_paired(both, first_only, second_only, neither)
     notes = [note, f"{discordant} discordant items", no("statistic", "df", because="exact binomial p")]
     if discordant == 0:
         notes.append(no("odds ratio", "odds-ratio interval", because="no item differs between the arms"))
-        return row(ci_low=low, ci_high=high, p_value=1.0, note=join_notes(*notes))
+        return make_row(ci_low=low, ci_high=high, p_value=1.0, note=join_notes(*notes))
     test = stats.binomtest(first_only, discordant)
     notes += guards.smallest_p(min(1.0, 2 * 0.5**discordant))
     share = test.proportion_ci(0.95, method="exact")
@@ -194,7 +194,7 @@ def mcnemar_from_counts(
         notes.append(no("odds ratio", because="it is infinite, no item is right in the second arm only"))
     if odds_high is None:
         notes.append(no("upper end of the odds ratio", because="it is infinite"))
-    return row(
+    return make_row(
         ci_low=low,
         ci_high=high,
         p_value=float(test.pvalue),
@@ -280,11 +280,11 @@ def fisher(
     )
 
 
-def check_count(count: int, n: int, place: str) -> None:
-    """Raise ValueError naming `place` unless both are whole, there is a trial, and `count` lies within 0..n."""
-    check_whole((count, n), place)
+def check_count(count: int, n: int, caller: str) -> None:
+    """Raise ValueError naming `caller` unless both are whole, there is a trial, and `count` lies within 0..n."""
+    check_whole((count, n), caller)
     if n < 1 or not 0 <= count <= n:
-        raise ValueError(f"{place}: {count} of {n}; give at least one trial and a count between 0 and n")
+        raise ValueError(f"{caller}: {count} of {n}; give at least one trial and a count between 0 and n")
 
 
 def clopper_pearson(count: int, n: int, confidence: float = 0.95) -> Ends:

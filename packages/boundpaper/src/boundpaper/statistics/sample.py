@@ -112,17 +112,17 @@ def at_unit_scale(values: FloatArray) -> FloatArray:
     return np.asarray(np.ldexp(values, -math.frexp(largest)[1]), dtype=np.float64)
 
 
-def check_alternative(alternative: str, place: str) -> None:
-    """Raise ValueError naming `place` unless `alternative` is two-sided, greater or less."""
+def check_alternative(alternative: str, caller: str) -> None:
+    """Raise ValueError naming `caller` unless `alternative` is two-sided, greater or less."""
     if alternative not in get_args(Alternative):
-        raise ValueError(f"{place}: no alternative {alternative!r}; choose one of {', '.join(get_args(Alternative))}")
+        raise ValueError(f"{caller}: no alternative {alternative!r}; choose one of {', '.join(get_args(Alternative))}")
 
 
-def check_whole(counts: Sequence[float], place: str) -> None:
-    """Raise ValueError naming `place` unless every count is a whole number, whatever its type."""
+def check_whole(counts: Sequence[float], caller: str) -> None:
+    """Raise ValueError naming `caller` unless every count is a whole number, whatever its type."""
     broken = [count for count in counts if not float(count).is_integer()]
     if broken:
-        raise ValueError(f"{place}: counts of {broken}; items are counted whole, round a share to its count first")
+        raise ValueError(f"{caller}: counts of {broken}; items are counted whole, round a share to its count first")
 
 
 def check_confidence(confidence: float) -> float:

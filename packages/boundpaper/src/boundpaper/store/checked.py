@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from boundpaper.store.cached_files import hashed
 from boundpaper.store.canonical import content_hash
 from boundpaper.store.files import digest
-from boundpaper.store.kept import hashed
 from boundpaper.store.table_file import words
 
 PLACE = "out/checked/{name}.json"

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from boundpaper.errors import DataError
-from boundpaper.near import nearest, or_known
 from boundpaper.places import package_folders
 from boundpaper.store import vocabulary
 from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES, TABLES
 from boundpaper.store.rules import require
 from boundpaper.store.table_file import header_of
 from boundpaper.store.text_file import yaml_of
+from boundpaper.suggestions import nearest, or_known
 
 COVERS = ("resource", "key", "when", "field", "values")
 ROOMS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}

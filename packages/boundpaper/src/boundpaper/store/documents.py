@@ -23,7 +23,7 @@ _COLUMNS = ("document", "group", "title", "citation", "coverage")
 
 
 @dataclass(frozen=True)
-class Document:
+class JudgedDocument:
     """A row of the table.
 
     Attributes
@@ -45,7 +45,7 @@ class Document:
     coverage: str
 
 
-def documents(root: Path) -> tuple[Document, ...]:
+def documents(root: Path) -> tuple[JudgedDocument, ...]:
     """The documents of a project, in their order, `thesis` among them.
 
     Raises
@@ -62,9 +62,9 @@ def documents(root: Path) -> tuple[Document, ...]:
 
 
 @functools.lru_cache(maxsize=8)
-def _read(path: Path, stamp: tuple[int, int]) -> tuple[Document, ...]:
+def _read(path: Path, stamp: tuple[int, int]) -> tuple[JudgedDocument, ...]:
     try:
-        return tuple(Document(*(row[name] for name in _COLUMNS)) for _, row in rows(path))
+        return tuple(JudgedDocument(*(row[name] for name in _COLUMNS)) for _, row in rows(path))
     except KeyError as error:
         raise DataError(f"{DOCUMENTS}: no column {error}; it has {', '.join(_COLUMNS)}") from None
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.near import or_known
 from boundpaper.store.looks import LOOK
 from boundpaper.store.paper_vocabulary import Vocabulary, read
 from boundpaper.store.paths import SOURCES, VOCABULARY
 from boundpaper.store.table_file import rows
+from boundpaper.suggestions import or_known
 
 LOOKS = ("family", "order", "entity", "color", "mark", "dash", "hatch")
 Stamp = tuple[int, int]

@@ -18,7 +18,7 @@ from pathlib import Path
 from boundpaper.errors import SpecError, ThesisError
 
 ABSENT = ""
-FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PART = ".part"
 _DRAFT = re.compile(r"\.(\d{1,9})-(?:([0-9a-f]{6})-)?.*" + re.escape(PART))
 _HOST = hashlib.blake2b(os.uname().nodename.encode(), digest_size=3).hexdigest()
@@ -87,16 +87,16 @@ def draft(path: Path) -> Path:
 
 
 @contextmanager
-def temporary(place: Path | None = None) -> Iterator[Path]:
-    """Make an empty folder in `place`, or among the system's temporary ones, for the length of a block.
+def temporary(parent: Path | None = None) -> Iterator[Path]:
+    """Make an empty folder in `parent`, or among the system's temporary ones, for the length of a block.
 
     Those that killed processes left there are removed first: the system's own never are.
     """
-    place = place or Path(tempfile.gettempdir())
-    for path in place.iterdir():
+    parent = parent or Path(tempfile.gettempdir())
+    for path in parent.iterdir():
         if path.is_dir() and abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
-    folder = place / f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}"
+    folder = parent / f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}"
     folder.mkdir(mode=0o700)
     try:
         yield folder
@@ -191,16 +191,17 @@ def _runs(process: int) -> bool:
     return True
 
 
-def unwritable(path: Path, error: OSError) -> str:
-    """Message for a file that cannot be written."""
+def unwritable(path: Path | str, error: OSError, kept: str = "nothing was half-written") -> str:
+    """Message for a file that cannot be written; `kept` says what the failure leaves."""
     if error.errno == errno.EFBIG:
-        return f"{path}: larger than files may become here (ulimit -f); raise the limit (nothing was half-written)"
+        return (
+            f"{path}: larger than files may become here; raise the limit (`ulimit -f unlimited`) and run again ({kept})"
+        )
     if error.errno in FULL:
-        return f"{path}: the disk is full; free some space and run the command again (nothing was half-written)"
+        return f"{path}: the disk is full; free some space and run the command again ({kept})"
     return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"
 
 
 def without_room(error: OSError) -> str:
-    """Message for a full disk that a library met; it names no file for a cache, a temporary file or the output."""
-    place = str(error.filename or "the output, or a cache or temporary file below out/")
-    return f"{place}: the disk is full; free some space and run the command again (nothing was half-written)"
+    """Message for lack of room that a library met; where it names no file, a cache or the output may be meant."""
+    return unwritable(error.filename or "the output, or a cache or temporary file below out/", error)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from boundpaper.near import close_to
 from boundpaper.store.spelling import clean, difference, spelt
+from boundpaper.suggestions import close_to
 
 SEPARATORS = {";": "';'", "\t": "a tab", "|": "'|'"}
 LONGEST = 300  # characters of a message

@@ -12,32 +12,32 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError, SpecError
-from boundpaper.near import nearest, or_known
 from boundpaper.places import project
 from boundpaper.store.looks import LOOK
 from boundpaper.store.paths import SOURCES, VOCABULARY
 from boundpaper.store.pattern import fault
-from boundpaper.store.rules import Rule, Wrong, by_name, listed, mapping, matching, number, one_of, require, text
+from boundpaper.store.rules import BrokenRule, Rule, by_name, listed, mapping, matching, number, one_of, require, text
 from boundpaper.store.text_file import text_of, yaml_in
+from boundpaper.suggestions import nearest, or_known
 
 METRIC = "metric"  # words of this kind are those of quantities
 
 
-def _expression(value: Any) -> Wrong | None:
+def _expression(value: Any) -> BrokenRule | None:
     """Rule: the value is a regular expression, and none that could take for ever."""
     if wrong := text(value):
         return wrong
-    return Wrong("", f"{value!r} {words}") if (words := fault(value)) else None
+    return BrokenRule("", f"{value!r} {words}") if (words := fault(value)) else None
 
 
-def _replacement(value: Any) -> Wrong | None:
+def _replacement(value: Any) -> BrokenRule | None:
     """Rule: the value is a replacement that names only groups of its own expression."""
     if wrong := mapping({"find": _expression, "show": text}, ("find", "show"))(value):
         return wrong
     try:
         re.sub(value["find"], value["show"], "")
     except (re.error, IndexError) as error:
-        return Wrong(".show", f"{value['show']!r} does not fit `find` ({error})")
+        return BrokenRule(".show", f"{value['show']!r} does not fit `find` ({error})")
     return None
 
 

@@ -12,19 +12,19 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from boundpaper.errors import DataError, ThesisError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 
 LONGEST = 80  # characters of a value that a message quotes
 
 
-class Wrong(NamedTuple):
+class BrokenRule(NamedTuple):
     """The path from a value to the fault in it, and what is wrong there."""
 
     path: str
     words: str
 
 
-Rule = Callable[[Any], "Wrong | None"]
+Rule = Callable[[Any], "BrokenRule | None"]
 
 
 def require(content: Any, rule: Rule, where: str, error: type[ThesisError] = DataError) -> None:
@@ -55,22 +55,22 @@ def shown(value: object) -> str:
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
 
 
-def anything(value: Any) -> Wrong | None:
+def anything(value: Any) -> BrokenRule | None:
     """Rule: any value is allowed."""
     return None
 
 
-def text(value: Any) -> Wrong | None:
+def text(value: Any) -> BrokenRule | None:
     """Rule: the value is text."""
-    return None if isinstance(value, str) else Wrong("", f"{shown(value)} is no text; put it in quotes")
+    return None if isinstance(value, str) else BrokenRule("", f"{shown(value)} is no text; put it in quotes")
 
 
-def flag(value: Any) -> Wrong | None:
+def flag(value: Any) -> BrokenRule | None:
     """Rule: the value is true or false."""
-    return None if isinstance(value, bool) else Wrong("", f"{shown(value)} is neither true nor false")
+    return None if isinstance(value, bool) else BrokenRule("", f"{shown(value)} is neither true nor false")
 
 
-def whole(value: Any) -> Wrong | None:
+def whole(value: Any) -> BrokenRule | None:
     """Rule: the value is a whole number of at least 0."""
     return at_least(0)(value)
 
@@ -78,43 +78,43 @@ def whole(value: Any) -> Wrong | None:
 def at_least(least: int) -> Rule:
     """Make a rule for whole numbers of at least `least`."""
 
-    def rule(value: Any) -> Wrong | None:
+    def rule(value: Any) -> BrokenRule | None:
         good = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        return None if good else Wrong("", f"{shown(value)} is no whole number from {least}")
+        return None if good else BrokenRule("", f"{shown(value)} is no whole number from {least}")
 
     return rule
 
 
-def number(value: Any) -> Wrong | None:
+def number(value: Any) -> BrokenRule | None:
     """Rule: the value is a finite number."""
     if wrong := number_or_infinite(value):
         return wrong
-    return None if math.isfinite(value) else Wrong("", f"{shown(value)} is no finite number")
+    return None if math.isfinite(value) else BrokenRule("", f"{shown(value)} is no finite number")
 
 
-def number_or_infinite(value: Any) -> Wrong | None:
+def number_or_infinite(value: Any) -> BrokenRule | None:
     """Rule: the value is a number; infinities, which mean an open end, are allowed."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return None if good else Wrong("", f"{shown(value)} is no number")
+    return None if good else BrokenRule("", f"{shown(value)} is no number")
 
 
-def not_negative(value: Any) -> Wrong | None:
+def not_negative(value: Any) -> BrokenRule | None:
     """Rule: the value is a finite number of at least 0."""
-    return number(value) or (None if value >= 0 else Wrong("", f"{shown(value)} is below 0"))
+    return number(value) or (None if value >= 0 else BrokenRule("", f"{shown(value)} is below 0"))
 
 
-def positive(value: Any) -> Wrong | None:
+def positive(value: Any) -> BrokenRule | None:
     """Rule: the value is a finite number above 0."""
-    return number(value) or (None if value > 0 else Wrong("", f"{shown(value)} is not above 0"))
+    return number(value) or (None if value > 0 else BrokenRule("", f"{shown(value)} is not above 0"))
 
 
 def one_of(*values: Any, mend: str = "") -> Rule:
     """Make a rule for a choice of values; `mend` says what to do about others."""
     said = mend or f"it is one of {', '.join(map(str, values))}"
 
-    def rule(value: Any) -> Wrong | None:
+    def rule(value: Any) -> BrokenRule | None:
         same = any(value == each and isinstance(value, bool) == isinstance(each, bool) for each in values)
-        return None if same else Wrong("", f"{shown(value)} is not heeded; {said}")
+        return None if same else BrokenRule("", f"{shown(value)} is not heeded; {said}")
 
     return rule
 
@@ -123,28 +123,28 @@ def matching(pattern: str, words: str) -> Rule:
     """Make a rule for texts that match a regular expression; `words` say what others lack."""
     compiled = re.compile(pattern)
 
-    def rule(value: Any) -> Wrong | None:
+    def rule(value: Any) -> BrokenRule | None:
         good = isinstance(value, str) and compiled.fullmatch(value)
-        return None if good else Wrong("", f"{shown(value)} {words}")
+        return None if good else BrokenRule("", f"{shown(value)} {words}")
 
     return rule
 
 
 def refused(mend: str) -> Rule:
     """Make a rule that allows no value: the standard has this word, but nothing here follows it."""
-    return lambda value: Wrong("", f"a word of the standard that is not heeded here; {mend}")
+    return lambda value: BrokenRule("", f"a word of the standard that is not heeded here; {mend}")
 
 
 def listed(item: Rule) -> Rule:
     """Make a rule for lists whose items satisfy `item`; a path names an item by its `name` if it has one."""
 
-    def rule(value: Any) -> Wrong | None:
+    def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, list):
-            return Wrong("", f"{shown(value)} is no list")
+            return BrokenRule("", f"{shown(value)} is no list")
         for place, each in enumerate(value):
             if wrong := item(each):
                 name = each.get("name") if isinstance(each, dict) else None
-                return Wrong(f"[{name if isinstance(name, str) else place}]{wrong.path}", wrong.words)
+                return BrokenRule(f"[{name if isinstance(name, str) else place}]{wrong.path}", wrong.words)
         return None
 
     return rule
@@ -153,7 +153,7 @@ def listed(item: Rule) -> Rule:
 def either(*rules: Rule) -> Rule:
     """Make a rule for values that satisfy one of several rules; the fault of the last is reported."""
 
-    def rule(value: Any) -> Wrong | None:
+    def rule(value: Any) -> BrokenRule | None:
         wrong = None
         for each in rules:
             wrong = each(value)
@@ -167,12 +167,12 @@ def either(*rules: Rule) -> Rule:
 def by_name(item: Rule) -> Rule:
     """Make a rule for mappings from any text to values that satisfy `item`."""
 
-    def rule(value: Any) -> Wrong | None:
+    def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
-            return Wrong("", f"{shown(value)} is no mapping of names to values")
+            return BrokenRule("", f"{shown(value)} is no mapping of names to values")
         for name, each in value.items():
             if wrong := text(name) or item(each):
-                return Wrong(f".{name}{wrong.path}", wrong.words)
+                return BrokenRule(f".{name}{wrong.path}", wrong.words)
         return None
 
     return rule
@@ -195,17 +195,17 @@ def mapping(
         Whether any other key may stand: the file is read by other programs too.
     """
 
-    def rule(value: Any) -> Wrong | None:
+    def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
-            return Wrong("", f"{shown(value)} is no mapping of keys to values")
+            return BrokenRule("", f"{shown(value)} is no mapping of keys to values")
         for key, given in value.items():
             if key not in keys:
                 if others or (foreign and isinstance(key, str) and ":" in key.strip(":")):
                     continue
-                return Wrong("", f"unknown key {shown(key)}{or_known(str(key), keys)}")
+                return BrokenRule("", f"unknown key {shown(key)}{or_known(str(key), keys)}")
             if wrong := keys[key](given):
-                return Wrong(f".{key}{wrong.path}", wrong.words)
+                return BrokenRule(f".{key}{wrong.path}", wrong.words)
         lacking = [key for key in needed if key not in value]
-        return Wrong("", f"no `{lacking[0]}`, which it needs") if lacking else None
+        return BrokenRule("", f"no `{lacking[0]}`, which it needs") if lacking else None
 
     return rule

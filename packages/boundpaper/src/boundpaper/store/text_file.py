@@ -176,7 +176,7 @@ def _loader() -> Any:
     """The safe loader, but a key that a mapping has twice is an error: YAML's own loader silently keeps the last."""
     import yaml
 
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    class YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         def flatten_mapping(self, node: Any) -> None:
             """Check the keys as written, before those of merged mappings are added."""
             if not hasattr(node, "checked"):
@@ -189,7 +189,7 @@ def _loader() -> Any:
                         raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
             super().flatten_mapping(node)
 
-    return Loader
+    return YamlLoader
 
 
 def _broken_yaml(caught: Exception, text: str) -> str:

@@ -74,19 +74,19 @@ def _maximum(high: Any, kind: str) -> Check:
     return lambda value, cell: f"{short(cell)} is more than {high}" if value > most else ""
 
 
-def _above(low: Any, kind: str) -> Check:
-    least = _bound(low, kind)
+def _above(low: Any, column_type: str) -> Check:
+    least = _bound(low, column_type)
     return lambda value, cell: "" if value > least else f"{short(cell)} is not more than {low}"
 
 
-def _below(high: Any, kind: str) -> Check:
-    most = _bound(high, kind)
+def _below(high: Any, column_type: str) -> Check:
+    most = _bound(high, column_type)
     return lambda value, cell: "" if value < most else f"{short(cell)} is not less than {high}"
 
 
-def _length(value: Any, kind: str) -> int:
-    if kind != "string":
-        raise TypeError(f"a column of type {kind} has no length")
+def _length(value: Any, column_type: str) -> int:
+    if column_type != "string":
+        raise TypeError(f"a column of type {column_type} has no length")
     return int(value)
 
 

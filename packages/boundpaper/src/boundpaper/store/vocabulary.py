@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from boundpaper.store.rules import (
+    BrokenRule,
     Rule,
-    Wrong,
     anything,
     by_name,
     either,
@@ -65,7 +65,7 @@ CONSTRAINTS: Mapping[str, Rule] = {
 }
 
 
-def _missing(value: Any) -> Wrong | None:
+def _missing(value: Any) -> BrokenRule | None:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return None
     return _VALUES(value)
@@ -213,7 +213,7 @@ PACKAGE: Mapping[str, Rule] = {
     "shared": by_name(anything),
 }
 field = mapping(FIELD, ("name",), foreign=True)
-RANGE = by_name(lambda ends: None if _pair(ends) else Wrong("", f"{shown(ends)} is no [low, high]"))
+RANGE = by_name(lambda ends: None if _pair(ends) else BrokenRule("", f"{shown(ends)} is no [low, high]"))
 LIMITS = mapping(dict.fromkeys(_ENDS, number), others=True)
 """Constraints of a column of numbers."""
 

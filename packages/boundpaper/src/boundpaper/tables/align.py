@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from boundpaper.typeset.glyphs import Parts, glyphs, interval_tokens
+from boundpaper.typeset.glyphs import NumberParts, glyphs, interval_tokens
 from boundpaper.typeset.text import Markup
 
 
@@ -39,7 +39,7 @@ _BOLD: dict[Markup, str] = {"latex": "\\textbf{{{}}}", "markdown": "**{}**", "ht
 _ORDER = (*"<>≤≥=~≈± [-.0,;", "e", "^-", "^0", "%", "×", "*", "]")
 
 
-def number_pieces(parts: Parts) -> Pieces:
+def number_pieces(parts: NumberParts) -> Pieces:
     """Cut a number at its decimal point; a suffix stays with its digits, and padding comes after it."""
     lead = Piece(parts.lead, "none")
     if not parts.whole:
@@ -47,14 +47,14 @@ def number_pieces(parts: Parts) -> Pieces:
     return (lead, Piece((*parts.tail, *parts.power, *parts.suffix), "right"))
 
 
-def spread_pieces(ends: Sequence[Parts]) -> Pieces:
+def spread_pieces(ends: Sequence[NumberParts]) -> Pieces:
     """Cut an uncertainty, or the gap where there is none."""
     if not ends:
         return (Piece((), "right"), Piece((), "left"), Piece((), "right"))
     return (Piece(("±",), "right"), Piece(ends[0].lead, "left"), Piece(ends[0].tail, "right"))
 
 
-def estimate_pieces(ends: Sequence[Parts]) -> Pieces:
+def estimate_pieces(ends: Sequence[NumberParts]) -> Pieces:
     """Make one piece of an interval: brackets without space inside, directly after its value."""
     if not ends:
         return (Piece((), "right"),)

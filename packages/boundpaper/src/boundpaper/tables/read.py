@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from boundpaper.errors import DataError, SpecError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 from boundpaper.tables.cells import Cell, Grid
 from boundpaper.tables.rounding import rounded, with_best
 from boundpaper.tables.spec import Column, Table, check, mark_names, with_text_names
@@ -180,9 +180,13 @@ class _CellReader:
             return None
         digits = self._number(column.digits, row, where)
         if digits is None or not float(digits).is_integer():
+<<<<<<< HEAD
             raise DataError(
                 f"{where}: {column.digits} holds {digits!r}, which is not a number of decimals (0, 1, 2...)"
             )
+=======
+            raise DataError(f"{where}: {column.digits} holds {digits!r}, but must hold a whole number of decimals")
+>>>>>>> w/plain
         return int(digits)
 
     def _marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:

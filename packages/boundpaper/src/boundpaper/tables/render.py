@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from boundpaper.errors import SpecError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 from boundpaper.tables.cells import Grid
 from boundpaper.tables.data import csv, json
 from boundpaper.tables.html import html

@@ -9,8 +9,18 @@ from dataclasses import field as member
 from typing import TYPE_CHECKING, Any, Literal
 
 from boundpaper.errors import SpecError
-from boundpaper.near import or_known
-from boundpaper.typeset.numbers import P_LEVELS, AsPrinted, Fixed, Interval, PValue, Scientific, Show, Uncertain, Words
+from boundpaper.suggestions import or_known
+from boundpaper.typeset.numbers import (
+    P_LEVELS,
+    AsPrinted,
+    Fixed,
+    IntervalFormat,
+    PValue,
+    Scientific,
+    Show,
+    Uncertain,
+    Words,
+)
 from boundpaper.typeset.text import prose
 
 if TYPE_CHECKING:
@@ -362,7 +372,7 @@ def _check_column(column: Column, table: Table, where: str) -> None:
         raise SpecError(f"{which} has both uncertainty= and ci=: choose one, show the other in its own column")
     if isinstance(column.show, Uncertain) and not spread:
         raise SpecError(f"{which} is shown as uncertain() but names neither uncertainty= nor ci=")
-    if spread and isinstance(column.show, (Words, AsPrinted, PValue, Interval)):
+    if spread and isinstance(column.show, (Words, AsPrinted, PValue, IntervalFormat)):
         raise SpecError(
             f"{which}: {type(column.show).__name__.lower()} takes no uncertainty= or ci=: use fixed(digits)"
         )
@@ -370,7 +380,7 @@ def _check_column(column: Column, table: Table, where: str) -> None:
         raise SpecError(
             f"{which}: scientific() takes no uncertainty= or ci=: scale the column and name the power as unit="
         )
-    if isinstance(column.show, Interval):
+    if isinstance(column.show, IntervalFormat):
         raise SpecError(f"{which}: interval() is for prose; in a table give the estimate and ci=(low, high)")
     if column.digits is not None and not isinstance(column.show, Fixed):
         raise SpecError(f"{which}: digits= names the field of each row's digits, which is for fixed(digits) only")

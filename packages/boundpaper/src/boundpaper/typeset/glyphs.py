@@ -26,7 +26,7 @@ SUPERSCRIPT = dict(zip("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", strict=T
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class NumberParts:
     """A rounded number in pieces: `prefix sign whole . fraction × 10^exponent suffix`.
 
     With an exponent and no `whole`, it is the bare power `10^exponent`.
@@ -98,6 +98,6 @@ def _raised(power: str, format: Output, before: str) -> str:
     return power if before == "e" else f"^{power}"
 
 
-def interval_tokens(low: Parts, high: Parts) -> tuple[str, ...]:
+def interval_tokens(low: NumberParts, high: NumberParts) -> tuple[str, ...]:
     """Tokens of `[low, high]`."""
     return ("[", *low.tokens, ";", *high.tokens, "]")

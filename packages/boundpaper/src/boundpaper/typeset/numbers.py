@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from boundpaper.errors import DataError, SpecError
 from boundpaper.typeset.armour import plain, quoted
-from boundpaper.typeset.glyphs import SUPERSCRIPT, Parts, glyphs, interval_tokens
+from boundpaper.typeset.glyphs import SUPERSCRIPT, NumberParts, glyphs, interval_tokens
 from boundpaper.typeset.glyphs import Output as Output
 from boundpaper.typeset.grouping import grouped
 from boundpaper.typeset.rounding import EXACT, decimal_parts, significant_place
@@ -38,7 +38,7 @@ class Fixed:
         if not isinstance(self.digits, int) or not 0 <= self.digits <= 15:
             raise SpecError(f"a number format takes 0 to 15 digits, not {self.digits!r}")
 
-    def parts(self, value: object) -> Parts:
+    def parts(self, value: object) -> NumberParts:
         """Round and take apart."""
         number = EXACT.multiply(finite(value), self.scale)
         return decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
@@ -59,7 +59,7 @@ class Significant:
     digits: int
     thousands: bool = True
 
-    def parts(self, value: object) -> Parts:
+    def parts(self, value: object) -> NumberParts:
         """Round and take apart."""
         number = finite(value)
         return decimal_parts(number, significant_place(number, self.digits), thousands=self.thousands)
@@ -75,11 +75,11 @@ class Scientific:
 
     digits: int
 
-    def parts(self, value: object) -> Parts:
+    def parts(self, value: object) -> NumberParts:
         """Round and take apart."""
         number = finite(value)
         if number == 0:
-            return Parts(whole="0")
+            return NumberParts(whole="0")
         place = significant_place(number, self.digits + 1)
         exponent = self.digits - place
         mantissa = decimal_parts(round_half_up(number, place).scaleb(-exponent, EXACT), self.digits)
@@ -101,7 +101,7 @@ class PValue:
     digits: int = 3
     relation: bool = False
 
-    def parts(self, value: object) -> Parts:
+    def parts(self, value: object) -> NumberParts:
         """Round and take apart; DataError for a p outside 0 to 1."""
         p = finite(value, "p-value")
         if not 0 <= p <= 1:
@@ -109,8 +109,8 @@ class PValue:
         if p < Decimal("0.001"):
             exponent = max(p.adjusted() + 1, -300) if p else -300  # p = 0 is a float's underflow
             if exponent == -3:
-                return Parts(prefix="<", whole="0", fraction="001")
-            return Parts(prefix="<", exponent=exponent)
+                return NumberParts(prefix="<", whole="0", fraction="001")
+            return NumberParts(prefix="<", exponent=exponent)
         digits = max(self.digits, 3)
         while any(round_half_up(p, digits) <= Decimal(str(level)) < p for level in P_LEVELS):
             digits += 1
@@ -122,7 +122,7 @@ class PValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class IntervalFormat:
     """A pair (low, high) as `[0.12, 0.45]`."""
 
     digits: int
@@ -152,7 +152,7 @@ class Uncertain:
             raise DataError(f"the uncertainty {uncertainty!r} gives no precision: show the value with fixed(digits)")
         return significant_place(spread, self.digits)
 
-    def at(self, place: int, value: object) -> Parts:
+    def at(self, place: int, value: object) -> NumberParts:
         """Round a value or an uncertainty to a place that was decided for the whole column."""
         return decimal_parts(finite(value), place, sign=self.sign)
 
@@ -183,7 +183,7 @@ class AsPrinted:
     `50 each` for one, is shown as text.
     """
 
-    def parts(self, value: object) -> Parts | None:
+    def parts(self, value: object) -> NumberParts | None:
         """Take the text apart; None when it is no number."""
         if not isinstance(value, str):
             raise DataError(f"printed() shows the text of a document, not {value!r}: use fixed(digits)")
@@ -194,7 +194,7 @@ class AsPrinted:
         if power and (whole != "10" or match["fraction"] or match["exponent"]):
             return None
         lowered = "".join(_LOWERED[char] for char in power or "") or (match["exponent"] or "").replace("−", "-")
-        return Parts(
+        return NumberParts(
             sign=match["sign"].replace("−", "-"),
             whole="" if power else grouped(whole) if len(whole) > 3 else whole,
             fraction=match["fraction"] or "",
@@ -245,7 +245,7 @@ class Words:
 
 
 Number: TypeAlias = Fixed | Significant | Scientific | PValue
-Show: TypeAlias = Number | Interval | Uncertain | AsPrinted | Words
+Show: TypeAlias = Number | IntervalFormat | Uncertain | AsPrinted | Words
 
 
 def pair(value: object, what: str) -> tuple[Any, Any]:
@@ -435,7 +435,7 @@ def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
     return PValue(digits, relation)
 
 
-def interval(digits: int, *, share: bool = False) -> Interval:
+def interval(digits: int, *, share: bool = False) -> IntervalFormat:
     """A pair (low, high): `[0.12, 0.45]`; `share` writes shares as percentages.
 
     Parameters
@@ -451,7 +451,7 @@ def interval(digits: int, *, share: bool = False) -> Interval:
     >>> bp.interval(2).show((0.12, 0.45), "plain")
     '[0.12, 0.45]'
     """
-    return Interval(digits, scale=100 if share else 1, suffix="%" if share else "")
+    return IntervalFormat(digits, scale=100 if share else 1, suffix="%" if share else "")
 
 
 def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:

@@ -24,7 +24,7 @@ class Unreadable(DataError):
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedNumber:
     """A printed number.
 
     Attributes
@@ -44,7 +44,7 @@ class Printed:
     high: float
 
 
-def parse(text: str) -> Printed:
+def parse(text: str) -> PrintedNumber:
     """Read one printed cell.
 
     Understood are signs (also U+2212 and a leading +-), thousands commas, `e` exponents, `10` with a superscript,
@@ -71,7 +71,7 @@ def parse(text: str) -> Printed:
             first = _printed(bounds[1] + bounds[2][-1], 0, shown)
         if first.low > last.high:
             raise DataError(f"{text!r}: the range runs downwards; print its ends as two rows")
-        return Printed(value=None, decimals=None, low=first.low, high=last.high)
+        return PrintedNumber(value=None, decimals=None, low=first.low, high=last.high)
     if _MEANT.match(body):
         raise Unreadable(
             f"{shown!r} is not a printed number: commas part thousands (1,234), a point the decimals; "
@@ -80,7 +80,7 @@ def parse(text: str) -> Printed:
     raise DataError(f"{shown!r} is not a printed number; write the digits, or leave it empty and give a reason")
 
 
-def _printed(text: str, shift: int, shown: str) -> Printed:
+def _printed(text: str, shift: int, shown: str) -> PrintedNumber:
     body = text.replace(",", "").lstrip("±")
     scale = _SUFFIX.get(body[-1], 0)
     mantissa, _, exponent = body.rstrip("KM").partition("e")
@@ -90,4 +90,4 @@ def _printed(text: str, shift: int, shown: str) -> Printed:
     if math.isinf(value) or (value == 0 and mantissa.strip("+-0.")):
         raise Unreadable(f"{shown!r} is beyond the numbers that can be computed with")
     half = float(f"5e{-decimals - 1}")
-    return Printed(value=value, decimals=decimals, low=value - half, high=value + half)
+    return PrintedNumber(value=value, decimals=decimals, low=value - half, high=value + half)

@@ -5,7 +5,7 @@ import numbers
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 from boundpaper.errors import DataError, SpecError
-from boundpaper.typeset.glyphs import Parts
+from boundpaper.typeset.glyphs import NumberParts
 from boundpaper.typeset.grouping import grouped
 
 EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # floats span 10^±308: every one can be rounded exactly
@@ -39,14 +39,14 @@ def round_half_up(number: Decimal, digits: int) -> Decimal:
 
 def decimal_parts(
     number: Decimal, digits: int, *, sign: bool = False, thousands: bool = True, suffix: str = ""
-) -> Parts:
+) -> NumberParts:
     """Round to `digits` after the point and take apart; a zero has no sign."""
     rounded = round_half_up(number, digits)
     whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
     if thousands:
         whole = grouped(whole)
     shown = "" if rounded == 0 else "-" if rounded < 0 else "+" if sign else ""
-    return Parts(sign=shown, whole=whole, fraction=fraction, suffix=suffix)
+    return NumberParts(sign=shown, whole=whole, fraction=fraction, suffix=suffix)
 
 
 def significant_place(number: Decimal, digits: int) -> int:

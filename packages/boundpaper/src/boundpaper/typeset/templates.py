@@ -32,7 +32,7 @@ def environment(*folders: Path, **options: Any) -> Environment:
     import jinja2
     from jinja2.sandbox import SandboxedEnvironment
 
-    class Loader(jinja2.FileSystemLoader):
+    class TemplateLoader(jinja2.FileSystemLoader):
         def get_source(self, environment: Environment, template: str) -> Any:
             """The text of a template; a NUL, which LaTeX silently skips, is an error."""
             source, path, current = super().get_source(environment, template)
@@ -53,7 +53,7 @@ def environment(*folders: Path, **options: Any) -> Environment:
             return super().call_binop(context, operator, left, right)
 
     return Sandbox(
-        loader=Loader(list(map(str, folders))) if folders else jinja2.FunctionLoader(lambda name: None),
+        loader=TemplateLoader(list(map(str, folders))) if folders else jinja2.FunctionLoader(lambda name: None),
         variable_start_string="<<",
         variable_end_string=">>",
         block_start_string="<%",

@@ -25,7 +25,7 @@ _OPTIONS = (
         "--in",
         "folder",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Folder of the measurements [the project, or this folder].",
+        help="Folder that holds artifacts/measurements [that of the project, else the current one].",
     ),
     click.option("--json", "machine", is_flag=True, help="Print the tests as JSON."),
     click.pass_obj,
@@ -106,7 +106,7 @@ def exhibits(obj: dict[str, Any], /, experiments: tuple[str, ...]) -> None:
 
     EXPERIMENT is an experiment of `run`, or `model_metrics`, which `heads` writes.
     """
-    from boundpaper.near import or_known
+    from boundpaper.suggestions import or_known
     from keyquery.exhibits import write_files
     from keyquery.measure.headlines import HEADLINES
 

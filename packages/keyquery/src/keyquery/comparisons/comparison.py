@@ -14,8 +14,8 @@ from boundpaper.store.files import write
 from boundpaper.typeset.numbers import pvalue, significant
 from boundpaper.typeset.plural import counted
 from boundpaper.typeset.short_names import short_names
-from keyquery.comparisons.measured import Measured, common
-from keyquery.comparisons.paired import Tested, corrected, out_of_reach, pair_tests
+from keyquery.comparisons.measured import ModelMeasurements, common
+from keyquery.comparisons.paired import TestedQuantity, corrected, out_of_reach, pair_tests
 from keyquery.measure.headlines import HEADLINES
 from keyquery.measure.summary import aligned, number
 
@@ -46,11 +46,11 @@ class Comparison:
     ----------
     models : tuple of str
         Names of the measurements, the reference first.
-    tests : tuple of Tested
+    tests : tuple of TestedQuantity
         One a quantity and model, with Holm's p over all of them.
     told : tuple of str
         What was left out, and why.
-    measured : tuple of Measured
+    measured : tuple of ModelMeasurements
         The measurements that were compared.
     by : str or None
         What was asked to be paired.
@@ -67,9 +67,9 @@ class Comparison:
     """
 
     models: tuple[str, ...]
-    tests: tuple[Tested, ...]
+    tests: tuple[TestedQuantity, ...]
     told: tuple[str, ...] = ()
-    measured: tuple[Measured, ...] = ()
+    measured: tuple[ModelMeasurements, ...] = ()
     by: str | None = None
     metrics: tuple[str, ...] = ()
 
@@ -294,13 +294,17 @@ class Comparison:
 
 
 def compared(
-    models: Sequence[Measured], experiments: Sequence[str] = (), *, by: str | None = None, metrics: Sequence[str] = ()
+    models: Sequence[ModelMeasurements],
+    experiments: Sequence[str] = (),
+    *,
+    by: str | None = None,
+    metrics: Sequence[str] = (),
 ) -> Comparison:
     """Hold measured models against the first of them.
 
     Parameters
     ----------
-    models : sequence of Measured
+    models : sequence of ModelMeasurements
         Two or more, of different names.
     experiments : sequence of str
         Which; all that every model was measured by when empty.
@@ -320,7 +324,7 @@ def compared(
     if twice := [name for name in names if names.count(name) > 1]:
         raise DataError(f"{twice[0]} is compared with itself; name another model, or give the second another --name")
     chosen, told = common(models, experiments)
-    tests: list[Tested] = []
+    tests: list[TestedQuantity] = []
     refused: list[DataError] = []
     for model, experiment in ((model, name) for model in models[1:] for name in chosen):
         try:
@@ -341,7 +345,7 @@ def compared(
     return Comparison(names, tuple(made), (*told, *out_of_reach(made)), tuple(models), by, tuple(metrics))
 
 
-def _ends(each: Tested) -> tuple[float, float, float] | None:
+def _ends(each: TestedQuantity) -> tuple[float, float, float] | None:
     row = each.row
     values = (
         (row.estimate, row.ci_low, row.ci_high)

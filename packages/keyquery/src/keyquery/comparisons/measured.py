@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 
 from boundpaper.errors import DataError
-from boundpaper.near import or_known
 from boundpaper.store.manifest import broken
 from boundpaper.store.measurement import FOLDER
 from boundpaper.store.paths import SUFFIXES
 from boundpaper.store.table_file import words
+from boundpaper.suggestions import or_known
 from keyquery.measure.headlines import HEADLINES
 from keyquery.measure.measurements import OF_THE_PROCESSOR, manifest_beside, slug
 from keyquery.measure.units import is_tidy, plain, tidy
@@ -24,7 +24,7 @@ TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "h
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class ModelMeasurements:
     """The measurements of a model.
 
     Attributes
@@ -53,7 +53,7 @@ class Measured:
                 )
 
 
-def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
+def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasurements:
     """The measurements of a name below `artifacts/measurements` of a folder.
 
     Parameters
@@ -97,7 +97,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> Measured:
             for file in (path, path.with_suffix(".json")):
                 shutil.copyfile(file, target.with_name(file.name))
 
-    return Measured(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables}, copy)
+    return ModelMeasurements(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables}, copy)
 
 
 def names(root: Path) -> list[str]:
@@ -156,7 +156,7 @@ def _one_capture(name: str, paths: Mapping[str, Path]) -> None:
         )
 
 
-def common(models: Sequence[Measured], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """The experiments that every model was measured by, in the order of `HEADLINES`, and a note on the others.
 
     Raises

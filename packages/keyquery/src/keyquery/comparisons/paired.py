@@ -11,7 +11,7 @@ from boundpaper.statistics.bootstrap import DRAWS
 from boundpaper.statistics.locations.permutation import EXACT_SIGNS_UP_TO
 from boundpaper.typeset.plural import counted
 from keyquery.comparisons.asked import check
-from keyquery.comparisons.measured import Measured
+from keyquery.comparisons.measured import ModelMeasurements
 from keyquery.measure.headlines import Headline, headlines
 from keyquery.measure.units import Units, units_of
 
@@ -20,7 +20,7 @@ SHARED = {"head": "heads", "key head": "heads"}
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class TestedQuantity:
     """A quantity of two models and its test.
 
     Attributes
@@ -42,8 +42,11 @@ class Tested:
 
 
 def pair_tests(
-    models: tuple[Measured, Measured], experiment: str, by: str | None = None, metrics: Sequence[str] = ()
-) -> tuple[list[Tested], list[str]]:
+    models: tuple[ModelMeasurements, ModelMeasurements],
+    experiment: str,
+    by: str | None = None,
+    metrics: Sequence[str] = (),
+) -> tuple[list[TestedQuantity], list[str]]:
     """The uncorrected tests of an experiment's quantities, and notes on the quantities without a test.
 
     Raises
@@ -53,7 +56,7 @@ def pair_tests(
     """
     one, two = models
     tables, manifests = [each.tables[experiment] for each in models], [each.manifests[experiment] for each in models]
-    made: list[Tested] = []
+    made: list[TestedQuantity] = []
     told: list[str] = []
     refused: list[DataError] = []
     names = (one.name, two.name)
@@ -75,7 +78,7 @@ def pair_tests(
         if row is None:
             told.append(f"{where}: {first.reason or second.reason or 'no unit has a value in both'}; not compared")
             continue
-        made.append(Tested(attach(row, tuple(notes)), quantity, names, means))
+        made.append(TestedQuantity(attach(row, tuple(notes)), quantity, names, means))
     if refused and not made:
         raise refused[0]
     return made, [*told, *(f"left out: {error}" for error in dict.fromkeys(map(str, refused)))]
@@ -136,7 +139,7 @@ def _scaled(row: Estimate, scale: float) -> Estimate:
     return replace(row, estimate=value, ci_low=low, ci_high=high)
 
 
-def corrected(tests: Sequence[Tested], family: str) -> list[Tested]:
+def corrected(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
     """The tests with Holm's p, all of them one family, and a guard where it cannot come below .05.
 
     Raises
@@ -159,7 +162,7 @@ def corrected(tests: Sequence[Tested], family: str) -> list[Tested]:
     ]
 
 
-def out_of_reach(tests: Sequence[Tested]) -> list[str]:
+def out_of_reach(tests: Sequence[TestedQuantity]) -> list[str]:
     """A note if no outcome could bring Holm's p of some tests below .05: it says how many units would suffice."""
     count = sum(each.row.p_value is not None for each in tests)
     few = [each.row for each in tests if _flipped(each.row) and least_p(each.row.n) * count > ALPHA]

@@ -17,7 +17,7 @@ from keyquery.comparisons.measured import read
 
 if TYPE_CHECKING:
     from keyquery.comparisons.comparison import Comparison
-    from keyquery.comparisons.paired import Tested
+    from keyquery.comparisons.paired import TestedQuantity
 
 NAME = "comparison"
 STEP = '''"""{title}"""
@@ -171,17 +171,17 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
     return _printed(root)
 
 
-def _where(each: Tested) -> str:
+def _where(each: TestedQuantity) -> str:
     """The arguments of a chapter that name a test's row."""
     cells = {"experiment": each.row.study, "quantity": each.quantity.label, "model": each.models[1]}
     return ", ".join(f"{name}={cell!r}" for name, cell in cells.items())
 
 
-def _cell(each: Tested, column: str) -> str:
+def _cell(each: TestedQuantity, column: str) -> str:
     return f"n('{NAME}', {_where(each)}, value='{column}')"
 
 
-def _item(each: Tested, several: bool) -> str:
+def _item(each: TestedQuantity, several: bool) -> str:
     """A line of the chapter about one test; every number and name in it is a cell of the result."""
     unit = f" (<< {_cell(each, 'values_in')} >>)" if each.quantity.unit else ""
     of = f"of \\texttt{{<< {_cell(each, 'model')} >>}} " if several else ""

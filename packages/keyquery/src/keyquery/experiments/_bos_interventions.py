@@ -87,7 +87,7 @@ def ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
 def ratios_and_nats(
     subject: Subject, texts: Sequence[Text], interventions: Sequence[Intervention] = ()
 ) -> tuple[NDArray[np.float64], float]:
-    """Ratios as of `ratios` under interventions, and the nats of all texts, from one forward of each text.
+    """Ratios as of `ratios` under interventions, and the nats of all texts, from one forward pass of each text.
 
     Raises
     ------

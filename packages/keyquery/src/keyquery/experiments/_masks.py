@@ -134,8 +134,8 @@ def smallest(mask: Mask, found: Dimensions) -> Mask:
 
 def random(mask: Mask, seed: int) -> Mask:
     """Mask of as many dimensions, drawn from those that are not in the mask."""
-    draw = np.random.default_rng([seed, 1])
-    return _control(mask, lambda side, layer, group, taken: draw.permutation(_rest(taken))[: taken.sum()])
+    rng = np.random.default_rng([seed, 1])
+    return _control(mask, lambda side, layer, group, taken: rng.permutation(_rest(taken))[: taken.sum()])
 
 
 def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
@@ -145,12 +145,12 @@ def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
     together they fall short, and then the control is not matched: see `unmatched`. The number differs from the mask's,
     the disturbance of the vectors does not.
     """
-    draw = np.random.default_rng([seed, 2])
+    rng = np.random.default_rng([seed, 2])
     removed = found.norms if fill == "zero" else found.spreads
 
     def choose(side: str, layer: int, group: tuple[int, ...], taken: Bools) -> NDArray[np.int64]:
         energy = _of(removed, side, layer, group) ** 2
-        order = draw.permutation(_rest(taken))
+        order = rng.permutation(_rest(taken))
         missing = np.abs(np.concatenate([[0.0], np.cumsum(energy[order])]) - energy[taken].sum())
         return order[: int(np.argmin(missing))] if taken.any() else order[:0]
 

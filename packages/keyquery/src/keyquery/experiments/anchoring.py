@@ -33,6 +33,7 @@ PLANTED = "planted"
 SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # to train on and to measure; planted statements repeat soon
 VALIDATION = 0.2  # of the units to train on; chooses the reference layer
 STRENGTH = 1.0
+CHOOSES_TEXTS = True
 SETTINGS: dict[str, Any] = {
     "probe": "logistic regression on standardised states, L2 penalty",
     "probe_c": STRENGTH,

@@ -13,6 +13,7 @@ from keyquery.measure.surveys import surveys as surveyed
 from keyquery.models.surveys.record import TextSurvey
 
 NO_VALUES = "the values of all other tokens are zero"
+ASKS = ("cities", "sports", "sentiment", "passkey")
 SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}
 
 

@@ -23,6 +23,9 @@ BASELINES = ("pi", "yarn")  # of a model that rotates, beyond its training lengt
 DEPTHS = 5  # equal parts of the context that a key may lie in
 LONGEST = 16384  # tokens of a prompt; longer ones are left out and said to be
 NEW_TOKENS = 12
+ASKS = ("passkey",)
+CHOOSES_TEXTS = True
+NEEDS_ITEMS = True
 SETTINGS: dict[str, Any] = {
     "ratios": list(RATIOS),
     "baselines": list(BASELINES),

@@ -8,6 +8,7 @@ from keyquery.measure.heads.analysis import measure as measure_heads
 from keyquery.measure.heads.captured import BUCKETS, DOCUMENTS, open_or_capture
 from keyquery.measure.subject import Options, Subject
 
+CHOOSES_TEXTS = True
 SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}
 
 

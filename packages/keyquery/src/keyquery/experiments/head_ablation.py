@@ -19,6 +19,7 @@ DRAWS = 20
 ITEMS = 50  # of the passkey task, for each of the conditions
 RANK = "ap_last_20"
 SHARES = (0.1, 0.25, 0.5)
+ASKS = ("passkey",)
 SETTINGS: dict[str, Any] = {
     "rank": RANK,
     "shares": list(SHARES),

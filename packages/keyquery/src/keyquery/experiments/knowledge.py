@@ -10,6 +10,8 @@ from keyquery.measure.rows import Row, row
 from keyquery.measure.scores import answer_rows, tasks_of
 from keyquery.measure.subject import Options, Subject
 
+ASKS = ("cities", "sports", "sentiment", "passkey")
+NEEDS_ITEMS = True
 SETTINGS: dict[str, Any] = {
     "disruption": "the dimension of the largest norm of each head of queries and keys, filled with its mean over the "
     "sequence, before the rotary embedding",

@@ -10,6 +10,7 @@ from keyquery.measure.subject import Options, Subject
 from keyquery.models.anatomy import blocks
 from keyquery.models.interventions import Intervention
 
+ASKS = ("cities", "sports", "sentiment", "passkey")
 SETTINGS: dict[str, Any] = {
     "fill": "zero",
     "layer": 1,

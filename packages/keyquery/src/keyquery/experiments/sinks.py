@@ -29,6 +29,7 @@ NO_SPIKE = {
 }
 NO_RANK = "the states are zero or of rank one, so there is no log of the rank to divide by"
 LEFT_OUT = "the survey left it out"
+ASKS = ("cities", "sports", "sentiment", "passkey")
 SETTINGS: dict[str, Any] = {"taus": TAUS, "spike_ratio": SPIKE_RATIO, "interventions": bos_interventions.SETTINGS}
 
 

@@ -10,6 +10,8 @@ from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "r_k_a", "bias_strength")
+CHOOSES_TEXTS = True
+REFUSES_TEXTS = True
 SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS, "estimator": "aligned_full", "pairs": "earlier"}
 
 

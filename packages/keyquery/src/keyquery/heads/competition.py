@@ -8,7 +8,7 @@ from scipy.linalg import blas
 
 from keyquery.heads import kernel
 from keyquery.heads.head import BoolArray, Float32Array, Float64Array, FloatArray, IntArray
-from keyquery.heads.laws import Binned, Law
+from keyquery.heads.laws import BinnedQueries, QueryLaw
 from keyquery.heads.moments import Precision, centred
 from keyquery.heads.pairs import CHUNK, Keys, drawn_pairs
 
@@ -30,7 +30,7 @@ ASKED, LISTED = 256, 512
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sums:
+class PairSums:
     """Sums over pairs.
 
     Parameters
@@ -62,7 +62,7 @@ class Sums:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Values:
+class SampledPairs:
     """Sampled pairs of one bin, by pair.
 
     Parameters
@@ -83,13 +83,13 @@ class Values:
 def all_pairs(
     keys: Keys,
     counts: IntArray,
-    laws: dict[int, Law],
-    queries: Binned,
+    laws: dict[int, QueryLaw],
+    queries: BinnedQueries,
     context: int,
     cells: tuple[int, int],
     precision: Precision,
     counted: bool = False,
-) -> Sums:
+) -> PairSums:
     """Evaluate every eligible pair.
 
     `counts` (bins, groups) are the eligible leading keys of each group, `cells` the cells by inter-key and by
@@ -157,7 +157,7 @@ def all_pairs(
     for _, members in runs:
         # what a bin adds to the bins before it under the same law
         sides[members, :, : kernel.MEAN_GAP] = sides[members, :, : kernel.MEAN_GAP].cumsum(axis=0)
-    return Sums(
+    return PairSums(
         count=sides[:, :across, kernel.COUNT],
         spread=sides[:, :across, kernel.SPREAD],
         mean_gap=sides[:, :across, kernel.MEAN_GAP],
@@ -175,12 +175,12 @@ def listed_pairs(
     keys: Keys,
     later: IntArray,
     earlier: IntArray,
-    law: Law,
-    queries: Binned,
+    law: QueryLaw,
+    queries: BinnedQueries,
     place: int,
     counted: bool = False,
     precision: Precision = "double",
-) -> Values:
+) -> SampledPairs:
     """Evaluate listed pairs for one bin from the differences of their keys.
 
     Parameters
@@ -189,9 +189,9 @@ def listed_pairs(
         Keys in groups.
     later, earlier : ndarray of int, shape (pairs,)
         Rows of the two keys.
-    law : Law
+    law : QueryLaw
         Law of the bin's queries.
-    queries : Binned
+    queries : BinnedQueries
         Queries by bin.
     place : int
         The bin.
@@ -213,11 +213,11 @@ def listed_pairs(
     else:
         plasticity = np.empty(later.size)
         kernel.plasticities(gap, np.where(same | flat, 1.0, variance), plasticity)
-    return Values(plasticity=plasticity, mean_gap=gap, variance=variance, same_key=same, no_variance=flat)
+    return SampledPairs(plasticity=plasticity, mean_gap=gap, variance=variance, same_key=same, no_variance=flat)
 
 
 def counted_pairs(
-    keys: Keys, later: IntArray, earlier: IntArray, queries: Binned, place: int
+    keys: Keys, later: IntArray, earlier: IntArray, queries: BinnedQueries, place: int
 ) -> tuple[Float64Array, BoolArray]:
     """Count how often the bin's queries prefer the first key of each listed pair; mark pairs along which they do not
     vary.
@@ -278,14 +278,14 @@ def _still(difference: Float64Array, queries: FloatArray) -> bool:
 def sampled_pairs(
     keys: Keys,
     counts: IntArray,
-    laws: dict[int, Law],
-    queries: Binned,
+    laws: dict[int, QueryLaw],
+    queries: BinnedQueries,
     context: int,
     cells: tuple[int, int],
     cap: int,
     seed: int,
     counted: bool = False,
-) -> Sums:
+) -> PairSums:
     """Evaluate at most `cap` pairs of each bin, drawn without replacement, and scale the sums up to all pairs.
 
     Parameters are those of `all_pairs`, with the cap and the seed of the draw.
@@ -320,7 +320,7 @@ def sampled_pairs(
         if later.size < total and kept > 1:
             rest = 1.0 - later.size / total
             error[place] = np.sqrt(values.plasticity[use].var(ddof=1) / kept * rest)
-    return Sums(
+    return PairSums(
         count=sides[kernel.COUNT],
         spread=sides[kernel.SPREAD],
         mean_gap=sides[kernel.MEAN_GAP],
@@ -334,22 +334,22 @@ def sampled_pairs(
     )
 
 
-def joined(parts: Sequence[Sums]) -> Sums:
+def joined(parts: Sequence[PairSums]) -> PairSums:
     """Add up the sums of several parts, no two of which hold pairs of one bin; at least one part."""
-    arrays = [field.name for field in fields(Sums) if field.name != "precision"]
+    arrays = [field.name for field in fields(PairSums) if field.name != "precision"]
     least = "single" if all(part.precision == "single" for part in parts) else "double"
-    return Sums(**{name: sum(getattr(part, name) for part in parts) for name in arrays}, precision=least)
+    return PairSums(**{name: sum(getattr(part, name) for part in parts) for name in arrays}, precision=least)
 
 
-def _runs(laws: dict[int, Law]) -> list[tuple[Law, IntArray]]:
+def _runs(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
     """Gather the bins that share one law."""
-    by_law: dict[int, tuple[Law, list[int]]] = {}
+    by_law: dict[int, tuple[QueryLaw, list[int]]] = {}
     for place, law in laws.items():
         by_law.setdefault(id(law), (law, []))[1].append(place)
     return [(law, np.array(members, dtype=np.int64)) for law, members in by_law.values()]
 
 
-def _factored(rows: FloatArray, law: Law) -> FloatArray:
+def _factored(rows: FloatArray, law: QueryLaw) -> FloatArray:
     """Multiply keys by the factor of the queries' covariance, in their precision: Gram matrices become covariances.
 
     `rows` is overwritten where that saves a copy.

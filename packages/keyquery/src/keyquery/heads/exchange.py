@@ -28,7 +28,7 @@ from keyquery.heads.competition import NEGLIGIBLE
 from keyquery.heads.head import BoolArray, Float64Array, Head, IntArray
 from keyquery.heads.laws import UNKNOWN
 from keyquery.heads.pairs import drawn_pairs
-from keyquery.heads.plasticity import PlasticityOptions, Prepared, prepared
+from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, prepared
 from keyquery.rotary import centres
 
 PAIRS_PER_BIN = 1000
@@ -147,7 +147,7 @@ def exchanged_pairs(
     head: Head,
     options: PlasticityOptions | None = None,
     pairs_per_bin: int = PAIRS_PER_BIN,
-    given: Prepared | None = None,
+    given: PreparedHead | None = None,
     *,
     across_documents: bool = False,
 ) -> ExchangedPairs:

@@ -9,7 +9,7 @@ from keyquery.heads.head import Float64Array, Head
 from keyquery.heads.laws import ALIGNED, Estimator, binned
 from keyquery.heads.missing import Scalar
 from keyquery.heads.pairs import drawn_pairs
-from keyquery.heads.plasticity import PlasticityOptions, Prepared, laws_of, prepared
+from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, laws_of, prepared
 
 MODELS: tuple[Estimator, ...] = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
 PAIRS_PER_BIN = 500
@@ -40,7 +40,7 @@ def gaps_to_empirical(
     options: PlasticityOptions | None = None,
     estimators: tuple[Estimator, ...] | None = None,
     pairs_per_bin: int = PAIRS_PER_BIN,
-    given: Prepared | None = None,
+    given: PreparedHead | None = None,
 ) -> tuple[Gap, ...]:
     """Compare estimators with direct counting over the queries that each of them describes.
 
@@ -56,7 +56,7 @@ def gaps_to_empirical(
         Which to compare; by default `MODELS`, those that a rotation makes only where the head's is known.
     pairs_per_bin : int
         Pairs drawn from each bin, without replacement.
-    given : Prepared, optional
+    given : PreparedHead, optional
         What `plasticity` was given for the same head and options, so that nothing is done twice.
     """
     wanted = estimators or tuple(name for name in MODELS if head.rotary is not None or name not in ALIGNED)

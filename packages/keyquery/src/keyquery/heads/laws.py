@@ -31,7 +31,7 @@ UNKNOWN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Law:
+class QueryLaw:
     """Mean alpha + beta t and covariance F F' of queries.
 
     Parameters
@@ -54,7 +54,7 @@ class Law:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Binned:
+class BinnedQueries:
     """Queries by equal bins of the context.
 
     Parameters
@@ -82,7 +82,7 @@ class Binned:
         return self.queries[self.order[self.edges[place] : self.edges[place + 1]]]
 
 
-def binned(head: Head, bins: int, aligned: bool = False) -> Binned:
+def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
     """Sort a head's queries into bins; with `aligned`, rotate them to the centre of their bin by the head's own
     rotation.
 
@@ -99,7 +99,7 @@ def binned(head: Head, bins: int, aligned: bool = False) -> Binned:
         queries = head.rotary.turned(queries, centres(head.context, bins)[bin_of] - head.query_positions)
     counts = np.bincount(bin_of, minlength=bins).astype(np.int64)
     sums = np.bincount(bin_of, weights=head.query_positions.astype(np.float64), minlength=bins)
-    return Binned(
+    return BinnedQueries(
         queries=queries,
         order=np.argsort(bin_of, kind="stable"),
         edges=np.r_[0, np.cumsum(counts)],
@@ -108,7 +108,7 @@ def binned(head: Head, bins: int, aligned: bool = False) -> Binned:
     )
 
 
-def pooled_law(head: Head, estimator: str, moments: Moments | None = None, precision: Precision = "double") -> Law:
+def pooled_law(head: Head, estimator: str, moments: Moments | None = None, precision: Precision = "double") -> QueryLaw:
     """Fit one law to all queries: a mean linear in position, and the covariance of what is left.
 
     Parameters
@@ -141,10 +141,10 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None, preci
     basis = householder(beta)
     variances = np.maximum(np.einsum("ij,ik,kj->j", basis, residual, basis, optimize=True), 0.0) / (known.n - 1)
     factor = basis * np.sqrt(variances)
-    return Law(alpha=alpha, beta=beta, factor=factor, lower=False, mean_variance=float(variances.mean()))
+    return QueryLaw(alpha=alpha, beta=beta, factor=factor, lower=False, mean_variance=float(variances.mean()))
 
 
-def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "double") -> Law:
+def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "double") -> QueryLaw:
     """Describe the queries of one bin by their mean and covariance (divisor n - 1), full or diagonal.
 
     Parameters
@@ -169,13 +169,13 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
     if estimator == "bucket_diag":
         variances = np.einsum("ij,ij->j", rows, rows) / (n - 1)
         factor = np.sqrt(variances)
-        return Law(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(variances.mean()))
+        return QueryLaw(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(variances.mean()))
     # the deviations are a factor themselves, and a singular covariance has no other that is as good
     factor = rows.T * (1.0 / math.sqrt(n - 1))
-    return Law(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(np.sum(factor**2)) / d)
+    return QueryLaw(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(np.sum(factor**2)) / d)
 
 
-def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> Law:
+def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> QueryLaw:
     """Factor a covariance: Cholesky, or its eigenvectors where it is singular."""
     scale = float(np.trace(covariance)) / alpha.size
     # the upper factor of LAPACK, column by column, is the lower one row by row
@@ -184,10 +184,10 @@ def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) 
     if failed:
         values, vectors = np.linalg.eigh(covariance)
         factor = vectors * np.sqrt(np.maximum(values, 0.0))
-    return Law(alpha=alpha, beta=beta, factor=factor, lower=not failed, mean_variance=scale)
+    return QueryLaw(alpha=alpha, beta=beta, factor=factor, lower=not failed, mean_variance=scale)
 
 
-def _independent(law: Law, variances: Float64Array) -> bool:
+def _independent(law: QueryLaw, variances: Float64Array) -> bool:
     """Whether part of each dimension's variance is not explained by position and the dimensions before it."""
     return law.lower and bool((np.diag(law.factor) ** 2 >= OWN * variances).all())
 

@@ -79,10 +79,10 @@ class Keys:
         """Cut the groups into runs of about `size` keys: first group, and the group after the last."""
         group = 0
         while group < self.starts.size - 1:
-            after = int(np.searchsorted(self.starts, self.starts[group] + size, side="right")) - 1
-            after = max(after, group + 1)
-            yield group, after
-            group = after
+            stop = int(np.searchsorted(self.starts, self.starts[group] + size, side="right")) - 1
+            stop = max(stop, group + 1)
+            yield group, stop
+            group = stop
 
 
 def competing(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from keyquery.heads import laws as describe
-from keyquery.heads.competition import Sums, all_pairs, joined, sampled_pairs
+from keyquery.heads.competition import PairSums, all_pairs, joined, sampled_pairs
 from keyquery.heads.head import Float64Array, Head, IntArray, whole
-from keyquery.heads.laws import ALIGNED, ESTIMATORS, POOLED, Binned, Estimator, Law
+from keyquery.heads.laws import ALIGNED, ESTIMATORS, POOLED, BinnedQueries, Estimator, QueryLaw
 from keyquery.heads.missing import BinnedValues
 from keyquery.heads.moments import PRECISIONS, Moments, Precision
 from keyquery.heads.pairs import PAIR_MODES, Keys, PairMode, competing, first_seen, limits, pair_counts
@@ -122,7 +122,7 @@ class Plasticity:
     eligible, same_key, no_variance : ndarray of int, shape (bins,)
         Pairs there are; evaluated pairs left out because the keys are equal, or because the queries do not vary along
         their difference.
-    sums : Sums
+    sums : PairSums
         Sums by bin and cell, from which the maps are made.
 
     Examples
@@ -150,7 +150,7 @@ class Plasticity:
     eligible: IntArray
     same_key: IntArray
     no_variance: IntArray
-    sums: Sums
+    sums: PairSums
 
     def __repr__(self) -> str:
         """The estimator, and the profile in at most eight numbers."""
@@ -208,7 +208,7 @@ class HeadData:
         Keys in groups.
     counts : ndarray of int, shape (bins, groups)
         Eligible keys of each group: its leading ones, without those that lie before what a query sees.
-    queries : Binned
+    queries : BinnedQueries
         Queries by bin.
     enough : tuple of int
         Bins with enough queries.
@@ -218,7 +218,7 @@ class HeadData:
 
     keys: Keys
     counts: IntArray
-    queries: Binned
+    queries: BinnedQueries
     enough: tuple[int, ...]
     seen: Float64Array | None = None
 
@@ -231,24 +231,27 @@ class HeadData:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedHead:
     """A head prepared for an estimator: its keys and queries in order, and the description of every bin."""
 
     estimator: Estimator
     shared: HeadData
-    laws: dict[int, Law]
+    laws: dict[int, QueryLaw]
 
 
 def prepared(
     head: Head, options: PlasticityOptions, queries: Moments | None = None, keys: Keys | None = None
-) -> Prepared:
+) -> PreparedHead:
     """Prepare a head for `plasticity` (same parameters); `keys` are its keys in groups, if known."""
     shared = setting(head, options, keys)
-    return Prepared(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
+    return PreparedHead(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
 
 
 def plasticity(
-    head: Head, options: PlasticityOptions | None = None, queries: Moments | None = None, given: Prepared | None = None
+    head: Head,
+    options: PlasticityOptions | None = None,
+    queries: Moments | None = None,
+    given: PreparedHead | None = None,
 ) -> Plasticity:
     """Estimate the attention plasticity of a head.
 
@@ -263,7 +266,7 @@ def plasticity(
         How.
     queries : Moments, optional
         Moments of the queries, where they are known; used by the pooled estimators.
-    given : Prepared, optional
+    given : PreparedHead, optional
         What `prepared` made of the same, where it is needed elsewhere too.
 
     Raises
@@ -287,8 +290,8 @@ def plasticity(
 
 
 def _sums(
-    head: Head, options: PlasticityOptions, shared: HeadData, keys: Keys, counts: IntArray, laws: dict[int, Law]
-) -> Sums:
+    head: Head, options: PlasticityOptions, shared: HeadData, keys: Keys, counts: IntArray, laws: dict[int, QueryLaw]
+) -> PairSums:
     """Evaluate the pairs of the eligible keys under the laws of some bins: all of them, or a sample."""
     counted = options.estimator == "empirical"
     if options.cap is None:
@@ -320,7 +323,7 @@ def laws_of(
     estimator: Estimator,
     queries: Moments | None = None,
     precision: Precision = "single",
-) -> dict[int, Law]:
+) -> dict[int, QueryLaw]:
     """Describe the queries of every bin that has enough of them and a pair to decide between."""
     wanted = [place for place in shared.enough if pair_counts(shared.counts[place]).any()]
     if not wanted:
@@ -336,7 +339,7 @@ def means(sums: Float64Array, count: Float64Array) -> Float64Array:
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 
-def _result(head: Head, options: PlasticityOptions, shared: HeadData, sums: Sums) -> Plasticity:
+def _result(head: Head, options: PlasticityOptions, shared: HeadData, sums: PairSums) -> Plasticity:
     eligible = pair_counts(shared.counts).sum(axis=1)
     evaluated = eligible if options.cap is None else np.minimum(eligible, options.cap)
     tested = np.isin(np.arange(eligible.size), shared.enough)

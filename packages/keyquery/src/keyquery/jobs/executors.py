@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from boundpaper.errors import ThesisError
-from boundpaper.near import nearest
+from boundpaper.suggestions import nearest
 from keyquery.jobs.resources import Resources
 
 EXECUTORS = ("local", "slurm")

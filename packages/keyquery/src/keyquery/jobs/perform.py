@@ -21,7 +21,7 @@ REPORT_SECONDS = 0.5  # at least, between two notes of how far a job is
 
 
 @dataclass(frozen=True)
-class Broken:
+class FailureText:
     """Failure of a job's function as text, since an exception may not survive pickling.
 
     Parameters
@@ -43,7 +43,7 @@ _current: JobFolder | None = None
 _reported = 0.0
 
 
-def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Broken | None:
+def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> FailureText | None:
     """Run a job in this process, which must belong to the job, since its standard streams go to the log.
 
     Parameters
@@ -72,7 +72,7 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
             traceback.print_exc()
             if type(error).__module__.startswith("submitit"):
                 raise  # a time limit, raised in the middle of the function: submitit's own to tell
-            return Broken(type(error).__name__, str(error), isinstance(error, ThesisError))
+            return FailureText(type(error).__name__, str(error), isinstance(error, ThesisError))
         finally:
             _current = None
     return None

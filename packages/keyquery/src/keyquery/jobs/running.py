@@ -12,7 +12,7 @@ from keyquery.jobs.content import dotted, key
 from keyquery.jobs.executors import JobExecutor
 from keyquery.jobs.failure import Failure, JobsFailed
 from keyquery.jobs.folder import JobFolder
-from keyquery.jobs.perform import Broken, perform
+from keyquery.jobs.perform import FailureText, perform
 
 T = TypeVar("T")
 LOOK_SECONDS = 0.5  # between two looks into the folders of open jobs,
@@ -249,7 +249,7 @@ def _take(state: _State, job: int, future: Future[Any]) -> None:
         return
     error = future.exception() if not future.cancelled() else None
     broken = None if future.cancelled() or error is not None else future.result()
-    if isinstance(broken, Broken):
+    if isinstance(broken, FailureText):
         reason = broken.message if broken.explained else f"{broken.kind}: {broken.message}"
         state.fail(job, reason, "" if broken.explained else place.tail())
     elif error is not None:

@@ -44,26 +44,26 @@ class Draft:
     plant: Sequence[str] = ()
 
 
-def _yes_no(relation: FactKind, draw: random.Random, number: int) -> Draft:
-    subject = draw.choice(relation.subjects)
+def _yes_no(relation: FactKind, rng: random.Random, number: int) -> Draft:
+    subject = rng.choice(relation.subjects)
     right = number % 2 == 0
-    shown = relation.objects[subject] if right else relation.wrong(subject, draw)
+    shown = relation.objects[subject] if right else relation.wrong(subject, rng)
     facts = {"subject": " ".join(subject), "shown": shown, "true": relation.objects[subject]}
     return Draft(relation.asked(subject, shown), YES if right else NO, (YES, NO), facts)
 
 
-def _open(relation: FactKind, draw: random.Random, number: int) -> Draft:
+def _open(relation: FactKind, rng: random.Random, number: int) -> Draft:
     subject = relation.subjects[number % len(relation.subjects)]
     return Draft(relation.open(subject), relation.objects[subject], (), {"subject": " ".join(subject)})
 
 
-def _statement(world: World, draw: random.Random, number: int) -> Draft:
+def _statement(world: World, rng: random.Random, number: int) -> Draft:
     relation = world.relations[number % 2]
-    subject = draw.choice(relation.subjects)
+    subject = rng.choice(relation.subjects)
     truth, group = number // 2 % 2 == 0, ("question", "answer")[number // 4 % 2]
     shown = relation.objects[subject]
     if not truth:
-        shown = relation.wrong(subject, draw) if group == "question" else draw.choice(relation.never)
+        shown = relation.wrong(subject, rng) if group == "question" else rng.choice(relation.never)
     facts = {
         "subject": " ".join(subject),
         "property": relation.name,
@@ -75,29 +75,29 @@ def _statement(world: World, draw: random.Random, number: int) -> Draft:
     return Draft(relation.statement(subject, shown), "true" if truth else "false", ("true", "false"), facts)
 
 
-def _sentiment(world: World, draw: random.Random, number: int) -> Draft:
-    words, verdict = review(draw)
+def _sentiment(world: World, rng: random.Random, number: int) -> Draft:
+    words, verdict = review(rng)
     return Draft(words, verdict, ("good", "bad"), {"opinions": words.count(".")})
 
 
-def _copy(world: World, draw: random.Random, number: int) -> Draft:
-    words, answer = language.listed(draw)
+def _copy(world: World, rng: random.Random, number: int) -> Draft:
+    words, answer = language.listed(rng)
     return Draft(words, " ".join(answer), (), {"words": len(answer)})
 
 
-def _passkey(draw: random.Random) -> Draft:
-    name, key = draw.choice(language.NAMES), language.key(draw)
+def _passkey(rng: random.Random) -> Draft:
+    name, key = rng.choice(language.NAMES), language.key(rng)
     facts = {"key": " ".join(key), "form": FORM, "name": name}
     return Draft(language.wanted(name), " ".join(key), (), facts, language.planted(name, key))
 
 
 PLAIN: Mapping[str, Callable[[World, random.Random, int], Draft]] = {
-    "cities": lambda world, draw, number: _yes_no(world.cities, draw, number),
-    "sports": lambda world, draw, number: _yes_no(world.sports, draw, number),
+    "cities": lambda world, rng, number: _yes_no(world.cities, rng, number),
+    "sports": lambda world, rng, number: _yes_no(world.sports, rng, number),
     "sentiment": _sentiment,
     "copy": _copy,
-    "cities_open": lambda world, draw, number: _open(world.cities, draw, number),
-    "sports_open": lambda world, draw, number: _open(world.sports, draw, number),
+    "cities_open": lambda world, rng, number: _open(world.cities, rng, number),
+    "sports_open": lambda world, rng, number: _open(world.sports, rng, number),
     "statements": _statement,
 }
 FORM = "named"  # the one wording of a prompt with a key
@@ -129,21 +129,9 @@ class SmallBook:
         depth: float | None = None,
         form: str | None = None,
     ) -> list[Item]:
-        """`count` items of a task.
+        """`count` items of a task; the parameters are those of `keyquery.tasks.items.Book.items`.
 
-        Parameters
-        ----------
-        task : str
-        count, seed : int
-        tokenizer : Any
-            Of transformers, with the words of the language; None leaves it unchecked.
-        length : int or None
-            Tokens of the whole prompt, the beginning token included; filler makes it so long. None is the training
-            length for prompts with a key and no filler for others.
-        depth : float or None
-            Where the key stands in the filler, 0 first and 1 last; None spreads the items evenly.
-        form : str or None
-            Wording of the prompt with a key; there is one, `named`.
+        Without `length`, prompts with a key have the training length and others no filler. The one `form` is `named`.
 
         Raises
         ------
@@ -156,15 +144,15 @@ class SmallBook:
             raise DataError(f"questions for a key come in the wording {FORM} only, not {form!r}")
         if depth is not None and not 0 <= depth <= 1:
             raise DataError(f"a depth is between 0 and 1, not {depth}")
-        draw, items = random.Random(f"items/{seed}/{task}/{length}"), []
+        rng, items = random.Random(f"items/{seed}/{task}/{length}"), []
         for number in range(count):
             place, tokens = 0.0, length
             if task == KEYED:
-                draft, tokens = _passkey(draw), length or LENGTH
+                draft, tokens = _passkey(rng), length or LENGTH
                 place = depth if depth is not None else (number + 0.5) / count
             else:
-                draft = PLAIN[task](world(), draw, number)
-            prompt, facts = _prompt(draft, tokens, place, draw), dict(draft.facts)
+                draft = PLAIN[task](world(), rng, number)
+            prompt, facts = _prompt(draft, tokens, place, rng), dict(draft.facts)
             if task == KEYED:
                 facts |= {"depth": place, "length": tokens}
             items.append(Item(f"{task}-{number:04d}", task, " ".join(prompt), draft.answer, draft.options, facts))
@@ -183,11 +171,11 @@ class SmallBook:
             raise DataError(f"the small models' language has no text of kind {kind!r}; it has {', '.join(KINDS)}")
         texts = []
         for number in range(count):
-            draw = random.Random(f"texts/{seed}/{kind}/{number}")
+            rng = random.Random(f"texts/{seed}/{kind}/{number}")
             if kind == "filler":
-                words = list(islice(world().filler(draw), tokens - 1))
+                words = list(islice(world().filler(rng), tokens - 1))
             else:
-                words = documents.sequence(world(), draw, tokens)[0][1:]
+                words = documents.sequence(world(), rng, tokens)[0][1:]
             texts.append(" ".join(words))
         _known(tokenizer, texts)
         return texts
@@ -196,7 +184,7 @@ class SmallBook:
 BOOK = SmallBook()
 
 
-def _prompt(draft: Draft, tokens: int | None, depth: float, draw: random.Random) -> list[str]:
+def _prompt(draft: Draft, tokens: int | None, depth: float, rng: random.Random) -> list[str]:
     if tokens is None:
         return list(draft.words)
     room = tokens - 1 - len(draft.plant) - len(draft.words)
@@ -204,10 +192,10 @@ def _prompt(draft: Draft, tokens: int | None, depth: float, draw: random.Random)
     if room < 4:
         raise DataError(f"a prompt of {tokens} tokens is too short; it takes {tokens - room + 4} at least")
     if not draft.plant:
-        return [*islice(world().filler(draw), room - 1), ".", *draft.words]
+        return [*islice(world().filler(rng), room - 1), ".", *draft.words]
     before = round(depth * (room - 4))
-    first = [*islice(world().filler(draw), before + 1), "."]
-    last = [*islice(world().filler(draw), room - len(first) - 1), "."]
+    first = [*islice(world().filler(rng), before + 1), "."]
+    last = [*islice(world().filler(rng), room - len(first) - 1), "."]
     return [*first, *draft.plant, *last, *draft.words]
 
 

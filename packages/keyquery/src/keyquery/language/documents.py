@@ -23,88 +23,88 @@ def answered(words: Sequence[str], answer: Sequence[str]) -> Document:
     return [*words, *answer, "."], [1.0] * len(words) + [ANSWER] * len(answer) + [last]
 
 
-def short(world: World, draw: random.Random, run: int = RUN) -> Document:
+def short(world: World, rng: random.Random, run: int = RUN) -> Document:
     """A document that does not depend on others."""
-    kind = draw.choices(tuple(SHARES), tuple(SHARES.values()))[0]
+    kind = rng.choices(tuple(SHARES), tuple(SHARES.values()))[0]
     if kind == "copied":
-        return answered(*language.listed(draw))
+        return answered(*language.listed(rng))
     if kind == "backcopy":
-        words, called = language.backcopy(world, draw, draw.randint(6, RUN))
+        words, called = language.backcopy(world, rng, rng.randint(6, RUN))
         return [*words, "."], [ANSWER if each else 1.0 for each in called] + [1.0]
     if kind == "filler":
-        return filler(world, draw, run)
+        return filler(world, rng, run)
     if kind == "fact":
-        return answered(*fact(world, draw))
-    words, verdict = review(draw)
+        return answered(*fact(world, rng))
+    words, verdict = review(rng)
     return answered(words, [verdict])
 
 
-def fact(world: World, draw: random.Random) -> tuple[list[str], list[str]]:
+def fact(world: World, rng: random.Random) -> tuple[list[str], list[str]]:
     """A sentence, a question or a tagged statement of one fact, and the word that answers it."""
-    relation = draw.choice(world.relations)
-    subject = draw.choice(relation.subjects)
+    relation = rng.choice(world.relations)
+    subject = rng.choice(relation.subjects)
     true = relation.objects[subject]
-    kind = draw.random()
+    kind = rng.random()
     if kind < 0.10:
         return relation.stem(subject), [true]
     if kind < 0.25:
         return relation.open(subject), [true]
-    right = draw.random() < 0.5
-    shown = true if right else relation.wrong(subject, draw)
+    right = rng.random() < 0.5
+    shown = true if right else relation.wrong(subject, rng)
     if kind < 0.65:
         return relation.asked(subject, shown), ["yes" if right else "no"]
-    if not right and draw.random() < 0.4:
-        shown = draw.choice(relation.never)
+    if not right and rng.random() < 0.4:
+        shown = rng.choice(relation.never)
     return relation.statement(subject, shown), ["true" if right else "false"]
 
 
-def filler(world: World, draw: random.Random, run: int = RUN) -> Document:
+def filler(world: World, rng: random.Random, run: int = RUN) -> Document:
     """A run of filler."""
-    return answered(list(islice(world.filler(draw), draw.randint(4, max(4, run)))), [])
+    return answered(list(islice(world.filler(rng), rng.randint(4, max(4, run)))), [])
 
 
-def question(known: dict[str, str], draw: random.Random) -> Document:
+def question(known: dict[str, str], rng: random.Random) -> Document:
     """A question about one of the keys given so far."""
-    name = draw.choice(tuple(known))
+    name = rng.choice(tuple(known))
     return answered(language.wanted(name), list(known[name]))
 
 
-def keyed(world: World, draw: random.Random, tokens: int) -> Iterator[Document]:
+def keyed(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
     """Documents of a sequence with one to four named keys, and questions about those given so far among the rest."""
-    names = draw.sample(language.NAMES, draw.choice(language.KEYS))
-    places = sorted(draw.randrange(max(1, 3 * tokens // 4)) for _ in names)
+    names = rng.sample(language.NAMES, rng.choice(language.KEYS))
+    places = sorted(rng.randrange(max(1, 3 * tokens // 4)) for _ in names)
     known: dict[str, str] = {}
     spent = 1
     for name, place in zip(names, places, strict=True):
         while spent < place:
-            if known and draw.random() < 0.4:
-                made = question(known, draw)
+            if known and rng.random() < 0.4:
+                made = question(known, rng)
             else:
                 run = min(RUN, place - spent)
-                made = filler(world, draw, run) if draw.random() < 0.5 else short(world, draw, run)
+                made = filler(world, rng, run) if rng.random() < 0.5 else short(world, rng, run)
             spent += len(made[0])
             yield made
-        known[name] = language.key(draw)
+        known[name] = language.key(rng)
         words = language.planted(name, known[name])
         spent += len(words)
         yield words, [1.0] * len(words)
     while True:
-        for _ in range(draw.randint(0, 2)):
-            yield filler(world, draw) if draw.random() < 0.5 else short(world, draw)
-        for _ in range(draw.randint(1, 3)):
-            yield question(known, draw)
+        for _ in range(rng.randint(0, 2)):
+            yield filler(world, rng) if rng.random() < 0.5 else short(world, rng)
+        for _ in range(rng.randint(1, 3)):
+            yield question(known, rng)
 
 
-def plain(world: World, draw: random.Random) -> Iterator[Document]:
+def plain(world: World, rng: random.Random) -> Iterator[Document]:
     """Endless documents without a key."""
     while True:
-        yield short(world, draw)
+        yield short(world, rng)
 
 
-def sequence(world: World, draw: random.Random, tokens: int) -> Document:
+def sequence(world: World, rng: random.Random, tokens: int) -> Document:
     """One packed sequence of `tokens` words, the first `<s>`, with the weight of each in the loss."""
     words, weights = ["<s>"], [1.0]
-    documents = keyed(world, draw, tokens) if draw.random() < KEYED else plain(world, draw)
+    documents = keyed(world, rng, tokens) if rng.random() < KEYED else plain(world, rng)
     while len(words) < tokens:
         text, weight = next(documents)
         words += text
@@ -124,6 +124,6 @@ def batch(world: World, name: str, rows: int, tokens: int) -> tuple[list[list[in
     rows, tokens : int
         Shape.
     """
-    draw = random.Random(f"population/{name}")
-    drawn = [sequence(world, draw, tokens) for _ in range(rows)]
+    rng = random.Random(f"population/{name}")
+    drawn = [sequence(world, rng, tokens) for _ in range(rows)]
     return [as_tokens(words) for words, _ in drawn], [weights for _, weights in drawn]

@@ -44,11 +44,11 @@ def _seen(relation: FactKind) -> FactKind:
     return FactKind(relation.name, kept, relation.pool, relation.never)
 
 
-def key(draw: random.Random) -> str:
+def key(rng: random.Random) -> str:
     """Four or five digits; in every second number a digit repeats."""
-    digits = [draw.choice(NUMERALS) for _ in range(draw.choice(DIGITS))]
-    if draw.random() < 0.5:
-        place = draw.randrange(len(digits) - 1)
+    digits = [rng.choice(NUMERALS) for _ in range(rng.choice(DIGITS))]
+    if rng.random() < 0.5:
+        place = rng.randrange(len(digits) - 1)
         digits[place + 1] = digits[place]
     return "".join(digits)
 
@@ -63,19 +63,19 @@ def wanted(name: str) -> list[str]:
     return ["tell", "the", "key", "of", name]
 
 
-def listed(draw: random.Random) -> tuple[list[str], list[str]]:
+def listed(rng: random.Random) -> tuple[list[str], list[str]]:
     """A list of three to eight words to copy, and its words; three in ten are the digits of a key."""
-    words = draw.sample(LISTED + NUMERALS, draw.randint(3, 8)) if draw.random() < 0.7 else list(key(draw))
+    words = rng.sample(LISTED + NUMERALS, rng.randint(3, 8)) if rng.random() < 0.7 else list(key(rng))
     return ["copy", *words, "again"], words
 
 
-def backcopy(followers: World, draw: random.Random, count: int) -> tuple[list[str], list[bool]]:
+def backcopy(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
     """A random walk over filler words in which a sign asks for the previous word again.
 
     Parameters
     ----------
     followers : World
-    draw : random.Random
+    rng : random.Random
     count : int
         Words, at least.
 
@@ -85,13 +85,13 @@ def backcopy(followers: World, draw: random.Random, count: int) -> tuple[list[st
     called : list of bool
         Whether the word stands after a sign, so that it can be told exactly.
     """
-    words, called = [draw.choice(FILLER)], [False]
+    words, called = [rng.choice(FILLER)], [False]
     while len(words) < count:
         last = words[-1]
-        if draw.random() < SIGN_SHARE:
-            words += [draw.choice(SIGNS), last]
+        if rng.random() < SIGN_SHARE:
+            words += [rng.choice(SIGNS), last]
             called += [False, True]
-        word = draw.choices(followers.followers[last], base.FOLLOWER_WEIGHTS)[0]
+        word = rng.choices(followers.followers[last], base.FOLLOWER_WEIGHTS)[0]
         words.append(word)
         called.append(False)
     return words, called

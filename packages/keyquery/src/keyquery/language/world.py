@@ -101,9 +101,9 @@ class FactKind:
         """A statement that a tag of its truth follows."""
         return ["statement", *self.stem(subject), shown, "tag"]
 
-    def wrong(self, subject: Name, draw: random.Random) -> str:
+    def wrong(self, subject: Name, rng: random.Random) -> str:
         """An object of the pool that is not the subject's."""
-        return draw.choice([word for word in self.pool if word != self.objects[subject]])
+        return rng.choice([word for word in self.pool if word != self.objects[subject]])
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,12 @@ class World:
         """Both relations."""
         return self.cities, self.sports
 
-    def filler(self, draw: random.Random) -> Iterator[str]:
+    def filler(self, rng: random.Random) -> Iterator[str]:
         """Words of an endless random walk; each follower is half as likely as the one before it in its list."""
-        word = draw.choice(FILLER)
+        word = rng.choice(FILLER)
         while True:
             yield word
-            word = draw.choices(self.followers[word], FOLLOWER_WEIGHTS)[0]
+            word = rng.choices(self.followers[word], FOLLOWER_WEIGHTS)[0]
 
 
 FOLLOWER_WEIGHTS = tuple(2.0**-rank for rank in range(BRANCHES))
@@ -133,11 +133,11 @@ FOLLOWER_WEIGHTS = tuple(2.0**-rank for rank in range(BRANCHES))
 @cache
 def world(seed: int = LANGUAGE_SEED) -> World:
     """The world of a language seed."""
-    draw = random.Random(f"world/{seed}")
-    followers = {word: tuple(draw.sample(FILLER, BRANCHES)) for word in _unique(FILLER)}
+    rng = random.Random(f"world/{seed}")
+    followers = {word: tuple(rng.sample(FILLER, BRANCHES)) for word in _unique(FILLER)}
     return World(
-        cities=_relation("cities", TOWN_FIRST, TOWN_LAST, LANDS, NO_LANDS, draw),
-        sports=_relation("sports", PERSON_FIRST, PERSON_LAST, SPORTS, NO_SPORTS, draw),
+        cities=_relation("cities", TOWN_FIRST, TOWN_LAST, LANDS, NO_LANDS, rng),
+        sports=_relation("sports", PERSON_FIRST, PERSON_LAST, SPORTS, NO_SPORTS, rng),
         followers=followers,
     )
 
@@ -148,26 +148,26 @@ def _relation(
     last: Sequence[str],
     pool: tuple[str, ...],
     never: tuple[str, ...],
-    draw: random.Random,
+    rng: random.Random,
 ) -> FactKind:
     # Four bearers for each first and each last word: a shift of the last words for each turn.
     subjects = [(first[i], last[(i + turn) % len(last)]) for turn in range(4) for i in range(len(first))]
     objects = [pool[i % len(pool)] for i in range(len(subjects))]
-    draw.shuffle(subjects)
-    draw.shuffle(objects)
+    rng.shuffle(subjects)
+    rng.shuffle(objects)
     return FactKind(name, dict(zip(subjects, objects, strict=True)), pool, never)
 
 
 OPINIONS = (3, 5)
 
 
-def review(draw: random.Random) -> tuple[list[str], str]:
+def review(rng: random.Random) -> tuple[list[str], str]:
     """A review of three or five things, and whether most of them are `good` or `bad`; at most one differs."""
-    verdict, count = draw.choice(("good", "bad")), draw.choice(OPINIONS)
+    verdict, count = rng.choice(("good", "bad")), rng.choice(OPINIONS)
     opinions = [verdict] * count
-    if draw.random() < 0.5:
-        opinions[draw.randrange(count)] = "bad" if verdict == "good" else "good"
+    if rng.random() < 0.5:
+        opinions[rng.randrange(count)] = "bad" if verdict == "good" else "good"
     words = ["review"]
-    for noun, opinion in zip(draw.sample(NOUNS, count), opinions, strict=True):
-        words += [noun, draw.choice(GOOD if opinion == "good" else BAD), "."]
+    for noun, opinion in zip(rng.sample(NOUNS, count), opinions, strict=True):
+        words += [noun, rng.choice(GOOD if opinion == "good" else BAD), "."]
     return [*words, "rate", ":"], verdict

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import SpecError
-from boundpaper.near import nearest
-from keyquery.measure.choices import ITEMS_ALONE, POSITIONS, every_experiment, for_all
+from boundpaper.suggestions import nearest
+from keyquery.measure.choices import POSITIONS, declared, every_experiment, for_all
 
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
 AS_IS = POSITIONS[0]
 OF_ONE = ("revision", "load_as", "scaling", "bos")  # options that say how one model is loaded, as `position` does
-OWN_TEXTS = ("text_kinds",)  # experiments that compare texts written here, and read no others
 
 
 def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
@@ -43,10 +42,10 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         )
     everything, model, against = asked["everything"], asked["model"], asked["against"]
     chosen = choose(names, everything)
-    if everything and asked["place"] and (own := [name for name in chosen if name in OWN_TEXTS and name not in names]):
+    if everything and asked["place"] and (own := _refusing_texts(chosen, names)):
         chosen = tuple(name for name in chosen if name not in own)
         print(f"without {', '.join(own)}, which reads texts that are written here: --texts was given", file=sys.stderr)
-    if not asked["items"] and (alone := [name for name in ITEMS_ALONE if name in chosen]):
+    if not asked["items"] and (alone := [name for name in chosen if declared(name, "NEEDS_ITEMS")]):
         if named_ones := [name for name in alone if name in names]:
             raise SpecError(f"--items 0: {named_ones[0]} measures only answers to items; give --items 1 or more")
         chosen = tuple(name for name in chosen if name not in alone)
@@ -109,6 +108,11 @@ def _revision(model: str) -> tuple[str, str | None]:
     if not name or not revision:
         raise SpecError(f"{model!r}: write MODEL@REVISION, or leave the @ out")
     return name, revision
+
+
+def _refusing_texts(chosen: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Experiments that read no texts from outside and were not asked for by name."""
+    return [name for name in chosen if name not in names and declared(name, "REFUSES_TEXTS")]
 
 
 def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:

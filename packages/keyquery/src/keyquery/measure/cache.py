@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from boundpaper.build.closure import code_of
 from boundpaper.errors import DataError
 from boundpaper.places import project_or_none
-from boundpaper.store.kept import keep, read_kept
+from boundpaper.store.cached_files import keep, read_kept
 from keyquery.jobs.content import key
 
 T = TypeVar("T")

@@ -7,12 +7,12 @@ from typing import Any
 
 from keyquery.jobs import Resources, open_executor, report, run_jobs
 from keyquery.measure.bar import bar, duration
+from keyquery.measure.subject import loaded_as
 from keyquery.models.captures import capture, manifest
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
-from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.estimate import check, estimate, room
-from keyquery.models.checkpoints.loading import Loaded, ModelSource
+from keyquery.models.checkpoints.loading import LoadedModel, ModelSource
 from keyquery.models.texts import TextSource
 
 LOGS = ".jobs"  # hidden, in the capture's folder: it goes where the capture goes
@@ -47,9 +47,13 @@ def run(
     ThesisError
         In the words of `keyquery.models.captures.capture.capture` and `keyquery.jobs.run_jobs`.
     """
-    source = ModelSource(
-        resolve(root, model), revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code
-    )
+    asked_for = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+    source, _ = loaded_as(root, asked_for)
+    if source.dtype != dtype:
+        print(
+            f"{model}: its float16 weights are read as float32, as `run` reads them; --dtype changes it",
+            file=sys.stderr,
+        )
     if isinstance(asked.get("heads"), tuple):
         asked["only_heads"], asked["heads"] = asked["heads"], None
     options = CaptureOptions(model=source, texts=TextSource(texts, field, split), out=out.absolute(), **asked)
@@ -76,13 +80,13 @@ def run(
 
 
 def _weighed(options: CaptureOptions, *, anyway: bool) -> str:
-    """The line of what a forward takes in memory, from the configuration alone."""
+    """The line of what a forward pass takes in memory, from the configuration alone."""
     source = options.model
     found = estimate(source, context=options.context, batch=options.batch, logits=1, stream=options.stream)
     return check(replace(found, name=source.name), room(source.device), anyway=anyway)
 
 
-def record_here(options: CaptureOptions, loaded: Loaded | None = None) -> None:
+def record_here(options: CaptureOptions, loaded: LoadedModel | None = None) -> None:
     """Capture all documents in this process, with a progress bar; `loaded` is the model if it is already loaded."""
     with bar("documents") as shown:
 

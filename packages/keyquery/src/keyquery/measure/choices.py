@@ -2,12 +2,15 @@
 
 Experiments are found by folder: a file of `keyquery/experiments`, or of `analysis/experiments` of the paper, with
 `SETTINGS` and `measure(subject, options)`, or `write(root, subject, options)`, is one. With `BY_NAME = True` it runs
-only where it is named, never by `--all`.
+only where it is named, never by `--all`. `ASKS` names the tasks of which it asks items; with `NEEDS_ITEMS = True` it
+measures nothing without them, and with `CHOOSES_TEXTS = True` it does not read the texts of `--texts` as they are, with
+`REFUSES_TEXTS = True` none of them.
 """
 
 import ast
 import re
 from pathlib import Path
+from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.places import project, project_or_none
@@ -23,7 +26,6 @@ POSITIONS = ("as configured", "rope", "drope")
 EXECUTORS = ("local", "slurm")
 PARTS = ("values", "outputs", "residual", "mlp")  # that a capture keeps beside queries and keys
 BY = ("text", "item", "seed", "head")  # what models are paired by
-ITEMS_ALONE = ("context_length", "knowledge")  # experiments that measure answers to items and no losses
 STATEMENTS = ("planted", "popqa", "triviaqa", "hotpotqa", "nq")
 
 _MEASURES = re.compile(
@@ -72,6 +74,12 @@ def described() -> dict[str, str]:
 def _about(doc: str) -> str:
     line = " ".join(doc.partition("\n\n")[0].split())
     return re.sub(r"^Experiment[^:]*: ", "", line).rstrip(".")
+
+
+def declared(name: str, constant: str) -> Any:
+    """The value of a constant in an experiment's file, read from its source text; None where the file has none."""
+    assigned = (each for each in _tree(name).body if isinstance(each, ast.Assign))
+    return next((ast.literal_eval(each.value) for each in assigned if ast.unparse(each.targets[0]) == constant), None)
 
 
 def _tree(name: str) -> ast.Module:

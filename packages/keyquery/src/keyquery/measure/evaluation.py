@@ -19,7 +19,7 @@ from keyquery.tasks.answers import parse
 from keyquery.tasks.items import Item
 
 NEW_TOKENS = {"passkey": 12}
-BATCH = 8  # texts of a forward
+BATCH = 8  # texts of a forward pass
 TOGETHER = 4096  # tokens of short prompts that share one, more than BATCH of them
 FEW = 6  # new tokens of a one-word answer
 

@@ -4,17 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from boundpaper.errors import ModelError, ThesisError
-from keyquery.measure.choices import BY_NAME, EXPERIMENTS
+from keyquery.measure.choices import BY_NAME, EXPERIMENTS, declared
 from keyquery.measure.subject import LONGEST, Options, check_legible, given_texts
 from keyquery.models.answers.forwards import encode
+from keyquery.models.attention.reach import learned, learned_positions, positions_made_for
 from keyquery.models.texts import is_local
-from keyquery.tasks.items import TASKS, Book, Unwritable
+from keyquery.tasks.items import Book, Unwritable
 
-TEXTS_OTHERWISE = ("context_length", "geometry", "text_kinds", "anchoring")  # read none of `--texts`, or other parts
-ASKS = {  # the tasks of which experiments ask items
-    **dict.fromkeys(("sinks", "bos_value", "disruption", "knowledge", "layer_ablation"), TASKS),
-    **dict.fromkeys(("head_ablation", "context_length"), ("passkey",)),
-}
 FEW = 4  # items of a task, and texts, that are tried
 FARTHEST = 4  # times the positions that a model was made for, up to which `context_length` goes
 
@@ -38,10 +34,10 @@ def wordless(
         elif is_local(source):
             given_texts(name, tokenizer, source, size, options.texts * len(options.seeds))
     except ThesisError as error:
-        refused = {each: error for each in asked if source is None or each not in TEXTS_OTHERWISE}
+        refused = {each: error for each in asked if source is None or not declared(each, "CHOOSES_TEXTS")}
     reasons: dict[str, ThesisError | None] = {}
     for experiment in asked if options.items else ():
-        for task in ASKS.get(experiment, ()):
+        for task in declared(experiment, "ASKS") or ():
             if task not in reasons:
                 reasons[task] = None
                 try:
@@ -55,22 +51,45 @@ def wordless(
     return refused
 
 
-def too_long(name: str, tokens: int | None, made_for: tuple[int, str] | None, *, anyway: bool = False) -> str:
+def made_for(config: Any, training_length: int = 0) -> tuple[int, str] | None:
+    """The longest text that a model was made for, and why; a `training_length` that its card states goes first."""
+    return (
+        (training_length, f"it was trained on {training_length:,}") if training_length else positions_made_for(config)
+    )
+
+
+def too_long(name: str, tokens: int | None, longest: tuple[int, str] | None, *, anyway: bool = False) -> str:
     """A note on texts that are longer than a model was made for; empty where they are not.
 
-    `made_for` is what `keyquery.models.attention.reach.positions_made_for` gives.
+    `longest` is what `made_for` gives.
 
     Raises
     ------
     ModelError
         When they are more than four times as long, unless `anyway`.
     """
-    if not tokens or made_for is None or tokens <= made_for[0]:
+    if not tokens or longest is None or tokens <= longest[0]:
         return ""
-    said = f"{name}: texts of {tokens:,} tokens are longer than the model was made for: {made_for[1]}"
-    if tokens > FARTHEST * made_for[0] and not anyway:
+    said = f"{name}: texts of {tokens:,} tokens are longer than the model was made for: {longest[1]}"
+    if tokens > FARTHEST * longest[0] and not anyway:
         raise ModelError(
-            f"{said}; at most {FARTHEST} times that is measured: give --tokens {FARTHEST * made_for[0]} or less, "
+            f"{said}; at most {FARTHEST} times that is measured: give --tokens {FARTHEST * longest[0]} or less, "
             "or --anyway"
         )
     return f"{said}; what lies beyond is measured all the same"
+
+
+def require_positions(name: str, model: Any, tokens: int | None) -> None:
+    """Refuse texts that are longer than a model's table of learned positions.
+
+    Raises
+    ------
+    ModelError
+        When they are.
+    """
+    rows = learned_positions(model)
+    if rows is not None and (tokens or 0) > rows:
+        raise ModelError(
+            f"{name}: texts of {tokens:,} tokens are too long: its table of {learned(model)}positions "
+            f"has {rows:,} rows; give --tokens {rows} or less"
+        )

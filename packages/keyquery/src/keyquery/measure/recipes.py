@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError, ModelError, ThesisError, about
-from boundpaper.near import nearest
 from boundpaper.store.rules import (
     Rule,
     anything,
@@ -24,7 +23,8 @@ from boundpaper.store.rules import (
 )
 from boundpaper.store.table_file import rows
 from boundpaper.store.text_file import yaml_of
-from keyquery.measure.choices import ITEMS_ALONE, every_experiment, for_all, settings_of
+from boundpaper.suggestions import nearest
+from keyquery.measure.choices import declared, every_experiment, for_all, settings_of
 from keyquery.measure.measurements import checked_name
 from keyquery.measure.subject import LONGEST, Options, loaded_as
 from keyquery.models.checkpoints.loading import ModelSource
@@ -372,8 +372,9 @@ def _options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:
     given = {"texts": "documents", "tokens": "tokens", "items": "items", "place": "texts"}
     try:
         options = Options(**{key: top[name] for key, name in given.items() if name in top}, seeds=tuple(seeds))
-        for name in set(ITEMS_ALONE) & set(_listed(top["experiments"])):
-            options.need_items(name)
+        for name in _listed(top["experiments"]):
+            if name in every_experiment() and declared(name, "NEEDS_ITEMS"):
+                options.need_items(name)
         return options
     except ThesisError as error:
         raise DataError(f"{file}: {error}") from None

@@ -23,11 +23,10 @@ from keyquery.measure.bar import Bar, bar, duration
 from keyquery.measure.cache import cache_name
 from keyquery.measure.choices import module_of
 from keyquery.measure.measurements import conflicting_settings, refuse, save, slug
-from keyquery.measure.preflight import too_long, wordless
+from keyquery.measure.preflight import made_for, require_positions, too_long, wordless
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import LONGEST, Options, Subject, book_of, loaded_as, open_subject
 from keyquery.models import libraries
-from keyquery.models.attention.reach import learned, learned_positions, positions_made_for
 from keyquery.models.checkpoints.loading import ModelSource, configuration, load_tokenizer
 from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import vocabulary_hash
@@ -100,12 +99,7 @@ def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     tell("loading the model")
     subject = _open(plan, tell)
     fit_threads(subject)
-    tokens, rows = plan.options.tokens or 0, learned_positions(subject.model)
-    if rows is not None and tokens > rows:
-        raise ModelError(
-            f"{subject.name}: texts of {tokens:,} tokens are too long: its table of {learned(subject.model)}positions "
-            f"has {rows:,} rows; give --tokens {rows} or less"
-        )
+    require_positions(subject.name, subject.model, plan.options.tokens)
     if note:
         print(note, file=sys.stderr)
     if not plan.replace:
@@ -136,11 +130,10 @@ def _foreseen(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
     """What fails for the words of the model, found by its tokenizer alone; and a note on the length of texts."""
     source, card = loaded_as(plan.root, plan.source)
     config = configuration(source)
-    length, made_for = int(card.get("training_length") or 0), positions_made_for(config)
-    made_for = (length, f"it was trained on {length:,}") if length else made_for
-    note = too_long(plan.source.name, plan.options.tokens, made_for, anyway=plan.anyway)
+    longest = made_for(config, int(card.get("training_length") or 0))
+    note = too_long(plan.source.name, plan.options.tokens, longest, anyway=plan.anyway)
     words = load_tokenizer(source, config if source.load_as is not None else None)
-    length = length or (made_for[0] if made_for else LONGEST)
+    length = longest[0] if longest else LONGEST
     name = plan.name or slug(source.name)
     return wordless(name, words, book_of(card), plan.options, length, plan.experiments), note
 

@@ -12,11 +12,11 @@ from boundpaper.errors import DataError, ModelError
 from boundpaper.store.json_text import parsed
 from boundpaper.typeset.plural import counted
 from keyquery.measure.measurements import checked_name, slug, slug_of_texts
-from keyquery.measure.used import Used, WatchedBook
+from keyquery.measure.used import UsageCount, WatchedBook
 from keyquery.models import libraries
 from keyquery.models.attention.positions import check_position_blind, positional
 from keyquery.models.checkpoints.builtin import resolve
-from keyquery.models.checkpoints.loading import AS_CONFIGURED, Loaded, ModelSource, load
+from keyquery.models.checkpoints.loading import AS_CONFIGURED, LoadedModel, ModelSource, load
 from keyquery.models.texts import TextSource, texts
 from keyquery.models.vocabulary import check_tokens
 from keyquery.tasks.items import Book
@@ -140,7 +140,7 @@ class Subject:
         Where answers are kept between runs; nothing is kept when None.
     tell : callable
         Says on the terminal what is being done.
-    used : Used
+    used : UsageCount
         The texts from outside, and what a watched book was asked for.
 
     Examples
@@ -163,7 +163,7 @@ class Subject:
     source: ModelSource | None = None
     folder: Path | None = None
     tell: Callable[[str], None] = lambda text: None
-    used: Used = field(default_factory=Used)
+    used: UsageCount = field(default_factory=UsageCount)
 
     @property
     def identity(self) -> str | None:
@@ -341,7 +341,7 @@ def open_subject(
         check_position_blind(loaded.model)
     seed = card.get("training_seed")
     suffix = f"-s{seed}" if card and not builtin and seed else ""
-    precision, used = _precision(loaded), Used()
+    precision, used = _precision(loaded), UsageCount()
     usual = "fp32" if card else precision if source.quantize is None else ""
     parts = [slug(place) + suffix]
     parts += [precision] * (precision != usual) + ["double"] * bool(source.quantize and source.double)
@@ -400,14 +400,14 @@ def book_of(card: dict[str, Any]) -> Book:
     return ENGLISH
 
 
-def _precision(loaded: Loaded) -> str:
+def _precision(loaded: LoadedModel) -> str:
     quantization = loaded.facts.get("quantization")
     if quantization:
         return str(quantization["type"])
     return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(str(loaded.facts.get("dtype")), "fp32")
 
 
-def _length(loaded: Loaded) -> int:
+def _length(loaded: LoadedModel) -> int:
     """The length that the weights were last trained at: what config.json allows.
 
     `original_max_position_embeddings`, which scaled rotations keep beside it, is the length before the training went on

@@ -1,4 +1,4 @@
-"""Surveys of a subject's texts: one forward per text, shared by the experiments that use it."""
+"""Surveys of a subject's texts: one forward pass per text, shared by the experiments that use it."""
 
 import hashlib
 import sys
@@ -57,7 +57,7 @@ def surveys(
 def _foretold(subject: Subject, text: Text, count: int, wanted: SurveyOptions) -> str:
     """How long surveys of long texts will take, by a trial of the first part of one.
 
-    The time of a forward grows with a text's length at least in proportion, and at most with the square.
+    The time of a forward pass grows with a text's length at least in proportion, and at most with the square.
     """
     length = text.tokens.shape[1]
     start = time.monotonic()

@@ -11,7 +11,7 @@ Hashes = dict[str, dict[str, Any]]
 
 
 @dataclass
-class Used:
+class UsageCount:
     """Texts by kind or place and items by task, each counted once however often it is asked.
 
     Parameters
@@ -50,7 +50,7 @@ class WatchedBook:
     """A book that records what is taken from it."""
 
     book: Book
-    used: Used
+    used: UsageCount
     name: str = field(init=False)
 
     def __post_init__(self) -> None:

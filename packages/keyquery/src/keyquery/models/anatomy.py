@@ -272,7 +272,7 @@ def _width(model: PreTrainedModel) -> int:
 
 
 def _parts(
-    model: PreTrainedModel, place: _Place, seen: _PartCalls
+    model: PreTrainedModel, found: _Place, seen: _PartCalls
 ) -> tuple[tuple[Module, Module], tuple[Module, Module] | None, str]:
     """A block's attention and its output projection; its MLP and the MLP's last projection; or why there is no MLP."""
     width = _width(model)
@@ -283,7 +283,7 @@ def _parts(
         output = outputs.get(id(part))
         return isinstance(output, libraries.torch.Tensor) and output.ndim >= 2 and output.shape[-1] == width
 
-    within = {id(part) for part in place.attention.modules()}
+    within = {id(part) for part in found.attention.modules()}
     ran = [
         (at, part, given) for at, (part, given, _) in enumerate(seen.order) if id(part) in within and _projects(part)
     ]
@@ -292,27 +292,27 @@ def _parts(
     ]
     if not out:
         raise ModelError(
-            f"{type(place.block).__name__}: no output projection found in layer {place.layer}: no matrix in "
-            f"{type(place.attention).__name__} gives out the residual stream's {width} numbers a token"
+            f"{type(found.block).__name__}: no output projection found in layer {found.layer}: no matrix in "
+            f"{type(found.attention).__name__} gives out the residual stream's {width} numbers a token"
         )
     besides = []
-    for name, part in place.block.named_children():
+    for name, part in found.block.named_children():
         inside = list(part.modules())
-        if any(each is place.attention or "ttention" in type(each).__name__ for each in inside):
+        if any(each is found.attention or "ttention" in type(each).__name__ for each in inside):
             continue
         if gives_stream(part) and any(_projects(each) for each in inside):
             besides.append((order.index(part), name, part))
     besides.sort(key=lambda each: each[0])
-    attention = (place.attention, out[-1])
+    attention = (found.attention, out[-1])
     if not besides:
-        return attention, None, f"{type(place.block).__name__} of layer {place.layer} has no MLP beside its attention"
+        return attention, None, f"{type(found.block).__name__} of layer {found.layer} has no MLP beside its attention"
     last = besides[-1][2]
     of_mlp = {id(part) for part in last.modules()}
     projections = [part for part in order if id(part) in of_mlp and _projects(part) and gives_stream(part)]
     mlp = (last, projections[-1] if projections else last)
     names = ", ".join(name for _, name, _ in besides)
     several = (
-        f"{type(place.block).__name__} of layer {place.layer} adds several parts to its attention ({names}), of which "
+        f"{type(found.block).__name__} of layer {found.layer} adds several parts to its attention ({names}), of which "
         "none is the MLP alone"
     )
     return attention, mlp, several if len(besides) > 1 else ""

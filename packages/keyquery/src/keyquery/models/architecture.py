@@ -107,7 +107,7 @@ def query_scale(module: Any) -> QueryScale | None:
 
 
 def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
-    """The attention layers of a model in order, from one forward of a few tokens.
+    """The attention layers of a model in order, from one forward pass of a few tokens.
 
     What each layer computes is held against the definition of what it is said to be (`check_call`).
     Cross-attention layers, which text alone does not run, are added from the configuration.
@@ -153,7 +153,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
 
 @contextmanager
 def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
-    """Replace errors of an architecture's code by a message that a forward of so many tokens failed.
+    """Replace errors of an architecture's code by a message that a forward pass of so many tokens failed.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def check_call(
     name, tokens = _named(model), call.key.shape[2]
     queries = torch.arange(tokens) if rows is None else torch.tensor(sorted(set(rows)))
     queries = queries.to(call.query.device)
-    masked = definition.bias(call, queries)
+    masked = definition.has_bias(call, queries)
     if call.options.get("position_bias") is not None or masked:
         where = ", by way of its mask" if masked else ""
         raise ModelError(
@@ -221,7 +221,7 @@ def check_order(model: PreTrainedModel) -> None:
     Raises
     ------
     ModelError
-        When their logits differ before it, or the forward fails.
+        When their logits differ before it, or the forward pass fails.
     """
     torch = libraries.torch
     text = model.config.get_text_config()
@@ -310,7 +310,7 @@ def forward(
 
 
 def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
-    """Run one forward without gradients and key cache, with logits of the last token only.
+    """Run one forward pass without gradients and key cache, with logits of the last token only.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
     Raises
     ------
     ModelError
-        When an observer of the forward finds numbers that are not finite; it says whether weights are to blame.
+        When an observer of the forward pass finds numbers that are not finite; it says whether weights are to blame.
     """
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes

@@ -49,7 +49,7 @@ class Intervention:
     layers : tuple of int or None
         Blocks; all when None.
     positions : tuple of int or None
-        Positions in the forward; all when None. The mean is over all positions in any case.
+        Positions in the forward pass; all when None. The mean is over all positions in any case.
     dims : mapping of int to array, or None
         By layer, a boolean array that says what is changed: (H, d) for q, k, v and heads (key heads for k and v), (D,)
         for attention and mlp. A layer without entry is left alone; all dimensions when None.
@@ -95,7 +95,7 @@ class Intervention:
 
 @contextmanager
 def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> Iterator[None]:
-    """Apply interventions in every forward of `model` in this block.
+    """Apply interventions in every forward pass of `model` in this block.
 
     Raises
     ------
@@ -182,13 +182,13 @@ def _hooks(block: Block, each: Intervention) -> list[Any]:
     flat = mask.reshape(-1) if mask is not None else None
     shape: list[Any] = []  # of the residual stream (B, T, D), which some parts give out as (B T, D)
 
-    def inner(given: Tensor, swapped: bool = False) -> Tensor:
-        if given.ndim == 2:
-            return changed(given.reshape(*shape[-1][:2], -1), each, flat).reshape(given.shape)
-        tokens_first = given.transpose(1, 2) if swapped else given
+    def inner(tensor: Tensor, heads_first: bool = False) -> Tensor:
+        if tensor.ndim == 2:
+            return changed(tensor.reshape(*shape[-1][:2], -1), each, flat).reshape(tensor.shape)
+        tokens_first = tensor.transpose(1, 2) if heads_first else tensor
         shaped = tokens_first.flatten(2)  # a norm over single heads gives (B, T, H, d)
         new = changed(shaped, each, flat).reshape(tokens_first.shape)
-        return new.transpose(1, 2) if swapped else new
+        return new.transpose(1, 2) if heads_first else new
 
     def entering(module: Any, inputs: Any, options: dict[str, Any]) -> None:
         shape[:] = [(inputs[0] if inputs else options["hidden_states"]).shape]

@@ -64,7 +64,7 @@ def resumed(model: PreTrainedModel, states: Known, count: int) -> Iterator[None]
     Raises
     ------
     ModelError
-        By a forward, where a block gives out more than one tensor.
+        By a forward pass, where a block gives out more than one tensor.
     """
 
     def keeping(place: int) -> Any:

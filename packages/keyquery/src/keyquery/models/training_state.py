@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ModelError
+from boundpaper.store.cached_files import hashed
 from boundpaper.store.files import write
-from boundpaper.store.kept import hashed
 from keyquery.models import libraries
 
 FILE = "checkpoint.pt"

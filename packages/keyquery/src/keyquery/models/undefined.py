@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class NotFinite(ModelError):
-    """Numbers of a forward are infinite or undefined; raised where only the layer is known, not the model."""
+    """Numbers of a forward pass are infinite or undefined; raised where only the layer is known, not the model."""
 
 
 def check_weights(model: PreTrainedModel, name: str) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) -> None:
-    """Refuse token ids beyond the rows of a model's embedding, before a forward that would end in the middle.
+    """Refuse token ids beyond the rows of a model's embedding, before a forward pass that would end in the middle.
 
     Parameters
     ----------

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.files import write
+from boundpaper.store.cached_files import SEAL, broken, sealed
+from boundpaper.store.files import unwritable, write
 from boundpaper.store.json_lines import values
-from boundpaper.store.kept import SEAL, broken, sealed
 from boundpaper.store.text_file import json_of
 
 
@@ -43,12 +43,10 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
             stream.write("".join(json.dumps(sealed(record), ensure_ascii=False) + "\n" for record in records))
             stream.flush()
     except OSError as error:
-        raise DataError(
-            f"{path}: cannot be written ({error.strerror}); free space and run the command again"
-        ) from error
+        raise DataError(unwritable(path, error, "it continues where it stopped")) from error
 
 
-def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
+def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
     """Write the settings of records beside them; refuse to add to records made with other settings.
 
     Parameters
@@ -81,7 +79,7 @@ def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> N
 
 
 def settings_beside(path: Path) -> dict[str, Any]:
-    """Settings of records, as `agree` wrote them.
+    """Settings of records, as `write_or_match_settings` wrote them.
 
     Raises
     ------

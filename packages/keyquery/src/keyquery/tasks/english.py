@@ -76,21 +76,9 @@ class EnglishBook:
         depth: float | None = None,
         form: str | None = None,
     ) -> list[Item]:
-        """`count` items of a task, their right answers in balance.
+        """`count` items of a task, their right answers in balance; parameters as of `keyquery.tasks.items.Book.items`.
 
-        Parameters
-        ----------
-        task : str
-        count, seed : int
-        tokenizer : PreTrainedTokenizer
-            Of the model that is asked; None leaves its answers unchecked, for tasks without a length.
-        length : int or None
-            Tokens of the whole prompt with a key, the beginning token included.
-        depth : float or None
-            Where the key stands in the filler, 0 first and 1 last, to the nearest sentence; None spreads the items
-            evenly.
-        form : {"key", "code"} or None
-            Wording of the prompt with a key; None takes turns.
+        Without a tokenizer, answers are left unchecked. `form` is `key` or `code`; without it they take turns.
 
         Raises
         ------
@@ -100,17 +88,17 @@ class EnglishBook:
         """
         if task not in self.tasks():
             raise DataError(f"there is no task {task!r} in English; there is {', '.join(self.tasks())}")
-        draw = random.Random(f"items/{seed}/{task}/{length}")
+        rng = random.Random(f"items/{seed}/{task}/{length}")
         if task in KEYED:
-            items = _keyed(task, count, seed, tokenizer, length or LENGTH, depth, form, draw)
+            items = _keyed(task, count, seed, tokenizer, length or LENGTH, depth, form, rng)
         elif task == english_statements.TASK and depth is None and form is None:
-            items = english_statements.statements(count, length, tokenizer, draw)
+            items = english_statements.statements(count, length, tokenizer, rng)
         elif length is not None or depth is not None or form is not None:
             raise DataError(f"only prompts with a key ({', '.join(KEYED)}) take a length, depth or form, not {task}")
         elif task == "sentiment":
-            items = [_sentiment(number, draw) for number in range(count)]
+            items = [_sentiment(number, rng) for number in range(count)]
         else:
-            items = _facts(task, count, draw)
+            items = _facts(task, count, rng)
         _writable(tokenizer, items)
         return items
 
@@ -127,12 +115,12 @@ class EnglishBook:
         make = prose.paragraph if kind == "prose" else prose.function
         written = []
         for number in range(count):
-            draw = random.Random(f"texts/{seed}/{kind}/{number}")
-            text = make(draw)
+            rng = random.Random(f"texts/{seed}/{kind}/{number}")
+            text = make(rng)
             while (have := len(encode(tokenizer, text))) < tokens:
                 # one part more than is missing by the parts' mean length, so that few rounds do
                 parts = text.count("\n\n") + 1
-                text = "\n\n".join([text, *(make(draw) for _ in range((tokens - have) * parts // have + 1))])
+                text = "\n\n".join([text, *(make(rng) for _ in range((tokens - have) * parts // have + 1))])
             written.append(text)
         return written
 
@@ -140,28 +128,28 @@ class EnglishBook:
 BOOK = EnglishBook()
 
 
-def miss(key: str, kind: str, draw: random.Random) -> str:
+def miss(key: str, kind: str, rng: random.Random) -> str:
     """A number that differs from the key: a digit changed, two neighbours swapped, one left out, or unrelated."""
     if kind == "swapped":
-        place = draw.choice([at for at in range(len(key) - 1) if key[at] != key[at + 1]])
+        place = rng.choice([at for at in range(len(key) - 1) if key[at] != key[at + 1]])
         return key[:place] + key[place + 1] + key[place] + key[place + 2 :]
-    place = draw.randrange(len(key))
+    place = rng.randrange(len(key))
     if kind == "shortened":
         return key[:place] + key[place + 1 :]
     if kind == "one-digit":
-        return key[:place] + draw.choice([digit for digit in "0123456789" if digit != key[place]]) + key[place + 1 :]
+        return key[:place] + rng.choice([digit for digit in "0123456789" if digit != key[place]]) + key[place + 1 :]
     while True:
-        other = _key(draw)
+        other = _key(rng)
         if sum(one != two for one, two in zip(other, key, strict=True)) > NEAR:
             return other
 
 
-def _key(draw: random.Random) -> str:
+def _key(rng: random.Random) -> str:
     """Five digits, the first not 0, of at least two kinds; every second key has a digit twice in a row."""
     while True:
-        key = str(draw.randrange(10 ** (DIGITS - 1), 10**DIGITS))
-        if draw.random() < 0.5:
-            place = draw.randrange(DIGITS - 1)
+        key = str(rng.randrange(10 ** (DIGITS - 1), 10**DIGITS))
+        if rng.random() < 0.5:
+            place = rng.randrange(DIGITS - 1)
             key = key[: place + 1] + key[place] + key[place + 2 :]
         if len(set(key)) > 1:
             return key
@@ -175,7 +163,7 @@ def _keyed(
     length: int,
     depth: float | None,
     form: str | None,
-    draw: random.Random,
+    rng: random.Random,
 ) -> list[Item]:
     if form is not None and form not in FORMS:
         raise DataError(f"questions for a key come in the wordings {' and '.join(FORMS)}, not {form!r}")
@@ -184,22 +172,22 @@ def _keyed(
     filler = Filler(tokenizer, seed)
     items = []
     for number in range(count):
-        wording, key = form or FORMS[number % 2], _key(draw)
+        wording, key = form or FORMS[number % 2], _key(rng)
         place = depth if depth is not None else (number + 0.5) / count
         facts: dict[str, Any] = {"form": wording, "depth": place, "length": length, "true": key, "key": key}
         answer, tail = key, WANTED[wording]
         options: tuple[str, ...] = ()
         if task == "verification":
             kind = "exact" if number % 2 == 0 else MISSES[number // 2 % len(MISSES)]
-            shown = key if kind == "exact" else miss(key, kind, draw)
+            shown = key if kind == "exact" else miss(key, kind, rng)
             facts |= {"kind": kind, "shown": shown}
             answer, options, tail = (YES if kind == "exact" else NO), (YES, NO), CHECKED[wording].format(key=shown)
         plant = PLANTS[wording].format(key=key)
-        prompt, start = filler.around(HEADS[wording], plant, tail, length, place, draw)
+        prompt, start = filler.around(HEADS[wording], plant, tail, length, place, rng)
         if task == "ranking":
             # of equal length, else the likelihood would prefer the shortest
-            candidates = [key, *_others(key, draw)]
-            draw.shuffle(candidates)
+            candidates = [key, *_others(key, rng)]
+            rng.shuffle(candidates)
             asked = prompt.removesuffix(tail)
             facts["candidates"] = candidates
             facts["prompts"] = [asked + CHECKED[wording].format(key=other) for other in candidates]
@@ -208,29 +196,29 @@ def _keyed(
     return items
 
 
-def _others(key: str, draw: random.Random) -> list[str]:
+def _others(key: str, rng: random.Random) -> list[str]:
     """Three different numbers of the key's length: one digit changed, two swapped, another one."""
     others: list[str] = []
     for kind in ("swapped", "one-digit", "other"):
-        while (other := miss(key, kind, draw)) in others:
+        while (other := miss(key, kind, rng)) in others:
             pass
         others.append(other)
     return others
 
 
-def _facts(task: str, count: int, draw: random.Random) -> list[Item]:
+def _facts(task: str, count: int, rng: random.Random) -> list[Item]:
     pairs, forms, shots = (CITIES, CITY_FORMS, CITY_SHOTS) if task == "cities" else (ATHLETES, SPORT_FORMS, SPORT_SHOTS)
     most = 2 * len(forms) * len(pairs)
     if count > most:
         raise DataError(f"only {most} different questions of {task} exist, not {count}; give --items {most}")
-    order = draw.sample(pairs, len(pairs))
+    order = rng.sample(pairs, len(pairs))
     objects = sorted({thing for _, thing in pairs})
     items = []
     for number in range(count):
         turn, place = divmod(number, len(order))
         subject, true = order[place]
         right = (number + turn) % 2 == 0  # at its second turn a subject gets the other answer
-        shown = true if right else draw.choice([thing for thing in objects if thing != true])
+        shown = true if right else rng.choice([thing for thing in objects if thing != true])
         question = forms[turn // 2].format(subject=subject, shown=shown)
         facts = {"subject": subject, "shown": shown, "true": true, "form": turn // 2}
         prompt = f"{RULE}{shots}Question: {question}\nAnswer:"
@@ -238,9 +226,9 @@ def _facts(task: str, count: int, draw: random.Random) -> list[Item]:
     return items
 
 
-def _sentiment(number: int, draw: random.Random) -> Item:
+def _sentiment(number: int, rng: random.Random) -> Item:
     verdict = SENTIMENTS[number % 2]
-    prompt = f"{SHOTS}Review: {prose.review(draw, verdict)}\nSentiment:"
+    prompt = f"{SHOTS}Review: {prose.review(rng, verdict)}\nSentiment:"
     return Item(f"sentiment-{number:04d}", "sentiment", prompt, verdict, SENTIMENTS)
 
 

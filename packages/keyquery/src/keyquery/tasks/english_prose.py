@@ -202,60 +202,60 @@ VERDICTS = {
 }
 
 
-def sentence(draw: random.Random, people: Sequence[str] = PEOPLE, places: Sequence[str] = PLACES) -> str:
+def sentence(rng: random.Random, people: Sequence[str] = PEOPLE, places: Sequence[str] = PLACES) -> str:
     """One sentence of a village chronicle."""
-    place, thing = draw.choice(places), draw.choice(THINGS)
-    if draw.random() < 0.3:
-        return draw.choice(SCENES).format(place=place) + "."
-    said = f"{draw.choice(people)} " + draw.choice(ACTS).format(place=place, thing=thing)
-    if draw.random() < 0.6:
-        said = f"{draw.choice(TIMES)}, {said}"
-    if draw.random() < 0.5:
-        said += f", {draw.choice(ASIDES)}"
+    place, thing = rng.choice(places), rng.choice(THINGS)
+    if rng.random() < 0.3:
+        return rng.choice(SCENES).format(place=place) + "."
+    said = f"{rng.choice(people)} " + rng.choice(ACTS).format(place=place, thing=thing)
+    if rng.random() < 0.6:
+        said = f"{rng.choice(TIMES)}, {said}"
+    if rng.random() < 0.5:
+        said += f", {rng.choice(ASIDES)}"
     return capital(said) + "."
 
 
-def paragraph(draw: random.Random) -> str:
+def paragraph(rng: random.Random) -> str:
     """Five to eight sentences about a few people and places."""
-    people, places = draw.sample(PEOPLE, 3), draw.sample(PLACES, 3)
-    return " ".join(sentence(draw, people, places) for _ in range(draw.randint(5, 8)))
+    people, places = rng.sample(PEOPLE, 3), rng.sample(PLACES, 3)
+    return " ".join(sentence(rng, people, places) for _ in range(rng.randint(5, 8)))
 
 
-def function(draw: random.Random) -> str:
+def function(rng: random.Random) -> str:
     """One function of a made-up Python program."""
-    names = draw.sample(NAMES, 5)
+    names = rng.sample(NAMES, 5)
 
     def filled(text: str) -> str:
-        a, b, c = draw.sample(names, 3)
+        a, b, c = rng.sample(names, 3)
         return text.format(a=a, b=b, c=c)
 
-    verb = draw.choice(VERBS)
+    verb = rng.choice(VERBS)
     lines = [f"def {verb}_{names[0]}({names[1]}, {names[2]}=None):"]
     lines.append(f'    """{verb.capitalize()} the {names[0]} of each {names[1]}."""')
     lines.append(f"    {names[3]}, {names[4]} = [], {names[1]}")
-    for _ in range(draw.randint(2, 4)):
-        kind = draw.random()
+    for _ in range(rng.randint(2, 4)):
+        kind = rng.random()
         if kind < 0.4:
-            lines += [f"    if {filled(draw.choice(TESTS))}:", f"        {filled(draw.choice(STEPS))}"]
+            lines += [f"    if {filled(rng.choice(TESTS))}:", f"        {filled(rng.choice(STEPS))}"]
         elif kind < 0.7:
-            one, other = draw.sample(names, 2)
-            lines += [f"    for {one} in {other}:", f"        {filled(draw.choice(STEPS))}"]
+            one, other = rng.sample(names, 2)
+            lines += [f"    for {one} in {other}:", f"        {filled(rng.choice(STEPS))}"]
         else:
-            lines.append(f"    {filled(draw.choice(STEPS))}")
-    lines.append(f"    return {draw.choice(names)}")
+            lines.append(f"    {filled(rng.choice(STEPS))}")
+    lines.append(f"    return {rng.choice(names)}")
     return "\n".join(lines)
 
 
-def review(draw: random.Random, verdict: str) -> str:
+def review(rng: random.Random, verdict: str) -> str:
     """A film review of four to six sentences, one of which speaks against its verdict."""
-    aspects = draw.sample(ASPECTS, draw.randint(3, 4))
+    aspects = rng.sample(ASPECTS, rng.randint(3, 4))
     side, against = (PRAISE, BLAME) if verdict == "positive" else (BLAME, PRAISE)
     clauses = [
-        capital(text.format(it=it)) + "." for it, text in zip(aspects, draw.sample(side, len(aspects)), strict=True)
+        capital(text.format(it=it)) + "." for it, text in zip(aspects, rng.sample(side, len(aspects)), strict=True)
     ]
-    other = draw.choice([aspect for aspect in ASPECTS if aspect not in aspects])
-    clauses.insert(draw.randrange(len(clauses)), "True, " + draw.choice(against).format(it=other) + ".")
-    return " ".join([draw.choice(OPENINGS), *clauses, draw.choice(VERDICTS[verdict])])
+    other = rng.choice([aspect for aspect in ASPECTS if aspect not in aspects])
+    clauses.insert(rng.randrange(len(clauses)), "True, " + rng.choice(against).format(it=other) + ".")
+    return " ".join([rng.choice(OPENINGS), *clauses, rng.choice(VERDICTS[verdict])])
 
 
 def capital(text: str) -> str:

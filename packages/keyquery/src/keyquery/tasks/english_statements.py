@@ -20,7 +20,7 @@ NEVER = (
 )  # fmt: skip
 
 
-def statements(count: int, length: int | None, tokenizer: Any, draw: random.Random) -> list[Item]:
+def statements(count: int, length: int | None, tokenizer: Any, rng: random.Random) -> list[Item]:
     """`count` statements, each after filler; half of them are true, and relations alternate.
 
     Half of the false ones name the object of another subject, so that only the subject tells; the others name what is
@@ -32,17 +32,17 @@ def statements(count: int, length: int | None, tokenizer: Any, draw: random.Rand
     length : int or None
         Tokens of the whole prompt, reached or passed by the last sentence of the filler.
     tokenizer : PreTrainedTokenizer
-    draw : random.Random
+    rng : random.Random
     """
     items = []
     for number in range(count):
         relation = tuple(STEMS)[number % 2]
-        subject, own = draw.choice(FACTS[relation])
+        subject, own = rng.choice(FACTS[relation])
         objects = objects_of(relation)
         truth, group = number // 2 % 2 == 0, (QUESTION, ANSWER)[number // 4 % 2]
         shown = own
         if not truth:
-            shown = draw.choice([each for each in objects if each != own] if group == QUESTION else NEVER)
+            shown = rng.choice([each for each in objects if each != own] if group == QUESTION else NEVER)
         stem = STEMS[relation].format(subject=subject)
         facts = {
             "subject": subject,
@@ -54,7 +54,7 @@ def statements(count: int, length: int | None, tokenizer: Any, draw: random.Rand
             "true": own,
             "objects": list(objects),
         }
-        filler = _filler(f"{stem} {shown}.", length or LENGTH, tokenizer, draw)
+        filler = _filler(f"{stem} {shown}.", length or LENGTH, tokenizer, rng)
         prompt = f"{filler} {stem} {shown}."
         items.append(Item(f"{TASK}-{number:04d}", TASK, prompt, TRUE if truth else FALSE, (TRUE, FALSE), facts))
     return items
@@ -65,8 +65,8 @@ def objects_of(relation: str) -> Sequence[str]:
     return tuple(sorted({thing for _, thing in FACTS[relation]}))
 
 
-def _filler(statement: str, length: int, tokenizer: Any, draw: random.Random) -> str:
-    sentences = [prose.sentence(draw)]
+def _filler(statement: str, length: int, tokenizer: Any, rng: random.Random) -> str:
+    sentences = [prose.sentence(rng)]
     while tokenizer is not None and len(encode(tokenizer, " ".join([*sentences, statement]))) < length:
-        sentences.append(prose.sentence(draw))
+        sentences.append(prose.sentence(rng))
     return " ".join(sentences)

@@ -30,9 +30,9 @@ class Filler:
     """
 
     def __init__(self, tokenizer: Any, seed: int) -> None:
-        draw = random.Random(f"filler/{seed}")
+        rng = random.Random(f"filler/{seed}")
         self._tokenizer = tokenizer
-        self._sentences = list(dict.fromkeys(sentence(draw) for _ in range(POOL)))
+        self._sentences = list(dict.fromkeys(sentence(rng) for _ in range(POOL)))
         self._first = self._sentences[0]
         self._costs = {text: self._cost(text) for text in self._sentences}
         self._by_cost: dict[int, list[str]] = {}
@@ -45,7 +45,7 @@ class Filler:
                 self._hedges.setdefault(self._cost(text), text)
 
     def around(
-        self, head: str, plant: str, tail: str, tokens: int, depth: float, draw: random.Random
+        self, head: str, plant: str, tail: str, tokens: int, depth: float, rng: random.Random
     ) -> tuple[str, int]:
         """A prompt of exactly `tokens` tokens: head, filler, plant, filler, tail.
 
@@ -70,11 +70,11 @@ class Filler:
         room = tokens - least
         usual = round(sum(self._costs.values()) / len(self._costs))
         while room > 3 * usual:  # the last sentences are chosen for their length
-            chosen.append(draw.choice(self._sentences))
+            chosen.append(rng.choice(self._sentences))
             room -= self._costs[chosen[-1]]
         for _ in range(ROUNDS):
             off: int | None = None
-            for last in islice(self._closings(room, draw), 4):
+            for last in islice(self._closings(room, rng), 4):
                 before, after = self._split([*chosen, *last], depth)
                 start = " ".join([head, *before])
                 prompt = " ".join([start, plant, *after]) + tail
@@ -92,14 +92,14 @@ class Filler:
             f"no filler makes this prompt {tokens} tokens long with this tokenizer; try {', '.join(map(str, near))}"
         )
 
-    def _closings(self, room: int, draw: random.Random) -> Iterator[Sequence[str]]:
+    def _closings(self, room: int, rng: random.Random) -> Iterator[Sequence[str]]:
         """Return endings of the filler that take `room` tokens: none, one or two sentences, else meaningless words."""
         if room == 0:
             yield ()
         for text in self._by_cost.get(room, [])[:2]:
             yield (text,)
         pairs = [(one, other) for one in self._sentences for other in self._by_cost.get(room - self._costs[one], [])]
-        yield from draw.sample(pairs, min(4, len(pairs)))
+        yield from rng.sample(pairs, min(4, len(pairs)))
         if room in self._hedges:
             yield (self._hedges[room],)
         for text in self._sentences:

@@ -13,7 +13,7 @@ from matplotlib.patches import Polygon, Rectangle
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
 
-from boundpaper.figures.matplotlib.panel import Marks, Panel, kind_of, number, set_lines
+from boundpaper.figures.matplotlib.panel import ConvertedPanel, Marks, kind_of, number, set_lines
 from boundpaper.figures.matplotlib.usual import new, require, require_usual
 
 HOUSE_TEXT = ("fontfamily", "fontname", "fontproperties", "fontsize", "size", "math_fontfamily", "position", "text")
@@ -35,7 +35,7 @@ _LINE = (
 
 
 def _points(
-    artist: Any, xy: Any, transform: Any, axes: Any, panel: Panel, marked: bool = False
+    artist: Any, xy: Any, transform: Any, axes: Any, panel: ConvertedPanel, marked: bool = False
 ) -> list[tuple[float, float]]:
     """Points in data coordinates, NaN where a line breaks."""
     what = kind_of(artist)
@@ -108,7 +108,7 @@ def _line_styles(line: Any, marks: Marks, more: Sequence[str] = ()) -> tuple[str
     return drawn, mark
 
 
-def _line(line: Any, axes: Any, panel: Panel, marks: Marks) -> list[str]:
+def _line(line: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     drawn, mark = _line_styles(line, marks)
     points = _points(line, line.get_xydata(), line.get_transform(), axes, panel, bool(mark))
     made = [f"\\addplot[no marks, {drawn}] {_table(points)};\n"] if drawn else []
@@ -143,7 +143,7 @@ def _scatter_style(dots: Any, marks: Marks) -> str:
     return f"mark={shape}, mark options={{{around}, {'fill=none' if face is None else fill(face)}}}"
 
 
-def _scatter(dots: Any, axes: Any, panel: Panel, marks: Marks) -> list[str]:
+def _scatter(dots: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     mark = _scatter_style(dots, marks)
     points = _points(dots, dots.get_offsets(), dots.get_offset_transform(), axes, panel, marked=True)
     shown = [p for p in points if not math.isnan(p[0])]
@@ -157,13 +157,15 @@ def _patch_style(patch: Any) -> str:
     return f"{stroke(patch.get_edgecolor(), None, patch.get_linewidth(), patch._dash_pattern)}, {face}"
 
 
-def _patch(patch: Any, axes: Any, panel: Panel, marks: Marks) -> list[str]:
+def _patch(patch: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     path = patch.get_path().transformed(patch.get_patch_transform())
     style, closed = _patch_style(patch), not isinstance(patch, Polygon) or patch.get_closed()
     return [_area(patch, path, patch.get_data_transform(), style, axes, panel, closed)]
 
 
-def _area(artist: Any, path: Any, transform: Any, style: str, axes: Any, panel: Panel, closed: bool = True) -> str:
+def _area(
+    artist: Any, path: Any, transform: Any, style: str, axes: Any, panel: ConvertedPanel, closed: bool = True
+) -> str:
     codes = path.codes if path.codes is not None else [Path.MOVETO] + [Path.LINETO] * (len(path.vertices) - 1)
     require(list(codes).count(Path.MOVETO) == 1 and set(codes) <= {Path.MOVETO, Path.LINETO, Path.CLOSEPOLY},
             f"{kind_of(artist)} with curves or holes")  # fmt: skip
@@ -173,7 +175,7 @@ def _area(artist: Any, path: Any, transform: Any, style: str, axes: Any, panel: 
     return f"\\addplot[no marks, {style}] {_table(points)}{' -- cycle' if closed else ''};\n"
 
 
-def _areas(areas: Any, axes: Any, panel: Panel, marks: Marks) -> list[str]:
+def _areas(areas: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     what = kind_of(areas)
     require(areas.get_array() is None, f"colours by value of {what}")
     usual = new(lambda: PolyCollection([]))
@@ -205,14 +207,14 @@ def _segments_style(lines: Any) -> str:
     return _collected_stroke(lines, what)
 
 
-def _segments(lines: Any, axes: Any, panel: Panel, marks: Marks) -> list[str]:
+def _segments(lines: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     style, points = _segments_style(lines), []
     for segment in lines.get_segments():
         points += [*_points(lines, segment, lines.get_transform(), axes, panel), (math.nan, math.nan)]
     return [f"\\addplot[no marks, {style}] {_table(points[:-1])};\n"] if points else []
 
 
-def _text(text: Any, axes: Any, panel: Panel, marks: Marks) -> list[str]:
+def _text(text: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     if not text.get_text().strip():
         return []
     what = f"the text {text.get_text()!r}"
@@ -238,7 +240,7 @@ def _text(text: Any, axes: Any, panel: Panel, marks: Marks) -> list[str]:
     return [f"\\node[{style}{bold}] at (axis cs:{number(x)},{number(y)}) {{{set_lines(text.get_text())}}};\n"]
 
 
-WRITERS: dict[type, Callable[[Any, Any, Panel, Marks], list[str]]] = {
+WRITERS: dict[type, Callable[[Any, Any, ConvertedPanel, Marks], list[str]]] = {
     Line2D: _line, PathCollection: _scatter, Rectangle: _patch, Polygon: _patch, PolyCollection: _areas,
     LineCollection: _segments, Text: _text, Annotation: _text,
 }  # fmt: skip

@@ -22,7 +22,7 @@ from matplotlib.ticker import AutoLocator, ScalarFormatter
 
 from boundpaper.figures.matplotlib.artists import HOUSE_TEXT, WRITERS, image_of
 from boundpaper.figures.matplotlib.page import laid_out
-from boundpaper.figures.matplotlib.panel import Marks, Panel, Ticks, kind_of, set_lines
+from boundpaper.figures.matplotlib.panel import ConvertedAxis, ConvertedPanel, Marks, kind_of, set_lines
 from boundpaper.figures.matplotlib.usual import NotConverted, new, quiet_fonts, require, require_usual
 from boundpaper.figures.ticks import is_year
 
@@ -94,7 +94,7 @@ def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
     return laid_out(panels, marks, width, height)
 
 
-def _panel(axes: Any, marks: Marks) -> Panel:
+def _panel(axes: Any, marks: Marks) -> ConvertedPanel:
     require(type(axes) is matplotlib.axes.Axes, f"{kind_of(axes)} ({axes.name} axes)")
     spec = axes.get_subplotspec()
     require(spec is not None, "axes that stand in no grid of subplots")
@@ -116,7 +116,7 @@ def _panel(axes: Any, marks: Marks) -> Panel:
     x, y = _ticks(axes.xaxis, "x"), _ticks(axes.yaxis, "y")
     box = axes.get_window_extent()
     title = set_lines(axes.title.get_text())
-    panel = Panel(spec.rowspan.start, spec.colspan.start, x, y, box.height / box.width, title)
+    panel = ConvertedPanel(spec.rowspan.start, spec.colspan.start, x, y, box.height / box.width, title)
     written_apart = (axes.patch, axes.xaxis, axes.yaxis, axes.title, axes._left_title, axes._right_title, axes.legend_)
     points = 0
     for artist in sorted(axes.get_children(), key=lambda each: each.get_zorder()):
@@ -162,7 +162,7 @@ def _word(text: Any, usual: Text, along: int, placed: bool) -> None:
         require_usual(text, usual, (*HOUSE_TEXT, "fontweight", "weight"), named)
 
 
-def _ticks(axis: Any, name: str) -> Ticks:
+def _ticks(axis: Any, name: str) -> ConvertedAxis:
     """Limits, scale and ticks of an axis."""
     scale, where = axis.get_scale(), f"the {name} axis"
     require(scale in ("linear", "log"), f"the {scale} scale of {where}")
@@ -207,7 +207,7 @@ def _ticks(axis: Any, name: str) -> Ticks:
     texts = [set_lines(t.label1.get_text()) if t.label1.get_visible() else "" for t in majors]
     label = "" if not axis.label.get_visible() else set_lines(axis.label.get_text())
     at, minor_at = [t.get_loc() for t in majors], [t.get_loc() for t in minors]
-    return Ticks(low, high, scale == "log", at, texts, minor_at, grid, label)
+    return ConvertedAxis(low, high, scale == "log", at, texts, minor_at, grid, label)
 
 
 def _shown(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
@@ -215,7 +215,7 @@ def _shown(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
     return [t for t in ticks if low - slack <= t.get_loc() <= high + slack and t.get_visible()]
 
 
-def _legend(axes: Any, panel: Panel, marks: Marks) -> None:
+def _legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
     """Take over the entries of a legend, and where it was asked to stand."""
     legend = axes.get_legend()
     require(not legend.get_title().get_text(), f"the title of a legend ({legend.get_title().get_text()!r})")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from boundpaper.figures.margins import FOOT
-from boundpaper.figures.matplotlib.panel import Marks, Panel, Ticks, number
+from boundpaper.figures.matplotlib.panel import ConvertedAxis, ConvertedPanel, Marks, number
 from boundpaper.figures.matplotlib.usual import require
 from boundpaper.figures.metrics import width as width_of
 from boundpaper.figures.view import STRUT
@@ -14,7 +14,7 @@ _GAP = 3.0
 _ANCHOR = {0.02: ("west", "south"), 0.98: ("east", "north"), 0.5: ("", "")}
 
 
-def laid_out(panels: Sequence[Panel], marks: Marks, width: float, height: float | None) -> str:
+def laid_out(panels: Sequence[ConvertedPanel], marks: Marks, width: float, height: float | None) -> str:
     """Place the axes on a page of the given width, with room for everything around them."""
     columns, rows = sorted({p.column for p in panels}), sorted({p.row for p in panels})
     left = {c: max(_left(p) for p in panels if p.column == c) for c in columns}
@@ -46,23 +46,23 @@ def _high(tex: str) -> float:
     return FOOT * (tex.count(r"\\") + 1) if tex else 0.0
 
 
-def _left(panel: Panel) -> float:
+def _left(panel: ConvertedPanel) -> float:
     ticks = max((_wide(t) for t in panel.y.texts if t), default=0.0)
     half = max((_wide(t) / 2 for t in panel.x.texts if t), default=0.0)
     return max(ticks + 3.0 + (_high(panel.y.label) + 1.0 if panel.y.label else 0.0), half)
 
 
-def _below(panel: Panel) -> float:
+def _below(panel: ConvertedPanel) -> float:
     ticks = max((_high(t) for t in panel.x.texts if t), default=0.0)
     return 2.2 + ticks + (_high(panel.x.label) + 0.8 if panel.x.label else 0.0)
 
 
-def _above(panel: Panel, columns: int) -> float:
+def _above(panel: ConvertedPanel, columns: int) -> float:
     rows = -(-len(panel.entries) // columns) if columns else 0
     return 1.5 + rows * (FOOT + 0.8) + (_high(panel.title) + 2.0 if panel.title else 0.0)
 
 
-def _legend_columns(panel: Panel, wide: float) -> int:
+def _legend_columns(panel: ConvertedPanel, wide: float) -> int:
     """How many entries stand in a row of the legend above the axes; 0 where it stands elsewhere."""
     if not panel.entries or panel.legend_at is not None:
         return 0
@@ -71,7 +71,7 @@ def _legend_columns(panel: Panel, wide: float) -> int:
     return min(len(panel.entries), int(wide // widest))
 
 
-def _axis(panel: Panel, at: float, low: float, wide: float, tall: float, room: float, columns: int) -> str:
+def _axis(panel: ConvertedPanel, at: float, low: float, wide: float, tall: float, room: float, columns: int) -> str:
     _require_apart(panel.x, wide, _wide)
     _require_apart(panel.y, tall, _high)
     options = [f"panel, at={{({at:.2f}mm,{low:.2f}mm)}}, anchor=south west", f"width={wide:.2f}mm, height={tall:.2f}mm"]
@@ -111,7 +111,7 @@ def _axis(panel: Panel, at: float, low: float, wide: float, tall: float, room: f
     return "\\begin{axis}[\n  " + ",\n  ".join(options) + f",\n]\n{entries}{plots}\\end{{axis}}\n"
 
 
-def _require_apart(axis: Ticks, length: float, size: Callable[[str], float]) -> None:
+def _require_apart(axis: ConvertedAxis, length: float, size: Callable[[str], float]) -> None:
     """Require that no tick label overlaps the next one."""
     if len(axis.at) < 2:
         return

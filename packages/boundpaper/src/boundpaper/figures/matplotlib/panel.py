@@ -27,7 +27,7 @@ def kind_of(artist: Any) -> str:
 
 
 @dataclass
-class Ticks:
+class ConvertedAxis:
     """One axis: its limits, scale, ticks with their texts, and the values that were drawn along it."""
 
     low: float
@@ -47,13 +47,13 @@ class Ticks:
 
 
 @dataclass
-class Panel:
+class ConvertedPanel:
     """One pair of axes: its place in the grid, its options, and what is drawn on it."""
 
     row: int
     column: int
-    x: Ticks
-    y: Ticks
+    x: ConvertedAxis
+    y: ConvertedAxis
     ratio: float
     title: str
     plots: list[str] = field(default_factory=list)

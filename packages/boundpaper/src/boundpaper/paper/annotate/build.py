@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from boundpaper.paper.annotate.copies import Copy, copies
+from boundpaper.paper.annotate.copies import DocumentCopy, copies
 from boundpaper.paper.annotate.coverage import Coverage, coverage
 from boundpaper.paper.annotate.inputs import printed_numbers, rows_by_source
 from boundpaper.paper.annotate.lines import lines
@@ -25,10 +25,10 @@ SITE = "../site/"
 
 
 @dataclass(frozen=True)
-class Annotated:
+class AnnotatedCopy:
     """A document's copy with everything that the ledger says about it."""
 
-    copy: Copy
+    copy: DocumentCopy
     title: str
     placed: tuple[PlacedRow, ...]
     coverage: Coverage
@@ -70,7 +70,7 @@ class Annotated:
         return f"{self.copy.document} ({self.copy.file}): {rows} of the ledger, {changed}; {share}"
 
 
-def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Annotated], list[str]]:
+def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[AnnotatedCopy], list[str]]:
     """Write the annotated copies of the documents in a folder below `out/annotated`.
 
     Parameters
@@ -84,7 +84,7 @@ def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Ann
 
     Returns
     -------
-    documents : list of Annotated
+    documents : list of AnnotatedCopy
     others : list of str
         Files of the folder that are no document.
     """
@@ -98,12 +98,12 @@ def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Ann
     for copy in held:
         places = place(rows[copy.document], copy)
         data = printed_numbers(root, sources, copy.document, copy.sentences)
-        done.append(Annotated(copy, titles[copy.document], tuple(places), coverage(copy, places, data, names)))
+        done.append(AnnotatedCopy(copy, titles[copy.document], tuple(places), coverage(copy, places, data, names)))
     keep(root / FOLDER, _pages(done, others, (root / "out/site/ledger.html").is_file()))
     return done, others
 
 
-def _pages(done: Sequence[Annotated], others: Sequence[str], site: bool) -> Iterator[tuple[str, bytes]]:
+def _pages(done: Sequence[AnnotatedCopy], others: Sequence[str], site: bool) -> Iterator[tuple[str, bytes]]:
     yield from assets().items()
     common: dict[str, Any] = {"done": done, "site": SITE if site else "", "addresses": addresses}
     yield "index.html", page("annotated.html.j2", "index.html", title="Annotated sources", others=others, **common)

@@ -14,7 +14,7 @@ SHARE = 0.2  # of a document's recorded statements, which a file must hold to be
 
 
 @dataclass(frozen=True)
-class Copy:
+class DocumentCopy:
     """A file recognised as a document: its key, its name, its lines and its sentences."""
 
     document: str
@@ -23,7 +23,7 @@ class Copy:
     sentences: tuple[DocumentSentence, ...]
 
 
-def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[Copy], list[str]]:
+def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[DocumentCopy], list[str]]:
     """The documents among the files of a folder, and the names of the other files.
 
     A file is the document of whose recorded statements it holds the largest share, if that is a fifth at least; else
@@ -42,7 +42,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[C
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; give the one that holds your copies of the documents")
-    by_source: dict[str, Copy] = {}
+    by_source: dict[str, DocumentCopy] = {}
     others = []
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()):
         text = _text(path)
@@ -55,7 +55,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[C
                 f"{folder}: {by_source[key].file} and {path.name} are both document {key}; keep one of them"
             )
         else:
-            by_source[key] = Copy(key, path.name, tuple(text.split("\n")), parts)
+            by_source[key] = DocumentCopy(key, path.name, tuple(text.split("\n")), parts)
     if not by_source:
         known = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
         raise DataError(f"{folder}: its files include no document that is judged here; those are {known}")

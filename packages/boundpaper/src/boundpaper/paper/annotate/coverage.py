@@ -1,4 +1,4 @@
-"""Coverage: which numbers of a copy the ledger judges, each with the rows that do."""
+"""Coverage: the numbers in the copy of a document that the ledger judges, each with the rows that judge it."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from boundpaper.paper.annotate.copies import Copy
+from boundpaper.paper.annotate.copies import DocumentCopy
 from boundpaper.paper.annotate.placing import HEADING, PlacedRow
 from boundpaper.paper.annotate.tokens import Token, sizes, tokens
 from boundpaper.store.sentences import DocumentSentence
@@ -17,7 +17,7 @@ JUDGED, BESIDE, DATA, OPEN = "judged", "beside", "data", "open"
 
 
 @dataclass(frozen=True)
-class Mark:
+class MarkedNumber:
     """A number of a copy, and what the ledger says of it.
 
     Attributes
@@ -44,7 +44,7 @@ class CoveredSentence:
     sentence: DocumentSentence
     start: int
     rows: tuple[Mapping[str, Any], ...]
-    marks: tuple[Mark, ...]
+    marks: tuple[MarkedNumber, ...]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Coverage:
 
 
 def coverage(
-    copy: Copy,
+    copy: DocumentCopy,
     placed: Sequence[PlacedRow],
     data: Mapping[str, frozenset[Decimal]],
     names: Sequence[re.Pattern[str]] = (),
@@ -105,7 +105,7 @@ def coverage(
 
     Parameters
     ----------
-    copy : Copy
+    copy : DocumentCopy
     placed : sequence of PlacedRow
         The rows of the ledger in it.
     data : mapping of str to set of Decimal
@@ -140,6 +140,8 @@ def coverage(
             rows += [row for row, reported in within.get(sentence, ()) if token.size in reported]
             rows = rows or [row for row, reported in checks if token.size in reported]
             held = any(token.size in data.get(heading, ()) for heading in sentence.headings)
-            marks.append(Mark(token, JUDGED if rows else BESIDE if own else DATA if held else OPEN, tuple(rows)))
+            marks.append(
+                MarkedNumber(token, JUDGED if rows else BESIDE if own else DATA if held else OPEN, tuple(rows))
+            )
         stated.append(CoveredSentence(sentence, start, tuple(own), tuple(marks)))
     return Coverage(tuple(stated))

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from boundpaper.paper.annotate.copies import Copy
+from boundpaper.paper.annotate.copies import DocumentCopy
 from boundpaper.paper.annotate.coverage import BESIDE, JUDGED, OPEN, Coverage, CoveredSentence
 from boundpaper.paper.site.page import slug
 
@@ -28,7 +28,7 @@ class CopyBlock:
     rows: tuple[Mapping[str, Any], ...]
 
 
-def lines(copy: Copy, coverage: Coverage) -> Iterator[CopyBlock]:
+def lines(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
     """The blocks of a copy: a heading, an item, a line of text, a whole table or a whole piece of code."""
     stated: dict[int, list[CoveredSentence]] = {}
     for each in coverage.stated:
@@ -70,7 +70,7 @@ def _text(text: str, number: int, parts: Sequence[CoveredSentence]) -> CopyBlock
     return CopyBlock(number, "text", Markup("<p>{}</p>").format(html), _rows(parts))
 
 
-def _table(copy: Copy, first: int, last: int, stated: Mapping[int, list[CoveredSentence]]) -> CopyBlock:
+def _table(copy: DocumentCopy, first: int, last: int, stated: Mapping[int, list[CoveredSentence]]) -> CopyBlock:
     body, parts = [], []
     ruled = last > first and _RULE.match(copy.lines[first])
     for number in range(first, last + 1):

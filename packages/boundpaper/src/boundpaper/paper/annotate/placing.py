@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from boundpaper.paper.annotate.copies import Copy
+from boundpaper.paper.annotate.copies import DocumentCopy
 from boundpaper.store.sentences import DocumentSentence, anchored, shared
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
@@ -51,7 +51,7 @@ class PlacedRow:
         }[self.state]
 
 
-def place(rows: Iterable[Mapping[str, Any]], copy: Copy) -> list[PlacedRow]:
+def place(rows: Iterable[Mapping[str, Any]], copy: DocumentCopy) -> list[PlacedRow]:
     """Place the rows of a document in a copy of it.
 
     Where no place of the document is recorded at all, each statement is looked for by its words.

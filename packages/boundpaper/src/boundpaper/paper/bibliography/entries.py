@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 
 from boundpaper.errors import SpecError
-from boundpaper.near import or_known
 from boundpaper.paper.bibliography import markup, setting, vocabulary
-from boundpaper.paper.bibliography.grammar import Raw, scan
+from boundpaper.paper.bibliography.grammar import RawEntry, scan
 from boundpaper.paper.bibliography.names import NamesFault, split
 from boundpaper.paper.bibliography.signs import MarkupFault
 from boundpaper.store.text_file import text_of
+from boundpaper.suggestions import or_known
 from boundpaper.typeset.addresses import doi, fault_of_address
 
 FILE = "paper/references.bib"
@@ -150,9 +150,9 @@ def parse(text: str) -> Bibliography:
     return Bibliography(entries, tuple(sorted(set(faults))), tuple(made.gaps))
 
 
-def _repeated(entries: list[Raw]) -> list[BibliographyFault]:
+def _repeated(entries: list[RawEntry]) -> list[BibliographyFault]:
     """Keys that are there twice, or that differ by capitals alone, which BibTeX takes for one."""
-    first: dict[str, Raw] = {}
+    first: dict[str, RawEntry] = {}
     faults = []
     for raw in entries:
         known = first.setdefault(raw.key.lower(), raw)
@@ -219,12 +219,12 @@ def _group(latex: str, at: int) -> tuple[str, int]:
 class _Entries:
     """Makes entries from parsed ones, and collects their faults and gaps."""
 
-    by_key: Mapping[str, Raw]
+    by_key: Mapping[str, RawEntry]
     macros: Mapping[str, tuple[int, str]]
     faults: list[BibliographyFault]
     gaps: list[BibliographyFault] = field(default_factory=list)
 
-    def entry(self, raw: Raw) -> BibliographyEntry:
+    def entry(self, raw: RawEntry) -> BibliographyEntry:
         """Convert an entry to the terms of BibTeX; without fields if one of its own terms is a fault."""
         given = self._inherited(raw, ())
         try:
@@ -237,7 +237,7 @@ class _Entries:
         self._complete(raw, kind, made)
         return BibliographyEntry(raw.key, kind, raw.line, made)
 
-    def _inherited(self, raw: Raw, below: tuple[str, ...]) -> dict[str, str]:
+    def _inherited(self, raw: RawEntry, below: tuple[str, ...]) -> dict[str, str]:
         """Its fields, with those of the entries that it names in crossref and xdata."""
         fields = {name: value for name, value in raw.fields.items() if value or name in NAMED}
         for link in ("crossref", "xdata"):
@@ -255,7 +255,7 @@ class _Entries:
                     fields = above | fields
         return fields
 
-    def _field(self, raw: Raw, name: str, value: str) -> str:
+    def _field(self, raw: RawEntry, name: str, value: str) -> str:
         """A field as LaTeX that can be set; empty after a fault."""
         try:
             if name in ("url", "doi"):
@@ -270,7 +270,7 @@ class _Entries:
     def _name(self, name: str) -> str:
         return name if name == "others" else setting.latex(markup.read(name, self.macros))
 
-    def _address(self, raw: Raw, name: str, value: str) -> str:
+    def _address(self, raw: RawEntry, name: str, value: str) -> str:
         plain = markup.plain_address(value)
         if name == "doi":
             plain = re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", "", plain, flags=re.IGNORECASE)
@@ -284,7 +284,7 @@ class _Entries:
             return ""
         return "".join(char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode()) for char in plain)
 
-    def _complete(self, raw: Raw, kind: str, made: dict[str, str]) -> None:
+    def _complete(self, raw: RawEntry, kind: str, made: dict[str, str]) -> None:
         """Note what is missing, and give an entry without author or year the name and date by which it is cited."""
         if not made.keys() & {"title", "booktitle", "journal", "url", "doi", "howpublished", "note"}:
             self._fault(raw, "", "says nothing that could be printed; give at least a title")
@@ -309,7 +309,7 @@ class _Entries:
         if not named and "key" not in made:
             made["key"] = self._stand_in(raw, made)
 
-    def _stand_in(self, raw: Raw, made: Mapping[str, str]) -> str:
+    def _stand_in(self, raw: RawEntry, made: Mapping[str, str]) -> str:
         """The name of a work without author: who issued it, or the first words of its title, or its key."""
         names = ("organization", "institution", "title", "booktitle", "howpublished", "journal")
         shown = next((made[name] for name in names if name in made), raw.key)
@@ -318,7 +318,7 @@ class _Entries:
             text = text[:LONGEST_NAME].rpartition(" ")[0].rstrip(",;:.- ") + " …"
         return "{" + setting.latex((text,)) + "}"
 
-    def _fault(self, raw: Raw, name: str, what: str) -> None:
+    def _fault(self, raw: RawEntry, name: str, what: str) -> None:
         line = raw.lines.get(name, raw.line)
         self.faults.append(BibliographyFault(line, f"{raw.key}: {name} {what}" if name else f"{raw.key}: {what}"))
 

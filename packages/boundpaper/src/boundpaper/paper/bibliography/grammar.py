@@ -15,8 +15,8 @@ from pybtex.database.input.bibtex import LowLevelParser, SkipEntry, UndefinedMac
 from pybtex.scanner import PybtexSyntaxError
 from pybtex.utils import CaseInsensitiveDict
 
-from boundpaper.near import or_known
 from boundpaper.paper.bibliography.terms import SHOWN
+from boundpaper.suggestions import or_known
 
 # Macros of every standard style of BibTeX, beside the months.
 JOURNALS = {
@@ -36,7 +36,7 @@ _COMMENT_LINE = re.compile(r"\s*%[^\n]*(?:\n|$)")
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawEntry:
     """An entry as written: its kind and the names of its fields in small letters, its values with macros expanded."""
 
     kind: str
@@ -52,14 +52,14 @@ class ParsedFile:
 
     Attributes
     ----------
-    entries : list of Raw
+    entries : list of RawEntry
     preamble : list of (int, str)
         Line and LaTeX of each `@preamble`.
     faults : list of (int, str)
         Line and words.
     """
 
-    entries: list[Raw] = field(default_factory=list)
+    entries: list[RawEntry] = field(default_factory=list)
     preamble: list[tuple[int, str]] = field(default_factory=list)
     faults: list[tuple[int, str]] = field(default_factory=list)
 
@@ -76,7 +76,7 @@ def scan(text: str) -> ParsedFile:
     return reading
 
 
-def _raw(command: str, content: Any, scanner: _Scanner, reading: ParsedFile) -> Raw:
+def _raw(command: str, content: Any, scanner: _Scanner, reading: ParsedFile) -> RawEntry:
     key, pairs = content
     values: dict[str, str] = {}
     for (name, parts), line in zip(pairs, scanner.lines, strict=True):
@@ -85,7 +85,7 @@ def _raw(command: str, content: Any, scanner: _Scanner, reading: ParsedFile) -> 
         if values.setdefault(name, value) != value and name in SHOWN:
             reading.faults.append((line, f"{key}: {name} is given twice, with different values; keep one"))
     places = {name.lower(): line for (name, _), line in reversed(list(zip(pairs, scanner.lines, strict=True)))}
-    return Raw(command.lower(), key, scanner.begin, values, places)
+    return RawEntry(command.lower(), key, scanner.begin, values, places)
 
 
 class _Scanner(LowLevelParser):  # type: ignore[misc]

@@ -41,7 +41,7 @@ class Math:
 
 
 @dataclass(frozen=True)
-class Styled:
+class StyledText:
     """Text in another font, by the name of LaTeX's command."""
 
     command: str
@@ -64,8 +64,8 @@ class Logo:
     command: str
 
 
-Part: TypeAlias = str | Group | Math | Styled | Link | Logo
-_PARTS = (str, Group, Math, Styled, Link, Logo)
+Part: TypeAlias = str | Group | Math | StyledText | Link | Logo
+_PARTS = (str, Group, Math, StyledText, Link, Logo)
 
 
 def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tuple[Part, ...]:
@@ -124,7 +124,7 @@ class _MarkupReader:
         self.at += 1
         if self.text[begin : begin + 1] == "\\" and len(parts) == 1:
             [alone] = parts
-            if isinstance(alone, (Styled, Logo)) or (isinstance(alone, str) and len(alone) == 1):
+            if isinstance(alone, (StyledText, Logo)) or (isinstance(alone, str) and len(alone) == 1):
                 return alone  # `{\'e}` is a letter, `{\it ...}` a font; neither is more than that
         return Group(parts)
 
@@ -168,10 +168,10 @@ class _MarkupReader:
         name = EQUIVALENT.get(name, name)
         if name in STYLES:
             parts = self._argument()
-            return Styled(name, parts) if parts else ""
+            return StyledText(name, parts) if parts else ""
         if name in SWITCHES:
             parts = self.parts(end)
-            return Styled(SWITCHES[name], parts) if parts else ""
+            return StyledText(SWITCHES[name], parts) if parts else ""
         if name in ("url", "path", "nolinkurl", "doi"):
             return Link("doi" if name == "doi" else "url", plain_address(self._verbatim()), ())
         if name == "href":

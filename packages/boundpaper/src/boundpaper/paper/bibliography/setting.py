@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from boundpaper.paper.bibliography.markup import Group, Link, Logo, Math, Part, Styled
+from boundpaper.paper.bibliography.markup import Group, Link, Logo, Math, Part, StyledText
 from boundpaper.paper.bibliography.signs import STYLES, latex_character
 from boundpaper.typeset.addresses import doi, web_link
 
@@ -25,7 +25,7 @@ def _latex(part: Part, depth: int) -> str:
         return f"${part.tex}$" if depth else f"{{${part.tex}$}}"  # else BibTeX would make its capitals small
     if isinstance(part, Logo):
         return f"{{\\{part.command}}}"
-    if isinstance(part, Styled):
+    if isinstance(part, StyledText):
         return f"\\{part.command}{{{latex(part.parts, depth + 1)}}}"
     if isinstance(part, Link):
         if not part.parts:
@@ -47,7 +47,7 @@ def _html(part: Part) -> Markup:
         return Markup('<span class="math">\\({}\\)</span>').format(part.tex)
     if isinstance(part, Logo):
         return escape(part.command)
-    if isinstance(part, Styled):
+    if isinstance(part, StyledText):
         tag, inner = STYLES[part.command], html(part.parts)
         return Markup(f"<{tag}>{{}}</{tag}>").format(inner) if tag else inner
     if isinstance(part, Link):

@@ -4,8 +4,8 @@ import calendar
 import re
 from collections.abc import Mapping
 
-from boundpaper.near import close_to, or_known
 from boundpaper.paper.bibliography.terms import ARCHIVES, KINDS, OTHER_KINDS, READ, RENAMED, SHOWN
+from boundpaper.suggestions import close_to, or_known
 
 _DAY = re.compile(r"(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.Z+-]*)?[?~%]?")
 _ARXIV = re.compile(r"(?:arxiv:\s*)?(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
@@ -139,7 +139,11 @@ def _date(fields: Mapping[str, str], made: dict[str, str]) -> None:
             elif 21 <= number <= 24:
                 made.setdefault("month", ("Spring", "Summer", "Autumn", "Winter")[number - 21])
             else:
+<<<<<<< HEAD
                 raise WordFault(f"date = {{{fields['date']}}} is no date: months are 1 to 12, seasons 21 to 24", "date")
+=======
+                raise WordFault(f"date = {{{fields['date']}}}: no month {number}; give 1 to 12, or 21 to 24", "date")
+>>>>>>> w/plain
     month = made.get("month", "").strip("{} .")
     if month.isdigit():
         if not 1 <= int(month) <= 12:

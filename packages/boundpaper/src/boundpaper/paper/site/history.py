@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from boundpaper.build.changes import Change, compare
-from boundpaper.store.kept import keep, read_kept
+from boundpaper.store.cached_files import keep, read_kept
 
 FOLDER = "artifacts/results"
 KEPT = "out/state/history.json"

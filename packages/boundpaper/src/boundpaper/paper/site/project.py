@@ -15,9 +15,9 @@ from boundpaper.paper.calls import dependencies
 from boundpaper.paper.lint import cited
 from boundpaper.paper.metadata import Metadata
 from boundpaper.paper.metadata import read as read_metadata
-from boundpaper.paper.site.works import Work, works
+from boundpaper.paper.site.works import CitedWork, works
 from boundpaper.places import shown
-from boundpaper.store.documents import Document, documents
+from boundpaper.store.documents import JudgedDocument, documents
 from boundpaper.store.paper_vocabulary import in_text, names_of
 from boundpaper.store.paper_vocabulary import read as read_vocabulary
 from boundpaper.store.reader import read
@@ -102,12 +102,12 @@ class SiteProject:
         return read_metadata(self.root)
 
     @cached_property
-    def documents(self) -> tuple[Document, ...]:
+    def documents(self) -> tuple[JudgedDocument, ...]:
         """The documents whose statements are judged, `thesis` among them."""
         return documents(self.root)
 
     @cached_property
-    def works(self) -> Mapping[str, Work]:
+    def works(self) -> Mapping[str, CitedWork]:
         """The bibliography by key."""
         return works(self.root)
 

@@ -28,7 +28,7 @@ _ITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
 
 
 @dataclass(frozen=True)
-class Work:
+class CitedWork:
     """A work: its key, how it is cited (`Su et al., 2024`), and its entry as HTML."""
 
     key: str
@@ -36,7 +36,7 @@ class Work:
     html: Markup
 
 
-def works(root: Path) -> dict[str, Work]:
+def works(root: Path) -> dict[str, CitedWork]:
     """The works of a project's bibliography by key, in the order of the PDF; none where there is no file.
 
     Raises
@@ -60,7 +60,7 @@ def works(root: Path) -> dict[str, Work]:
             raise SpecError(
                 f"{FILE}:{held.lines.get(key, 0)}: {key}: the site cannot set a formula ({error})"
             ) from None
-        by_key[key] = Work(key, name, shown)
+        by_key[key] = CitedWork(key, name, shown)
     return by_key
 
 
@@ -118,14 +118,14 @@ def _end(text: str, begin: int, pair: str) -> int:
     return len(text)
 
 
-def cited(html: str, held: Mapping[str, Work], root: str = "") -> tuple[Markup, tuple[str, ...]]:
+def cited(html: str, held: Mapping[str, CitedWork], root: str = "") -> tuple[Markup, tuple[str, ...]]:
     """Link the citations of a text to the bibliography; also return the keys that it cites.
 
     Parameters
     ----------
     html : str
         The project's own HTML, its citations as `boundpaper.typeset.text.prose` writes them.
-    held : mapping of str to Work
+    held : mapping of str to CitedWork
         The bibliography; a key that it does not hold stays as it is.
     root : str
         The way from the page to the site's folder.
@@ -145,6 +145,6 @@ def cited(html: str, held: Mapping[str, Work], root: str = "") -> tuple[Markup, 
     return Markup(_CITATION.sub(linked, html)), tuple(keys)
 
 
-def link(work: Work, root: str = "") -> Markup:
+def link(work: CitedWork, root: str = "") -> Markup:
     """The name of a work, leading to its entry."""
     return Markup('<a href="{}{}">{}</a>').format(root, addresses.work(work.key), work.label)

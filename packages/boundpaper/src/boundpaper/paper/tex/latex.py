@@ -66,7 +66,7 @@ def pdflatex(
     record: bool = False,
     draft: bool = False,
     timeout: float,
-) -> process.Completed:
+) -> process.CompletedProgram:
     """One pass of pdflatex.
 
     Parameters
@@ -94,19 +94,21 @@ def pdflatex(
     return process.run(argv, cwd, timeout, environment(formats=formats))
 
 
-def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.Completed:
+def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.CompletedProgram:
     """Run BibTeX: write the bibliography that `job.aux` cites to `job.bbl`; both are relative to `cwd`."""
     process.require("bibtex")
     return process.run(("bibtex", job), cwd, PASS_TIMEOUT, environment(bibliographies=bibliographies))
 
 
-def dump(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) -> process.Completed:
+def dump(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) -> process.CompletedProgram:
     """Precompile a preamble into the format `output/form.fmt`, with mylatexformat."""
     argv = ("pdflatex", "-ini", *FLAGS, f"-output-directory={output}", f"-jobname={form}")
     return process.run((*argv, "&pdflatex", "mylatexformat.ltx", preamble), cwd, timeout, environment())
 
 
-def through(document: str, *, cwd: Path, output: str, job: str, timeout: float = PASS_TIMEOUT) -> process.Completed:
+def through(
+    document: str, *, cwd: Path, output: str, job: str, timeout: float = PASS_TIMEOUT
+) -> process.CompletedProgram:
     """Run one pass of pdflatex that continues after errors, so that its log has them all; it may write a PDF."""
     flags = [flag for flag in FLAGS if flag not in ("-halt-on-error", "-interaction=batchmode")]
     argv = ("pdflatex", "-interaction=nonstopmode", *flags, f"-output-directory={output}", f"-jobname={job}", document)
@@ -115,7 +117,7 @@ def through(document: str, *, cwd: Path, output: str, job: str, timeout: float =
 
 def latexmk(
     document: str, *, cwd: Path, output: str, form: str = "", formats: str = "", timeout: float = 5 * PASS_TIMEOUT
-) -> process.Completed:
+) -> process.CompletedProgram:
     """Run as many passes of pdflatex and bibtex as `document` needs; `-norc` ignores the user's settings.
 
     Parameters

@@ -56,7 +56,7 @@ def begin(out: Path, document: str, state: str, *, form: str, formats: str) -> N
         latex.bibtex(f"{state}/{job}", cwd=out, bibliographies=state)
 
 
-def _draft(out: Path, document: str, state: str, form: str, formats: str) -> process.Completed:
+def _draft(out: Path, document: str, state: str, form: str, formats: str) -> process.CompletedProgram:
     return latex.pdflatex(
         document,
         cwd=out,

@@ -33,7 +33,7 @@ def compile_chapter(root: Path, name: str) -> bytes:
         A label that is set twice, or an exhibit that is shown twice.
     """
     file = f"paper/chapters/{name}.tex.j2"
-    if twice := lint.labels({file: text_of(root, file, SpecError)}):
+    if twice := lint.find_label_faults({file: text_of(root, file, SpecError)}):
         raise SpecError("\n".join(map(str, twice)))
     out = root / "out"
     state = f"{PREVIEWS}/{name}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from boundpaper.build.job import Job
-from boundpaper.paper.trace.numeral import PrintedNumber, tokens
+from boundpaper.paper.trace.numeral import SearchedNumber, tokens
 from boundpaper.store.descriptor import files
 from boundpaper.store.table_file import rows, rows_with
 from boundpaper.typeset.armour import plain
@@ -64,7 +64,7 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def of_artifact(root: Path, name: str, numeral: PrintedNumber | None = None) -> Iterator[TracedRow]:
+def of_artifact(root: Path, name: str, numeral: SearchedNumber | None = None) -> Iterator[TracedRow]:
     """The rows of an artifact, file by file; with a numeral only rows that hold a cell which may fit it."""
     for file in files(root, name):
         found = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.paper.trace.cells import TracedRow, number, of_artifact, of_table
 from boundpaper.paper.trace.known import StepCache
-from boundpaper.paper.trace.numeral import PrintedNumber
+from boundpaper.paper.trace.numeral import SearchedNumber
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.manifest import manifest
 
@@ -57,7 +57,7 @@ class TracedProject:
             self._rows[artifact] = list(of_artifact(self.root, artifact))
         return self._rows[artifact]
 
-    def rows_with(self, artifact: str, numeral: PrintedNumber) -> list[TracedRow]:
+    def rows_with(self, artifact: str, numeral: SearchedNumber) -> list[TracedRow]:
         """The rows of an artifact that hold a cell which may fit a numeral."""
         return list(of_artifact(self.root, artifact, numeral))
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.near import close_to, nearest
 from boundpaper.paper.trace.cells import TracedRow, number
 from boundpaper.paper.trace.descent import TracedProject, descent, ends, part
-from boundpaper.paper.trace.numeral import ROUNDED, SAME, PrintedNumber, tokens
+from boundpaper.paper.trace.numeral import ROUNDED, SAME, SearchedNumber, tokens
 from boundpaper.store.text_file import text_of
+from boundpaper.suggestions import close_to, nearest
 
 if TYPE_CHECKING:
     from boundpaper.build.graph import Step
@@ -51,7 +51,7 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
     SpecError
         It is unknown; the nearest known ones are named.
     """
-    numeral = PrintedNumber.read(what)
+    numeral = SearchedNumber.read(what)
     if numeral is None:
         yield from _address(project, what)
         return
@@ -109,7 +109,7 @@ def _meant(row: TracedRow, where: dict[str, str]) -> bool:
     return True
 
 
-def _hits(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterator[Hit]:
+def _hits(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
     kind = step.kind.name
     try:
         if kind == "chapter":
@@ -122,7 +122,7 @@ def _hits(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterato
         yield Hit(0, step, None, "", step.key, f"cannot be looked into: {str(error).splitlines()[0]}")
 
 
-def _chapter(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterator[Hit]:
+def _chapter(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
     for each in project.known.value(step.key, project.stamp(step), lambda: _printed(project, step)):
         if numeral.text in tokens(str(each["shown"])):
             origins = each["origins"]
@@ -150,7 +150,7 @@ def _origin(origin: dict[str, object]) -> str:
     return f"{origin['artifact']}/{keys}/{origin['column']}"
 
 
-def _table(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterator[Hit]:
+def _table(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
     if project.built(step) and not any(numeral.may_be_in(text_of(project.root, file)) for file in step.targets):
         return
     for row in project.table(step):
@@ -159,7 +159,7 @@ def _table(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterat
                 yield Hit(SAME, step, row, column, f"{step.key}/{row.label}/{column}", shown)
 
 
-def _closest(project: TracedProject, numeral: PrintedNumber, tables: list[Step]) -> list[str]:
+def _closest(project: TracedProject, numeral: SearchedNumber, tables: list[Step]) -> list[str]:
     """The three numbers in tables that come closest, each with its place."""
     near: list[tuple[float, str]] = []
     for step in tables:
@@ -174,7 +174,7 @@ def _closest(project: TracedProject, numeral: PrintedNumber, tables: list[Step])
     return list(dict.fromkeys(text for _, text in sorted(near)))[:3]
 
 
-def _artifact(project: TracedProject, step: Step, numeral: PrintedNumber) -> Iterator[Hit]:
+def _artifact(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
     for row in project.rows(step.name) if step.name == "claims" else project.rows_with(step.name, numeral):
         for column, text in row.cells.items():
             if step.name == "claims":

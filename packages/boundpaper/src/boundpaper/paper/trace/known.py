@@ -1,4 +1,4 @@
-"""What steps print, kept from one trace to the next: a step runs again when what it depends on has changed."""
+"""Printed contents of steps, kept between traces: a step runs again only if something it depends on has changed."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ThesisError
-from boundpaper.store.kept import keep, read_kept
+from boundpaper.store.cached_files import keep, read_kept
 
 FILE = "out/state/traced.json"
 _FORMAT = 1

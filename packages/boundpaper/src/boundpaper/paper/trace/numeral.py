@@ -22,7 +22,7 @@ def tokens(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class PrintedNumber:
+class SearchedNumber:
     """A printed number.
 
     Attributes
@@ -41,7 +41,7 @@ class PrintedNumber:
     percent: bool = False
 
     @classmethod
-    def read(cls, text: str) -> PrintedNumber | None:
+    def read(cls, text: str) -> SearchedNumber | None:
         """The number that a text consists of, or None."""
         try:
             match = parse(text)
@@ -54,7 +54,7 @@ class PrintedNumber:
 
     def fits(self, text: str) -> int:
         """How well a cell's text fits: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
-        numeral = PrintedNumber.read(text)
+        numeral = SearchedNumber.read(text)
         if numeral is None:
             return 0
         if numeral.text == self.text:

@@ -33,10 +33,10 @@ def scores(values: FloatArray, method: Method) -> FloatArray:
     return np.asarray(stats.rankdata(levels(values)), dtype=np.float64) if method == "spearman" else values
 
 
-def check_method(method: str, place: str) -> None:
-    """Raise ValueError naming `place` unless there is such a coefficient."""
+def check_method(method: str, caller: str) -> None:
+    """Raise ValueError naming `caller` unless there is such a coefficient."""
     if method not in get_args(Method):
-        raise ValueError(f"{place}: no coefficient {method!r}; choose one of {', '.join(get_args(Method))}")
+        raise ValueError(f"{caller}: no coefficient {method!r}; choose one of {', '.join(get_args(Method))}")
 
 
 def standardised(values: FloatArray) -> FloatArray:

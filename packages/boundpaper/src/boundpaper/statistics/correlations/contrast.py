@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from functools import partial as bind
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -70,30 +70,32 @@ def correlation_difference(
     >>> round(row.estimate, 3)
     0.3
     """
-    place = f"correlation_difference {study}/{comparison}"
-    _check_covariance(method, place)
+    caller = f"correlation_difference {study}/{comparison}"
+    _check_covariance(method, caller)
     target, one = matched(outcome, first, ("outcome", "first"))
     _, two = matched(outcome, second, ("outcome", "second"))
     arms = {"outcome": target, "first": one, "second": two}
-    row = bind(Estimate, study=study, comparison=comparison, test=f"{method}_difference", unit=unit, n=target.size)
-    row = bind(row, effect_name="difference_of_absolute_correlations")
+    make_row = partial(
+        Estimate, study=study, comparison=comparison, test=f"{method}_difference", unit=unit, n=target.size
+    )
+    make_row = partial(make_row, effect_name="difference_of_absolute_correlations")
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
     pairs = ((one, target), (two, target), (one, two))
     r_first, r_second, r_between = (coefficient(*pair, method) for pair in pairs)
     if r_first is None or r_second is None or r_between is None:
         because = "a correlation is undefined"
-        return row(note=join_notes(*notes, no("difference", "interval", "statistic", "df", "p", because=because)))
+        return make_row(note=join_notes(*notes, no("difference", "interval", "statistic", "df", "p", because=because)))
     turned = float(np.sign(r_first) * np.sign(r_second)) or 1.0
     sizes = abs(r_first), abs(r_second), turned * r_between
     observed = sizes[0] - sizes[1]
     ends, reason = overlapping(*sizes, target.size, method, confidence)
-    row = bind(row, estimate=observed, effect=observed)
+    make_row = partial(make_row, estimate=observed, effect=observed)
     if ends is None:
-        return row(note=join_notes(*notes, no("interval", "statistic", "df", "p", because=reason)))
+        return make_row(note=join_notes(*notes, no("interval", "statistic", "df", "p", because=reason)))
     notes.append("takes the variables for jointly normal")
     notes.append("interval from those of both coefficients and their dependence, inverted for p")
     notes.append(no("statistic", "df", because="p inverts the interval"))
-    return row(
+    return make_row(
         ci_low=ends[0],
         ci_high=ends[1],
         p_value=_inverted(sizes, target.size, method),
@@ -154,10 +156,10 @@ def overlapping(
     return (difference - down, difference + up), ""
 
 
-def _check_covariance(method: Method, place: str) -> None:
-    check_method(method, place)
+def _check_covariance(method: Method, caller: str) -> None:
+    check_method(method, caller)
     if method == "kendall":
-        raise ValueError(f"{place}: the covariance of two taus is not implemented; use pearson or spearman")
+        raise ValueError(f"{caller}: the covariance of two taus is not implemented; use pearson or spearman")
 
 
 def _dependence(r_first: float, r_second: float, r_between: float) -> float:

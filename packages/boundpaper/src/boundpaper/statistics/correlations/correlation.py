@@ -5,7 +5,7 @@ with ties at their mean rank, Kendall is tau-b; relabelings of tied values coinc
 """
 
 from collections.abc import Sequence
-from functools import partial as bind
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -264,7 +264,7 @@ def correlate(
     arms = {names[0]: one, names[1]: two}
     n, symbol = one.size, SYMBOL[method]
     test = f"{method}_t" if p == "t" else method
-    row = bind(Estimate, study=study, comparison=comparison, test=test, unit=unit, n=n, effect_name=symbol)
+    make_row = partial(Estimate, study=study, comparison=comparison, test=test, unit=unit, n=n, effect_name=symbol)
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
     if confidence != 0.95:
         notes.append(f"{100 * confidence:g} % interval")
@@ -273,7 +273,7 @@ def correlate(
         constant = [name for name, values in arms.items() if is_constant(values)]
         because = f"n = {n}" if n < 2 else f"no variance in {' and '.join(constant)}"
         notes.append(no(symbol, "interval", "statistic", "df", "p", because=because))
-        return row(note=join_notes(*notes))
+        return make_row(note=join_notes(*notes))
 
     ends, reason = interval(value, n, method, confidence=confidence)
     if ends is None:
@@ -309,7 +309,7 @@ def correlate(
         notes += [outcome.note, *guards.smallest_p(outcome.smallest)]
     notes += one_sided_note(alternative)
     low, high = ends or (None, None)
-    return row(
+    return make_row(
         estimate=value,
         ci_low=low,
         ci_high=high,
@@ -378,7 +378,7 @@ def leave_one_out(
     if len(labels) != n:
         raise ValueError(f"leave_one_out {study}/{comparison}: {n} values but {len(labels)} unit names; give one each")
     whole = coefficient(one, two, method)
-    row = bind(
+    make_row = partial(
         Estimate,
         study=study,
         comparison=comparison,
@@ -415,11 +415,11 @@ def leave_one_out(
         notes.append(f"undefined without {', '.join(undefined)}")
     if not values:
         notes.append(no("range", "p", because="no leave-one-out correlation is defined"))
-        return row(note=join_notes(*notes))
+        return make_row(note=join_notes(*notes))
     (low, without_low), (high, without_high) = min(values), max(values)
     notes.append(f"effect is the leave-one-out range: lowest without {without_low}, highest without {without_high}")
     notes.append("p is the largest of the leave-one-out permutation p")
-    return row(
+    return make_row(
         p_value=max(p_values),
         effect=high - low,
         effect_ci_low=low,

@@ -1,7 +1,7 @@
 """Correlations with something held fixed: a covariate, or the family that a model belongs to."""
 
+import functools
 from collections.abc import Hashable, Sequence
-from functools import partial as bind
 from itertools import pairwise
 
 import numpy as np
@@ -96,7 +96,7 @@ def partial(
     if n > k and (any(map(is_constant, covariates)) or np.linalg.matrix_rank(_scaled(design)) < k + 1):
         raise ValueError(f"{place}: {given_name} is constant or linearly dependent; leave the redundant column out")
     symbol = SYMBOL[method]
-    row = bind(
+    make_row = functools.partial(
         Estimate,
         study=study,
         comparison=comparison,
@@ -110,12 +110,12 @@ def partial(
     everything = (symbol, "interval", "statistic", "df", "p")
     if df < 1:
         because = f"n = {n} with {k} held fixed leaves no degree of freedom"
-        return row(note=join_notes(*notes, no(*everything, because=because)))
+        return make_row(note=join_notes(*notes, no(*everything, because=because)))
     residual_x, residual_y = (_residuals(scores(values, method), design) for values in (one, two))
     for name, values, residual in (("x", one, residual_x), ("y", two, residual_y)):
         if is_constant(values) or is_constant(residual, float(np.max(np.abs(scores(values, method))))):
             because = f"{name} does not vary once {given_name} is held fixed"
-            return row(note=join_notes(*notes, no(*everything, because=because)))
+            return make_row(note=join_notes(*notes, no(*everything, because=because)))
 
     value = coefficient(residual_x, residual_y, "pearson")
     if value is None:
@@ -129,7 +129,7 @@ def partial(
     if df >= 2 and n <= SMALL:
         notes.append(detectable_note("|partial r|", smallest_correlation(n, k), n))
     low, high = ends or (None, None)
-    return row(
+    return make_row(
         estimate=value,
         ci_low=low,
         ci_high=high,
@@ -200,7 +200,7 @@ def within_family(
         members.setdefault(family, []).append(position)
     groups = [np.array(group, dtype=np.int64) for group in members.values() if len(group) > 1]
     n = sum(group.size for group in groups)
-    row = bind(
+    make_row = functools.partial(
         Estimate,
         study=study,
         comparison=comparison,
@@ -214,13 +214,13 @@ def within_family(
         notes.append(f"{one.size - n} units alone in their family left out")
     everything = ("r", "interval", "p")
     if not groups:
-        return row(note=join_notes(*notes, no(*everything, because="no family has two units")))
+        return make_row(note=join_notes(*notes, no(*everything, because="no family has two units")))
     order = np.concatenate(groups)
     centred_x, centred_y = _centred(one, groups)[order], _centred(two, groups)[order]
     for name, values, centred in (("x", one, centred_x), ("y", two, centred_y)):
         if is_constant(centred, float(np.max(np.abs(values)))):
             because = f"{name} does not vary inside families"
-            return row(note=join_notes(*notes, no(*everything, because=because)))
+            return make_row(note=join_notes(*notes, no(*everything, because=because)))
 
     value = coefficient(centred_x, centred_y)
     if value is None:
@@ -241,7 +241,7 @@ def within_family(
     if ends is None:
         notes.append(no("interval", because=reason))
     low, high = ends or (None, None)
-    return row(
+    return make_row(
         estimate=value,
         ci_low=low,
         ci_high=high,

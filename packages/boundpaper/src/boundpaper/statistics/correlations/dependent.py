@@ -5,7 +5,7 @@ Both test whether r(outcome, first) equals r(outcome, second) and take the three
 """
 
 import math
-from functools import partial as bind
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -113,26 +113,26 @@ def dependent_correlations(
     _, two = matched(outcome, second, ("outcome", "second"))
     arms = {"outcome": target, "first": one, "second": two}
     name = {"williams": "williams_t", "steiger": "steiger_z"}[test]
-    row = bind(Estimate, study=study, comparison=comparison, test=name, unit=unit, n=target.size)
-    row = bind(row, effect_name="difference_of_absolute_correlations")
+    make_row = partial(Estimate, study=study, comparison=comparison, test=name, unit=unit, n=target.size)
+    make_row = partial(make_row, effect_name="difference_of_absolute_correlations")
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
     r_first, r_second, r_between = (coefficient(*pair) for pair in ((one, target), (two, target), (one, two)))
     if r_first is None or r_second is None or r_between is None:
         because = "a correlation is undefined"
-        return row(note=join_notes(*notes, no("difference", "interval", "statistic", "df", "p", because=because)))
+        return make_row(note=join_notes(*notes, no("difference", "interval", "statistic", "df", "p", because=because)))
     turned = float(np.sign(r_first) * np.sign(r_second)) or 1.0
     sizes = abs(r_first), abs(r_second), turned * r_between
     difference = sizes[0] - sizes[1]
     notes += ["correlations by size, takes the variables for jointly normal", no("interval", because="a test only")]
-    row = bind(row, estimate=difference, effect=difference)
+    make_row = partial(make_row, estimate=difference, effect=difference)
     if test == "williams":
         williams = williams_t(*sizes, target.size)
         if williams is not None:
-            return row(statistic=williams[0], df=williams[1], p_value=t_p(*williams), note=join_notes(*notes))
+            return make_row(statistic=williams[0], df=williams[1], p_value=t_p(*williams), note=join_notes(*notes))
     else:
         z = steiger_z(*sizes, target.size)
         if z is not None:
             notes.append(no("df", because="a normal z"))
-            return row(statistic=z, p_value=float(2 * stats.norm.sf(abs(z))), note=join_notes(*notes))
+            return make_row(statistic=z, p_value=float(2 * stats.norm.sf(abs(z))), note=join_notes(*notes))
     because = f"n = {target.size}" if target.size < 4 else "the correlations leave nothing unexplained"
-    return row(note=join_notes(*notes, no("statistic", "df", "p", because=because)))
+    return make_row(note=join_notes(*notes, no("statistic", "df", "p", because=because)))

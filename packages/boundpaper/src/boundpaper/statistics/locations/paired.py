@@ -1,6 +1,6 @@
 """The paired t-test with d_z."""
 
-from functools import partial as bind
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -72,17 +72,17 @@ def paired_t(
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
     if confidence != 0.95:
         notes.append(f"{100 * confidence:g} % intervals")
-    row = bind(Estimate, study=study, comparison=comparison, test="paired_t", unit=unit, n=n, effect_name="d_z")
+    make_row = partial(Estimate, study=study, comparison=comparison, test="paired_t", unit=unit, n=n, effect_name="d_z")
     everything = ("interval", "statistic", "df", "p", *EFFECT)
     if n == 0:
-        return row(note=join_notes(*notes, no("estimate", *everything, because="no pairs")))
+        return make_row(note=join_notes(*notes, no("estimate", *everything, because="no pairs")))
     differences = one - two
     mean = float(differences.mean())
     if n == 1:
-        return row(estimate=mean, note=join_notes(*notes, no(*everything, because="a single pair")))
+        return make_row(estimate=mean, note=join_notes(*notes, no(*everything, because="a single pair")))
     if is_constant(differences, float(np.max(np.abs([one, two])))):
         reason = no(*everything, because="the differences have no variance")
-        return row(estimate=mean, note=join_notes(*notes, reason))
+        return make_row(estimate=mean, note=join_notes(*notes, reason))
 
     result = stats.ttest_rel(one, two)
     interval = result.confidence_interval(confidence)
@@ -96,7 +96,7 @@ def paired_t(
     notes += [*one_sided_note(alternative), *guards.few_units(n, unit)]
     if n <= SMALL:
         notes.append(detectable_note("|d_z|", smallest_d_z(n), n))
-    return row(
+    return make_row(
         estimate=mean,
         ci_low=float(interval.low),
         ci_high=float(interval.high),

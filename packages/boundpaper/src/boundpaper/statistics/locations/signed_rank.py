@@ -1,6 +1,6 @@
 """Wilcoxon's signed-rank test of pairs."""
 
-from functools import partial as bind
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -70,13 +70,13 @@ def wilcoxon(
     size, least = grouped[:-2], grouped[-2]
     kept = size > least
     zeros = int(np.count_nonzero(~kept))
-    row = bind(Estimate, study=study, comparison=comparison, test="wilcoxon_signed_rank", unit=unit, n=one.size)
-    row = bind(row, effect_name="rank_biserial")
+    make_row = partial(Estimate, study=study, comparison=comparison, test="wilcoxon_signed_rank", unit=unit, n=one.size)
+    make_row = partial(make_row, effect_name="rank_biserial")
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
     notes += [f"{zeros} pairs without a difference left out"] if zeros else []
     if not kept.any():
         reason = no("estimate", "interval", "statistic", "df", "p", "effect", because="no pair differs")
-        return row(note=join_notes(*notes, reason))
+        return make_row(note=join_notes(*notes, reason))
     signed = np.sign(differences[kept]) * size[kept].astype(np.float64)
     pairs = signed.size
     ties = np.unique(size[kept]).size < pairs
@@ -94,7 +94,7 @@ def wilcoxon(
     notes += [*one_sided_note(alternative), no("interval", "df", "effect interval", because="the test is of ranks")]
     if exact:
         notes += guards.smallest_p(min(1.0, (2 if alternative == "two-sided" else 1) * 0.5**pairs))
-    return row(
+    return make_row(
         estimate=float(np.median(walsh)),
         statistic=positive,
         p_value=min(1.0, float(test.pvalue)),

@@ -1,7 +1,7 @@
 """t-tests of two independent groups: Welch's, from values or from means and deviations, and the pooled one."""
 
 import math
-from functools import partial as bind
+from functools import partial
 from typing import Literal, get_args
 
 import numpy.typing as npt
@@ -197,13 +197,13 @@ def pooled_t(
     one, two = groups.values()
     if min(one.size, two.size) == 0:
         raise ValueError(f"pooled_t {study}/{comparison}: an empty group; leave the comparison out or say why")
-    row = bind(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=one.size + two.size)
-    row = bind(row, estimate=float(one.mean() - two.mean()), effect_name="d_s")
+    make_row = partial(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=one.size + two.size)
+    make_row = partial(make_row, estimate=float(one.mean() - two.mean()), effect_name="d_s")
     notes = [note, f"n = {one.size} + {two.size}", *guards.zero_variance(groups), *guards.few_distinct(groups)]
     size = d_s(one, two)
     if size is None:
         because = "a group of one unit" if min(one.size, two.size) < 2 else "neither group has variance"
-        return row(
+        return make_row(
             note=join_notes(*notes, no("interval", "statistic", "df", "p", "d_s", "d_s interval", because=because))
         )
     test = stats.ttest_ind(one, two)
@@ -217,7 +217,7 @@ def pooled_t(
     notes += ["d_s = mean difference over the pooled sd with ddof 1", *one_sided_note(alternative)]
     notes += guards.few_units(min(one.size, two.size), unit)
     df = one.size + two.size - 2
-    return row(
+    return make_row(
         ci_low=float(interval.low),
         ci_high=float(interval.high),
         statistic=float(test.statistic),
@@ -250,7 +250,7 @@ def _welch(
     notes = [note, f"n = {n_first} + {n_second}"]
     if confidence != 0.95:
         notes.append(f"{100 * confidence:g} % intervals")
-    row = bind(
+    make_row = partial(
         Estimate,
         study=study,
         comparison=comparison,
@@ -267,7 +267,7 @@ def _welch(
         reason = "neither group has variance"
     if reason:
         notes.append(no("interval", "statistic", "df", "p", effect, f"{effect} interval", because=reason))
-        return row(note=join_notes(*notes))
+        return make_row(note=join_notes(*notes))
 
     test = stats.ttest_ind_from_stats(mean_first, sd_first, n_first, mean_second, sd_second, n_second, equal_var=False)
     error_first, error_second = sd_first / math.sqrt(n_first), sd_second / math.sqrt(n_second)
@@ -291,7 +291,7 @@ def _welch(
     notes += guards.few_units(min(n_first, n_second), unit)
     if n_first + n_second <= SMALL:
         notes.append(detectable_note("|d_s|", smallest_d_s(n_first, n_second), n_first + n_second))
-    return row(
+    return make_row(
         ci_low=difference - half,
         ci_high=difference + half,
         statistic=finite(test.statistic),

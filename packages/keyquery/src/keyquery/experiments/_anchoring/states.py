@@ -21,11 +21,11 @@ from keyquery.models.interventions import knockout
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-TOKENS = 4096  # a forward, filling included
+TOKENS = 4096  # a forward pass, filling included
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedSample:
     """A sample as tokens.
 
     Parameters
@@ -53,7 +53,7 @@ class Marked:
         return mask
 
 
-def marked(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> Marked:
+def marked(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> MarkedSample:
     """Tokens of a sample and the places of its question, through the tokenizer's character offsets.
 
     Parameters
@@ -91,10 +91,10 @@ def marked(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answ
     apart = [place for place in within(offsets, sample.text, sample.filler) if place in free]
 
     def drawn(name: str, places: list[int]) -> tuple[int, ...]:
-        draw = random.Random(f"{name}/{seed}/{sample.text}")
-        return tuple(sorted(draw.sample(places, len(question)))) if len(places) >= len(question) else ()
+        rng = random.Random(f"{name}/{seed}/{sample.text}")
+        return tuple(sorted(rng.sample(places, len(question)))) if len(places) >= len(question) else ()
 
-    return Marked(tuple(coded["input_ids"][: last + 1]), question, drawn("control", free), drawn("filler", apart))
+    return MarkedSample(tuple(coded["input_ids"][: last + 1]), question, drawn("control", free), drawn("filler", apart))
 
 
 def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
@@ -111,8 +111,8 @@ def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
 
 def states(
     model: PreTrainedModel,
-    samples: Sequence[Marked],
-    choose: Callable[[Marked], Sequence[int]] = lambda sample: (),
+    samples: Sequence[MarkedSample],
+    choose: Callable[[MarkedSample], Sequence[int]] = lambda sample: (),
     *,
     layers: tuple[int, ...] | None = None,
     tokens: int = TOKENS,
@@ -131,7 +131,7 @@ def states(
     layers : tuple of int or None
         Blocks with the knockout; all when None.
     tokens : int
-        A forward, at least one sample; shorter samples are filled on the right, where no earlier token sees it.
+        A forward pass, at least one sample; shorter samples are filled on the right, where no earlier token sees it.
 
     Returns
     -------

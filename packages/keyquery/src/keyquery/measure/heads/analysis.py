@@ -124,9 +124,9 @@ def measure(
     return AnalysisOutcome(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
 
 
-def _shown(capture: Capture, place: str, branch: str | None) -> str:
+def _shown(capture: Capture, capture_name: str, branch: str | None) -> str:
     """The name under which a capture's model is shown."""
-    return str((capture.manifest or {}).get("settings", {}).get("model") or branch or Path(place).name)
+    return str((capture.manifest or {}).get("settings", {}).get("model") or branch or Path(capture_name).name)
 
 
 def described(

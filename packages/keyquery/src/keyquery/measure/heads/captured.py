@@ -16,7 +16,7 @@ from keyquery.models.captures import capture
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
 from keyquery.models.captures.reading import Capture, open_capture
-from keyquery.models.checkpoints.loading import Loaded, shown_model
+from keyquery.models.checkpoints.loading import LoadedModel, shown_model
 from keyquery.models.texts import TextSource
 
 BUCKETS = 16
@@ -76,7 +76,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
             for note in state.notes:
                 subject.tell(note)
 
-        capture.record(asked, tell, loaded=Loaded(subject.model, subject.tokenizer, facts))
+        capture.record(asked, tell, loaded=LoadedModel(subject.model, subject.tokenizer, facts))
         capture.finish(asked)
     held = open_capture(folder)
     if source is not None:

@@ -185,12 +185,17 @@ def model_metrics(
 
 
 def half_metrics(
-    findings: Sequence[HeadResult], options: PlasticityOptions, part: Capture, bins: int, split: int, half: int
+    findings: Sequence[HeadResult],
+    options: PlasticityOptions,
+    part: Capture,
+    bins: int,
+    split_index: int,
+    half_index: int,
 ) -> pd.DataFrame:
     """Means over heads for half of a capture's documents, without intervals; differences between halves are noise."""
     means = model_metrics(findings, options, part.context, bins)
     kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
-    placed = means[kept].assign(split=split, half=half, documents=len(part.documents))
+    placed = means[kept].assign(split=split_index, half=half_index, documents=len(part.documents))
     return placed[["split", "half", "documents", *kept]]
 
 

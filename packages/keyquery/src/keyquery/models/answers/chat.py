@@ -7,7 +7,7 @@ from typing import Any
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.answers.thoughts import marked, opens, part_of_mark
-from keyquery.models.checkpoints.loading import Loaded
+from keyquery.models.checkpoints.loading import LoadedModel
 from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import check_tokens
 
@@ -15,7 +15,7 @@ SWITCH = "enable_thinking"  # by which templates of reasoning models turn though
 
 
 @dataclass(frozen=True)
-class Turn:
+class TokenizedPrompt:
     """A prompt ready for a model.
 
     Parameters
@@ -36,7 +36,7 @@ def reasons(tokenizer: Any) -> bool:
     return SWITCH in template or marked(template)
 
 
-def turn(tokenizer: Any, text: str, *, thinking: bool) -> Turn:
+def turn(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt:
     """Make the prompt of one user turn.
 
     Parameters
@@ -49,19 +49,21 @@ def turn(tokenizer: Any, text: str, *, thinking: bool) -> Turn:
         Switches thoughts on or off in templates that have the switch.
     """
     if getattr(tokenizer, "chat_template", None) is None:
-        return Turn(tuple(tokenizer(text, verbose=False)["input_ids"]), False)
+        return TokenizedPrompt(tuple(tokenizer(text, verbose=False)["input_ids"]), False)
     prompt = tokenizer.apply_chat_template(
         [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True, enable_thinking=thinking
     )
-    return Turn(tuple(tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]), opens(prompt))
+    return TokenizedPrompt(
+        tuple(tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]), opens(prompt)
+    )
 
 
-def sampling(loaded: Loaded, temperature: float | None = None) -> dict[str, Any]:
+def sampling(loaded: LoadedModel, temperature: float | None = None) -> dict[str, Any]:
     """Options of `generate`: the model's own where it has some, plain sampling at temperature 1 where it has none.
 
     Parameters
     ----------
-    loaded : Loaded
+    loaded : LoadedModel
         The model.
     temperature : float or None
         In place of the model's own; 0 takes the most probable token.
@@ -82,7 +84,7 @@ def sampling(loaded: Loaded, temperature: float | None = None) -> dict[str, Any]
 
 
 def answers(
-    loaded: Loaded, turns: Sequence[Turn], new_tokens: int, options: dict[str, Any], seed: int
+    loaded: LoadedModel, turns: Sequence[TokenizedPrompt], new_tokens: int, options: dict[str, Any], seed: int
 ) -> list[tuple[str, int]]:
     """Sample an answer to each turn, all in one batch.
 
@@ -146,7 +148,7 @@ def _written(tokenizer: Any, tokens: list[int]) -> str:
     return whole
 
 
-def _ends(loaded: Loaded) -> set[int]:
+def _ends(loaded: LoadedModel) -> set[int]:
     ends = loaded.model.generation_config.eos_token_id
     ends = ends if isinstance(ends, list) else [ends, loaded.tokenizer.eos_token_id]
     return {end for end in ends if end is not None}

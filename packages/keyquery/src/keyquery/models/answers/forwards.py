@@ -38,7 +38,7 @@ def encode(tokenizer: Any, text: str) -> list[int]:
 
 
 def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any, start: int, keep: int = 1) -> Tensor:
-    """Logits of the last `keep` tokens (B, keep, V) of a forward whose first token is at `start` in the cache."""
+    """Logits of the last `keep` tokens (B, keep, V) of a forward pass whose first token is at `start` in the cache."""
     torch = libraries.torch
     if mask is None:
         places = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)

@@ -1,7 +1,7 @@
 """Greedy continuations by a causal language model.
 
 Prompts are never padded unless asked: an intervention on the beginning token acts on absolute position 0, which padding
-would fill with something else. Prompts of equal length share a batch instead. The first forward over a prompt (the
+would fill with something else. Prompts of equal length share a batch instead. The first forward pass over a prompt (the
 prefill) and the later ones over what follows it (decode steps, under a key cache) each run inside their own context,
 so that an intervention can act on one, on the other or on both.
 """
@@ -54,7 +54,7 @@ def greedy(
         then position 0 of a row is not its beginning token, and interventions there are wrong.
     prefill, decode : callable
         Called without arguments, each gives a context manager: entered around the forward over the prompts, and around
-        each forward over one more token.
+        each forward pass over one more token.
 
     Raises
     ------

@@ -100,7 +100,7 @@ def tolerance(call: Call) -> float:
     return 5e-2 if half else 2e-3
 
 
-def bias(call: Call, rows: Tensor) -> bool:
+def has_bias(call: Call, rows: Tensor) -> bool:
     """Whether the additive mask of some queries holds finite numbers besides zero: a bias on scores, not a mask."""
     torch = libraries.torch
     mask = call.mask

@@ -29,7 +29,7 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
     Raises
     ------
     ModelError
-        When the forward fails.
+        When the forward pass fails.
     """
     torch = libraries.torch
     embed = torch.nn.functional.embedding
@@ -107,7 +107,7 @@ def learned_positions(model: PreTrainedModel) -> int | None:
 
 
 def _reached(tokens: Any, given: dict[str, Any]) -> int:
-    """How many positions a forward uses, those before a key cache's end among them."""
+    """How many positions a forward pass uses, those before a key cache's end among them."""
     mask, places = given.get("attention_mask"), given.get("position_ids")
     if places is not None:
         return int(places.max()) + 1

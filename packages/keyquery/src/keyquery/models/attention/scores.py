@@ -43,7 +43,7 @@ def tokens_of(call: Call) -> int:
     return tokens
 
 
-def tile_scores(call: Call, query: Tensor, t: Tensor, keys: range) -> tuple[Tensor, Tensor]:
+def tile_scores(call: Call, query: Tensor, query_positions: Tensor, keys: range) -> tuple[Tensor, Tensor]:
     """Scores (H, rows, keys), -inf for keys that are not seen, and the mask of seen keys (rows, keys)."""
     torch = libraries.torch
     heads, count, dims = query.shape
@@ -53,12 +53,12 @@ def tile_scores(call: Call, query: Tensor, t: Tensor, keys: range) -> tuple[Tens
     softcap = call.options.get("softcap")
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
-    distance = t[:, None] - torch.arange(keys.start, keys.stop, device=t.device)
+    distance = query_positions[:, None] - torch.arange(keys.start, keys.stop, device=query_positions.device)
     visible = distance >= 0
     if call.window is not None:
         visible &= distance < call.window
     if call.mask is not None:
-        mask = _tile(call, int(t[0]), int(t[-1]) + 1, keys.start, keys.stop)
+        mask = _tile(call, int(query_positions[0]), int(query_positions[-1]) + 1, keys.start, keys.stop)
         visible &= _open(mask)
         if mask.dtype != torch.bool:
             scores = scores + mask.float()

@@ -24,7 +24,7 @@ from keyquery.models.captures.progress import Clock, Report
 from keyquery.models.captures.recorder import VectorRecorder
 from keyquery.models.captures.sampling import Buckets, HeadIndex, draw_heads
 from keyquery.models.checkpoints import memory
-from keyquery.models.checkpoints.loading import Loaded, load, load_tokenizer
+from keyquery.models.checkpoints.loading import LoadedModel, load, load_tokenizer
 from keyquery.models.texts import TokenizedDocument, count_documents, documents, is_local, shortage, texts
 from keyquery.models.undefined import undefined
 from keyquery.models.vocabulary import check_tokens
@@ -81,7 +81,7 @@ def record(
     options: CaptureOptions,
     progress: Report = lambda state: None,
     shard: tuple[int, int] = (0, 1),
-    loaded: Loaded | None = None,
+    loaded: LoadedModel | None = None,
 ) -> None:
     """Run the documents of one shard through the model and write their parts; `finish` makes the files.
 
@@ -93,7 +93,7 @@ def record(
         Called with a `Progress` of this shard.
     shard : (int, int)
         Which of how many: shard i of n takes every n-th document from the i-th on.
-    loaded : Loaded or None
+    loaded : LoadedModel or None
         A model that is loaded already.
 
     Raises
@@ -105,7 +105,7 @@ def record(
         _record(options, progress, shard, loaded)
 
 
-def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], loaded: Loaded | None) -> None:
+def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], loaded: LoadedModel | None) -> None:
     buckets = Buckets(options.context, options.buckets, options.rate)
     words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
     total = check_texts(options, words)  # before the weights, which may take minutes
@@ -145,9 +145,9 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
 
 
 def _together(
-    options: CaptureOptions, loaded: Loaded, some: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
+    options: CaptureOptions, loaded: LoadedModel, some: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
 ) -> None:
-    """Capture documents in one forward; all have the same number of tokens."""
+    """Capture documents in one forward pass; all have the same number of tokens."""
     with ExitStack() as stack:
         held = {each.number: stack.enter_context(parts.DocumentPart(options.out, each.number)) for each in some}
         for each in some:
@@ -215,7 +215,7 @@ def _check_count(options: CaptureOptions, found: int) -> None:
         raise DataError(shortage(options.texts, found, options.limit, windows=options.windows))
 
 
-def _watch(loaded: Loaded, layers: tuple[Layer, ...], context: int, recorder: VectorRecorder) -> Observer:
+def _watch(loaded: LoadedModel, layers: tuple[Layer, ...], context: int, recorder: VectorRecorder) -> Observer:
     """An observer that hands outputs to the recorder, and holds each layer against what it is said to be.
 
     It does so over the first whole document: the survey's few tokens show no window that is longer than they are.
@@ -234,7 +234,11 @@ def _watch(loaded: Loaded, layers: tuple[Layer, ...], context: int, recorder: Ve
 
 
 def _begin(
-    options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], drawn: tuple[HeadIndex, ...], notes: list[str]
+    options: CaptureOptions,
+    loaded: LoadedModel,
+    layers: tuple[Layer, ...],
+    drawn: tuple[HeadIndex, ...],
+    notes: list[str],
 ) -> None:
     """Write the manifest, or check that the one there is of the same capture."""
     facts = dict(loaded.facts)
@@ -260,7 +264,7 @@ def _begin(
     manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **noted_too, **turning})
 
 
-def _rotations(options: CaptureOptions, loaded: Loaded) -> Rotations:
+def _rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
     """How each layer rotates its queries; if not even a few tokens fit into memory, the error says what fits."""
     words = int(loaded.model.config.get_text_config().vocab_size)
     tokens = libraries.torch.arange(options.context)[None] % words
@@ -270,7 +274,7 @@ def _rotations(options: CaptureOptions, loaded: Loaded) -> Rotations:
 
 @contextmanager
 def _told_what_fits(
-    options: CaptureOptions, loaded: Loaded, tokens: Any, before: Callable[[], None] = lambda: None
+    options: CaptureOptions, loaded: LoadedModel, tokens: Any, before: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
     """Report which context would fit when memory runs out; `before` is called first."""
     try:
@@ -286,7 +290,7 @@ def _told_what_fits(
     raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
 
 
-def _length_notes(options: CaptureOptions, loaded: Loaded) -> list[str]:
+def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
     """Notes on a context longer than the model was made for; refuse a context that the model cannot take."""
     rows = rows_of_positions(loaded.model)
     if rows is not None and options.context > rows:
@@ -303,7 +307,7 @@ def _length_notes(options: CaptureOptions, loaded: Loaded) -> list[str]:
     ]
 
 
-def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...]) -> None:
+def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[Layer, ...]) -> None:
     """Refuse what cannot fit: on the CPU the system would end the process without a word."""
     free = memory.available(loaded.model.device)
     needed = options.batch * memory.least(loaded.model, layers, options.context)
@@ -314,7 +318,7 @@ def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, 
         raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(free)} free", fits, "at most "))
 
 
-def _run(options: CaptureOptions, loaded: Loaded, some: list[TokenizedDocument], recorder: VectorRecorder) -> None:
+def _run(options: CaptureOptions, loaded: LoadedModel, some: list[TokenizedDocument], recorder: VectorRecorder) -> None:
     tokens = libraries.torch.tensor([each.tokens for each in some])
     check_tokens(loaded.model, tokens, loaded.tokenizer)
     with _told_what_fits(options, loaded, tokens, recorder.abandon), describe_failures(loaded.model, options.context):
@@ -332,7 +336,7 @@ def _gib(size: int) -> str:
     return f"{size / 2**30:.1f} GiB"
 
 
-def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) -> Iterator[TokenizedDocument]:
+def _documents(options: CaptureOptions, loaded: LoadedModel, shard: tuple[int, int]) -> Iterator[TokenizedDocument]:
     made = documents(
         options.texts, loaded.tokenizer, options.context, windows=options.windows, skip_short=options.skip_short
     )
@@ -344,10 +348,10 @@ def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) 
     _check_count(options, found)  # again: texts of the Hub were not counted before
 
 
-def _require_unchanged(place: Path, document: TokenizedDocument) -> None:
-    with parts.PartReader(place) as part:
+def _require_unchanged(folder: Path, document: TokenizedDocument) -> None:
+    with parts.PartReader(folder) as part:
         before = part.document()
     if before["digest"] != document.digest:
         raise ModelError(
-            f"text {document.name} changed since it was captured ({place}); remove that file, or the folder"
+            f"text {document.name} changed since it was captured ({folder}); remove that file, or the folder"
         )

@@ -43,11 +43,11 @@ def schema(dims: int) -> Any:
     )
 
 
-def writer(place: Path, dims: int) -> Any:
+def writer(path: Path, dims: int) -> Any:
     """Open a file of the layout for head dimension `dims`, to write tables of `schema` to."""
     parquet = need("pyarrow.parquet", "to write captures")
     return parquet.ParquetWriter(
-        place,
+        path,
         schema(dims),
         compression="zstd",
         use_dictionary=["bucket", "example_id", "sliding_window"],  # vectors never repeat

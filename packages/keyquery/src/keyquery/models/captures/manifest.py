@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from boundpaper.errors import DataError, ModelError
-from boundpaper.near import or_known
+from boundpaper.store.cached_files import SEAL, broken, sealed
 from boundpaper.store.files import write
 from boundpaper.store.json_text import parsed
-from boundpaper.store.kept import SEAL, broken, sealed
+from boundpaper.suggestions import or_known
 from keyquery.models.architecture import Layer, QueryScale
 from keyquery.models.captures.sampling import HeadIndex
 from keyquery.rotary import NO_ROTATION, Rotary, from_record

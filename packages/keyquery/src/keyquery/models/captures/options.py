@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ModelError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 from keyquery.models.captures.sampling import PARTS
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, shown_model
@@ -58,7 +58,7 @@ class CaptureOptions:
     batch : int
         Documents of a forward. All have `context` tokens, so none is padded, and each is what it is by itself.
     stream : bool
-        Read the weights of the model's blocks from disk in each forward, and hold none of them in memory.
+        Read the weights of the model's blocks from disk in each forward pass, and hold none of them in memory.
     """
 
     model: ModelSource

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import DataError, ThesisError
+from boundpaper.store.files import FULL, unwritable
 
 FOLDER = "parts"
 
@@ -32,19 +33,13 @@ def complete_parts(root: Path) -> dict[int, Path]:
 
 
 @contextmanager
-def disk(place: Path) -> Iterator[None]:
+def disk(folder: Path) -> Iterator[None]:
     """Turn errors of a full disk or a protected folder into plain messages."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise ThesisError(
-                f"{place}: the disk is full; free some space and run the command again; it continues where it stopped"
-            ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise ThesisError(
-                f"{place}: cannot be written ({error.strerror}); check the folder's permissions"
-            ) from error
+        if error.errno in (*FULL, errno.EACCES, errno.EPERM, errno.EROFS):
+            raise ThesisError(unwritable(folder, error, "it continues where it stopped")) from error
         raise
 
 
@@ -98,10 +93,10 @@ class PartReader:
         When it is not as it was written, here and in each of the methods; names the file.
     """
 
-    def __init__(self, place: Path) -> None:
-        self._place = place
+    def __init__(self, folder: Path) -> None:
+        self._place = folder
         with self._sound():
-            self._zip = zipfile.ZipFile(place)
+            self._zip = zipfile.ZipFile(folder)
 
     def __enter__(self) -> PartReader:
         return self

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
 from boundpaper.errors import DataError
-from boundpaper.near import or_known
+from boundpaper.suggestions import or_known
 from keyquery.models.captures import layout, manifest
 from keyquery.models.captures.manifest import Manifest
 from keyquery.models.captures.sampling import PARTS, HeadIndex, Side

@@ -26,12 +26,12 @@ WORDS: dict[Side, str] = {"q": "queries", "k": "keys", **{side: name for name, s
 PENDING = 64 << 20  # bytes that may wait on the device: one transfer per layer would stall a GPU
 
 
-class _Enough(Exception):
-    """Ends a forward of which nothing more is kept."""
+class _StopForward(Exception):
+    """Ends a forward pass of which nothing more is kept."""
 
 
 class VectorRecorder:
-    """Writes queries and keys of the documents of a forward into their parts on disk.
+    """Writes queries and keys of the documents of a forward pass into their parts on disk.
 
     For a layer l with chosen heads a document receives `q{l}` (heads, n, d) and `k{l}` (key heads, n, d), float32, and
     their positions `qp{l}`, `kp{l}`, int32; of what is kept beside them likewise, by the letters of `PARTS`.
@@ -76,12 +76,12 @@ class VectorRecorder:
         self._whole = True
 
     def begin(self, documents: Mapping[int, DocumentPart]) -> None:
-        """Start the documents of a forward, by their numbers, in the order of its rows."""
+        """Start the documents of a forward pass, by their numbers, in the order of its rows."""
         self._parts, self._waiting, self._seen = dict(documents), [], set()
 
     def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:
         """Run the documents' forward: the first to its end, later ones until the last of what is kept was seen."""
-        with suppress(_Enough):
+        with suppress(_StopForward):
             run(model, tokens)
 
     def __call__(self, call: Call) -> None:
@@ -156,7 +156,7 @@ class VectorRecorder:
         if sum(vectors.numel() * vectors.element_size() for _, _, _, vectors, _ in self._waiting) > PENDING:
             self._flush()
         if self._seen == self._wanted and not self._whole:
-            raise _Enough
+            raise _StopForward
 
     def abandon(self) -> None:
         """Forget the documents; calls are let pass until the next ones begin."""

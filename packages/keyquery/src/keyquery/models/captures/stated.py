@@ -35,14 +35,14 @@ LOOKED_AT = 8  # heads whose queries a statement is held against
 BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agree, so that the stated one is refused
 
 
-def with_stated(capture: Capture, place: Path) -> Capture:
+def with_stated(capture: Capture, path: Path) -> Capture:
     """A capture with the rotation that its user states.
 
     Parameters
     ----------
     capture : Capture
         One that does not say itself how its model turns.
-    place : Path
+    path : Path
         A statement: one mapping for all layers, or a list of them, each with its `layers`, of
 
         - `theta`, the base, with `dimensions`, how many of a vector turn (all from `start` on when left out); or
@@ -62,27 +62,27 @@ def with_stated(capture: Capture, place: Path) -> Capture:
         raise DataError(f"{capture.root}: already states its rotation; leave --rotation out")
     layers = sorted({head.layer for head in capture.heads})
     widths = {layer: _width(capture, layer) for layer in layers}
-    held = _held(place)
+    held = _held(path)
     if isinstance(held, Mapping) and "model_type" in held:
-        turning = _of_configuration(place, dict(held), capture.context)
+        turning = _of_configuration(path, dict(held), capture.context)
         absent = [layer for layer in layers if layer not in turning]
     else:
-        turning, absent = _of_statement(place, held, widths)
+        turning, absent = _of_statement(path, held, widths)
     if absent:
-        raise DataError(f"{place}: says nothing about layer {absent[0]} (of {len(absent)} such)")
+        raise DataError(f"{path}: says nothing about layer {absent[0]} (of {len(absent)} such)")
     for layer in layers:
         one = turning[layer]
         if isinstance(one, Rotary) and one.end > widths[layer]:
             raise DataError(
-                f"{place}: turns {one.end} dimensions of layer {layer}, but its vectors have only {widths[layer]}"
+                f"{path}: turns {one.end} dimensions of layer {layer}, but its vectors have only {widths[layer]}"
             )
     stated = replace(capture, rotations={layer: turning[layer] for layer in layers})
-    _hold(stated, place)
+    _require_agreement(stated, path)
     return stated
 
 
-def _held(place: Path) -> Any:
-    path = place / "config.json" if place.is_dir() else place
+def _held(file: Path) -> Any:
+    path = file / "config.json" if file.is_dir() else file
     try:
         return held_in(text_of(Path(), str(path)), str(path))
     except FileNotFoundError:
@@ -95,14 +95,14 @@ def _width(capture: Capture, layer: int) -> int:
     return int(capture.queries(next(head for head in capture.heads if head.layer == layer)).vectors.shape[1])
 
 
-def _of_statement(place: Path, held: Any, widths: Mapping[int, int]) -> tuple[dict[int, Rotary | str], list[int]]:
+def _of_statement(path: Path, statement: Any, widths: Mapping[int, int]) -> tuple[dict[int, Rotary | str], list[int]]:
     """What a statement says of each layer, and the layers that it leaves out."""
-    rows = held if isinstance(held, list) else [held]
+    rows = statement if isinstance(statement, list) else [statement]
     turning: dict[int, Rotary | str] = {}
     for place_in_list, row in enumerate(rows):
-        where = f"{place}: entry {place_in_list + 1}" if isinstance(held, list) else str(place)
+        where = f"{path}: entry {place_in_list + 1}" if isinstance(statement, list) else str(path)
         require(row, RULE, where)
-        if isinstance(held, list) and "layers" not in row:
+        if isinstance(statement, list) and "layers" not in row:
             raise DataError(f"{where}: no layers; each of several entries must name its layers")
         named = row.get("layers", list(widths))
         for layer in named:
@@ -139,18 +139,18 @@ def _of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
         raise DataError(f"{where}: {error}") from None
 
 
-def _of_configuration(place: Path, held: dict[str, Any], context: int) -> dict[int, Rotary | str]:
+def _of_configuration(path: Path, settings: dict[str, Any], context: int) -> dict[int, Rotary | str]:
     """How a model with this configuration turns, by a narrow twin of it."""
     from keyquery.models.attention.rotations import rotations
     from keyquery.models.checkpoints.narrow import narrow_twin
 
     try:
-        return rotations(narrow_twin(held), context)
+        return rotations(narrow_twin(settings), context)
     except ModelError as error:
-        raise DataError(f"{place}: {error}; state theta or frequencies and layout in place of it") from None
+        raise DataError(f"{path}: {error}; state theta or frequencies and layout in place of it") from None
 
 
-def _hold(capture: Capture, place: Path) -> None:
+def _require_agreement(capture: Capture, path: Path) -> None:
     """Refuse a stated rotation if undoing it makes queries agree less than another pairing does, or no change."""
     by_layer = {head.layer: head for head in capture.heads}
     layers = sorted(by_layer)[:: max(1, len(by_layer) // LOOKED_AT)]
@@ -172,7 +172,7 @@ def _hold(capture: Capture, place: Path) -> None:
     if means[best] > BETTER * means["stated"] + LEAST:
         how = f"with {best}" if best else "as they are"
         raise DataError(
-            f"{place}: the vectors contradict this rotation: turned back as stated, the mean of a head's queries keeps "
+            f"{path}: the vectors contradict this rotation: turned back as stated, the mean of a head's queries keeps "
             f"{means['stated']:.2g} of their squared length, {how} {means[best]:.2g}; check layout and frequencies"
         )
 

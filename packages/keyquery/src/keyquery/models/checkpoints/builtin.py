@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from boundpaper.errors import ModelError
-from boundpaper.near import nearest
+from boundpaper.suggestions import nearest
 from keyquery.models.checkpoints.pretrained import PACKAGES, from_file, from_package
 
 NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")

@@ -22,7 +22,7 @@ UNROTATED = re.compile(
 ELSEWHERE = {"auto_map", "torch_dtype", "rope_theta", "rope_scaling", "partial_rotary_factor", "quantization_config"}
 
 
-def own_class(raw: dict[str, Any], name: str) -> None:
+def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
     """Refuse a checkpoint with code of its own that the class of its model type would silently replace.
 
     Raises

@@ -24,7 +24,7 @@ GIGA = 1e9
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Least number of bytes that a model and a forward take.
+    """Least number of bytes that a model and a forward pass take.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class MemoryEstimate:
     cache : int
         Keys and values of `context` tokens in every layer that keeps them, for `batch` texts.
     activations : int
-        Of a forward of `batch` texts of `context` tokens: residual stream, the widest layer, logits, and under
+        Of a forward pass of `batch` texts of `context` tokens: residual stream, the widest layer, logits, and under
         quantization the largest weight as it is unpacked.
     context, batch : int
         Tokens and texts.

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ModelError
+from boundpaper.store.cached_files import broken, sealed
 from boundpaper.store.files import temporary
 from boundpaper.store.json_text import parsed
-from boundpaper.store.kept import broken, sealed
 from boundpaper.typeset.plural import counted
 from keyquery.models import libraries
 from keyquery.models.checkpoints import gguf_keys
@@ -84,7 +84,7 @@ def current(folder: Path, sha256: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Content:
+class _GgufHeader:
     """What a file says: its keys, the numbers in each tensor, and what its rotation's frequencies are divided by."""
 
     keys: dict[str, Any]
@@ -111,7 +111,7 @@ def origin(folder: Path) -> dict[str, Any] | None:
     return {**held["file"], "quantization": held["quantization"], "tensors": held["tensors"]} if held else None
 
 
-def _describe(file: Path) -> tuple[dict[str, Any], _Content]:
+def _describe(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
     """The file's kind of quantisation by its header, and its tensors by type; and what is held against the model."""
     gguf = libraries.need("gguf", "to read GGUF files")
     try:
@@ -129,10 +129,10 @@ def _describe(file: Path) -> tuple[dict[str, Any], _Content]:
     types = Counter(tensor.tensor_type.name for tensor in reader.tensors)
     sizes = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors}
     described = {"quantization": name, "tensors": dict(sorted(types.items()))}
-    return described, _Content(keys, sizes, factors[0] if factors else None)
+    return described, _GgufHeader(keys, sizes, factors[0] if factors else None)
 
 
-def _convert(file: Path, folder: Path, content: _Content) -> None:
+def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
     """Let transformers read the file, hold what it read against the file, and save it as a plain model."""
     torch, transformers = libraries.torch, libraries.transformers
     transformers.utils.logging.disable_progress_bar()
@@ -169,7 +169,7 @@ def _convert(file: Path, folder: Path, content: _Content) -> None:
         print(f"{file.name}: {note}", file=sys.stderr)
 
 
-def _known(model: Any, content: _Content) -> set[str]:
+def _known(model: Any, content: _GgufHeader) -> set[str]:
     """Names of tensors that transformers makes weights of a model from."""
     conversion = libraries.need("transformers.modeling_gguf_pytorch_utils")
     architecture = str(content.keys.get("general.architecture"))

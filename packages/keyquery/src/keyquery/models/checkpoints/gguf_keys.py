@@ -135,19 +135,19 @@ def _heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
     if name in ROPE or any(_equal(value, idle) for idle in IDLE.get(name, ())):
         return True
     if name == "rope.dimension_count":
-        return _turned(int(value), text)
+        return _set_rotated_width(int(value), text)
     if name in ("attention.key_length", "attention.value_length"):
         return _equal(value, _widths(text).get(name))
     if name == "rope.dimension_sections":
         rope = getattr(text, "rope_parameters", None) or {}
         return [each for each in value if each] == list(rope.get("mrope_section") or ())
     if name == "attention.sliding_window":
-        return _window(int(value), text, own)
+        return _set_window(int(value), text, own)
     if name == "attention.sliding_window_pattern":
         types = getattr(text, "layer_types", None) or ()
         return isinstance(value, list) and [bool(each) for each in value] == ["full" not in each for each in types]
     if name == "attention.scale":
-        return _scale(float(value), text)
+        return _set_score_factor(float(value), text)
     if name == "ssm.inner_size":
         values = getattr(text, "linear_num_value_heads", 0) * getattr(text, "linear_value_head_dim", 0)
         return _equal(value, values or getattr(text, "intermediate_size", None))
@@ -171,7 +171,7 @@ def _widths(text: Any) -> dict[str, int]:
     return {"attention.key_length": width, "attention.value_length": width, "rope.dimension_count": turned}
 
 
-def _turned(count: int, text: Any) -> bool:
+def _set_rotated_width(count: int, text: Any) -> bool:
     """Whether the class rotates `count` dimensions of a head; a class that can rotate a part is set to that number."""
     widths = _widths(text)
     rope = getattr(text, "rope_parameters", None) or {}
@@ -183,7 +183,7 @@ def _turned(count: int, text: Any) -> bool:
     return True
 
 
-def _window(size: int, text: Any, own: Mapping[str, Any]) -> bool:
+def _set_window(size: int, text: Any, own: Mapping[str, Any]) -> bool:
     if size >= own.get("context_length", math.inf) or _equal(size, getattr(text, "sliding_window", None)):
         return True
     types = getattr(text, "layer_types", None)
@@ -193,7 +193,7 @@ def _window(size: int, text: Any, own: Mapping[str, Any]) -> bool:
     return True
 
 
-def _scale(scale: float, text: Any) -> bool:
+def _set_score_factor(scale: float, text: Any) -> bool:
     """Whether the class multiplies scores by this factor; it is set where there is a setting for it."""
     width = _widths(text)["attention.key_length"]
     scalar = getattr(text, "query_pre_attn_scalar", None)
@@ -215,7 +215,11 @@ def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text:
     if not rope:
         if keys or divided:
             raise ModelError(
+<<<<<<< HEAD
                 f"{next(iter(keys), 'rope_freqs.weight')}: the model's class has no rotary embedding; {MEND}"
+=======
+                f"{next(iter(keys), 'rope_freqs.weight')}: its rotary settings are not applied by the model's class; {MEND}"
+>>>>>>> w/plain
             )
         return
     nested = all(each is None or isinstance(each, dict) for each in rope.values())

@@ -99,7 +99,7 @@ class ModelSource:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedModel:
     """A model in evaluation mode, its tokenizer (None when it has none), and facts for a manifest."""
 
     model: PreTrainedModel
@@ -107,7 +107,7 @@ class Loaded:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -> Loaded:
+def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -> LoadedModel:
     """Load a model; weights come from safetensors only. With `stream`, those of blocks stay there (`streaming`).
 
     Raises
@@ -161,7 +161,7 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
     refuse_longer(model)
     if source.position == "drope":
         check_position_blind(model)
-    return Loaded(model, words, facts(model, source))
+    return LoadedModel(model, words, facts(model, source))
 
 
 def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
@@ -240,7 +240,7 @@ def configuration(source: ModelSource) -> Any:
             config = checkpoint.as_class(raw, source.load_as, source.name)
         if not source.trust_remote_code:
             if source.load_as is None:
-                checkpoint.own_class(raw, source.name)
+                checkpoint.refuse_replaced_code(raw, source.name)
             placed = source.position != AS_CONFIGURED
             checkpoint.refuse_ignored(raw, config, source.name, scaled=source.scaling is not None, placed=placed)
         return config if source.position == AS_CONFIGURED else configured(config, source.position)

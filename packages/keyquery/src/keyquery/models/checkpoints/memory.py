@@ -1,4 +1,4 @@
-"""Memory of a forward: what it needs at least, what is free, and which context would fit."""
+"""Memory of a forward pass: what it needs at least, what is free, and which context would fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEP = 256  # contexts are suggested in steps of this many tokens
 
 
 def least(model: PreTrainedModel, layers: Iterable[Layer], context: int) -> int:
-    """A lower bound, in bytes, of what a forward of `context` tokens allocates beside the weights.
+    """A lower bound, in bytes, of what a forward pass of `context` tokens allocates beside the weights.
 
     Counted: two copies of the residual stream, queries, keys and values of one layer or the inner part of its MLP,
     and what grows with the square of the context: scores of one layer under eager attention (its own type and

@@ -1,6 +1,6 @@
-"""A model whose blocks stay on disk: a forward reads each weight when it needs it, and forgets it.
+"""A model whose blocks stay on disk: a forward pass reads each weight when it needs it, and forgets it.
 
-A forward reads each weight at most once: N documents cost N reads of the checkpoint, with `--batch N` one.
+A forward pass reads each weight at most once: N documents cost N reads of the checkpoint, with `--batch N` one.
 """
 
 from __future__ import annotations
@@ -137,5 +137,5 @@ def reading(name: str) -> Iterator[None]:
             "takes them as they lie on disk; leave --stream out"
         ) from None
     finally:
-        for each in modules[:-1]:  # the last reads in every forward
+        for each in modules[:-1]:  # the last reads in every forward pass
             each.safe_open = mapped

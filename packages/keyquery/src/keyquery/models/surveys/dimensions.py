@@ -40,7 +40,7 @@ class Dimensions:
 
 
 def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["pre", "post"] = "pre") -> Dimensions:
-    """Measure dimensions over texts, one forward each; sums in float32, means over texts in float64.
+    """Measure dimensions over texts, one forward pass each; sums in float32, means over texts in float64.
 
     Parameters
     ----------

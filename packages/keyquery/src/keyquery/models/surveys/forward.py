@@ -112,7 +112,7 @@ def _stacked(each: Sequence[Any], name: str) -> NDArray[Any]:
 
 
 class _Watch:
-    """What hooks and the recorder saw of a forward, reduced as soon as a layer is over."""
+    """What hooks and the recorder saw of a forward pass, reduced as soon as a layer is over."""
 
     def __init__(self, parts: Sequence[Block], options: SurveyOptions, *, whole: bool) -> None:
         self._whole = whole  # whether each block's MLP can be told from what else it adds

@@ -1,4 +1,4 @@
-"""Measurements of a model's internals in one forward of one text: small arrays, stored on disk. Needs no torch."""
+"""Measurements of a model's internals in one forward pass of one text: small arrays, stored on disk. Needs no torch."""
 
 import io
 import zipfile

@@ -51,15 +51,13 @@ def run(
     new_tokens: int | None = None,
     temperature: float | None = None,
     seed: int = 0,
-    dtype: str = "auto",
-    quantize: str | None = None,
     device: str = "auto",
-    revision: str | None = None,
-    trust_remote_code: bool = False,
+    **loading: Any,
 ) -> list[str]:
     """Score predictions, or answer the benchmark and score that.
 
-    Options are those of the command `bench lbp`, where `generate` is `--run` and `data_name` what tables call the data.
+    Options are those of the command `bench lbp`, where `generate` is `--run` and `data_name` what tables call the data;
+    `loading` are further fields of `ModelSource`.
     The model's answers are kept in `out/bench/lbp/NAME`, so that a stopped run goes on.
 
     Returns
@@ -86,7 +84,7 @@ def run(
     words = ["--predictions FILE..."]
     if generate:
         place = resolve(root, model)
-        source = ModelSource(place, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+        source = ModelSource(place, device=device, **loading)
         asked = lbp_run.LbpSettings(
             mode=mode or MODES[0],
             runs=runs,

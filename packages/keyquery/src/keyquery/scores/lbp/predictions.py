@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
+from boundpaper.store.cached_files import SEAL, broken
 from boundpaper.store.json_lines import values
-from boundpaper.store.kept import SEAL, broken
 from boundpaper.store.validation import short, short_words
 from keyquery.models.answers.thoughts import split_thoughts
 from keyquery.scores.lbp.data import Sample

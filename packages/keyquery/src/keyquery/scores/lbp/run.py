@@ -13,7 +13,7 @@ from boundpaper.errors import DataError, ModelError
 from keyquery.measure.bar import Bar
 from keyquery.models.answers import chat
 from keyquery.models.answers.thoughts import split_thoughts
-from keyquery.models.checkpoints.loading import Loaded
+from keyquery.models.checkpoints.loading import LoadedModel
 from keyquery.scores import records
 from keyquery.scores.lbp import prompts as lbp_prompts
 from keyquery.scores.lbp.data import Sample, fingerprint
@@ -62,7 +62,7 @@ class LbpSettings:
             raise DataError(f"--temperature {self.temperature}: give 0 or more")
 
 
-def answer(loaded: Loaded, samples: Sequence[Sample], settings: LbpSettings, folder: Path, progress: Bar) -> Path:
+def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings, folder: Path, progress: Bar) -> Path:
     """Answer every sample as often as asked, and return the prediction file `FOLDER/MODE.jsonl`.
 
     Answers of an earlier run with the same settings, model and data are kept. A batch has the same samples and the
@@ -79,7 +79,7 @@ def answer(loaded: Loaded, samples: Sequence[Sample], settings: LbpSettings, fol
         raise ModelError(f"{loaded.facts['model']}: no tokenizer")
     plan = _plan(loaded, samples, settings)
     path = folder / f"{settings.mode}.jsonl"
-    records.agree(path, plan, free=("runs",))  # runs may be added
+    records.write_or_match_settings(path, plan, free=("runs",))  # runs may be added
     done = saved_runs(path)
     jobs = list(_batches(samples, settings))
     total, before, start = len(samples) * settings.runs, len(done), time.monotonic()
@@ -114,7 +114,7 @@ def _batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple
             yield run, order[start : start + settings.batch]
 
 
-def _plan(loaded: Loaded, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
+def _plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
     """What decides the answers, as JSON values."""
     native = chat.reasons(loaded.tokenizer)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
@@ -140,7 +140,7 @@ def _plan(loaded: Loaded, samples: Sequence[Sample], settings: LbpSettings) -> d
 
 
 def _answer(
-    loaded: Loaded, batch: Sequence[Sample], run: int, settings: LbpSettings, plan: dict[str, Any], number: int
+    loaded: LoadedModel, batch: Sequence[Sample], run: int, settings: LbpSettings, plan: dict[str, Any], number: int
 ) -> dict[str, dict[str, Any]]:
     turns, facts = [], []
     for sample in batch:

@@ -42,15 +42,11 @@ def run(
     replace: bool = False,
     null: bool = False,
     seed: int = ruler_needles.SEED,
-    dtype: str = "auto",
-    quantize: str | None = None,
-    device: str = "auto",
-    revision: str | None = None,
-    trust_remote_code: bool = False,
+    **loading: Any,
 ) -> list[str]:
     """Read results of lm-evaluation-harness, run it, or ask for needles in generated noise.
 
-    Options are those of the command `bench ruler`, where `generate` is `--run`. What is finished is kept in
+    Options are those of the command `bench ruler`, where `generate` is `--run`; `loading` are fields of `ModelSource`. What is finished is kept in
     `out/bench/ruler/NAME`, so that a stopped run goes on.
 
     Returns
@@ -69,7 +65,7 @@ def run(
     chosen, asked = lengths_of(lengths), _tasks(tasks, generate)
     folder = root / "out/bench/ruler" / key
     place = resolve(root, model) if generate else model
-    source = ModelSource(place, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+    source = ModelSource(place, **loading)
     noise = asked[0] in ruler_needles.TASKS
     words = ["--run"] if generate else ["--results FILE..."]
     settings: dict[str, Any]
@@ -106,7 +102,7 @@ def run(
             )
         cells = [cell for cell in read.cells if lengths is None or cell.length in chosen]
         if not partial:
-            ruler_results.require(cells, asked, chosen)
+            ruler_results.require_complete(cells, asked, chosen)
         settings = read.facts
         versions = {"lm_eval": ", ".join(read.facts["harness"])}
     if generate:

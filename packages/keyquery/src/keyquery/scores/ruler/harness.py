@@ -126,39 +126,39 @@ def arguments(
     return asked
 
 
-def is_finished(place: Path) -> Path | None:
+def is_finished(folder: Path) -> Path | None:
     """The result file of a finished run, the newest if there are several."""
-    return max(place.glob("**/results_*.json"), key=lambda path: path.name, default=None)
+    return max(folder.glob("**/results_*.json"), key=lambda path: path.name, default=None)
 
 
 def _hash(asked: Sequence[str]) -> str:
     return hashlib.blake2b("\0".join(asked).encode(), digest_size=4).hexdigest()
 
 
-def _start(program: Sequence[str], asked: Sequence[str], place: Path) -> None:
-    write(place / "options.json", (json.dumps(list(asked)) + "\n").encode())
-    outputs = ["--output_path", str(place), "--log_samples", "--use_cache", str(place / "answers")]
+def _start(program: Sequence[str], asked: Sequence[str], folder: Path) -> None:
+    write(folder / "options.json", (json.dumps(list(asked)) + "\n").encode())
+    outputs = ["--output_path", str(folder), "--log_samples", "--use_cache", str(folder / "answers")]
     try:
-        with (place / "log.txt").open("wb") as log:
+        with (folder / "log.txt").open("wb") as log:
             returncode = process.run_shown([*program, *asked, *outputs], Path.cwd(), log)
     except (MissingDependency, OSError) as error:
         raise DataError(f"{program[0]}: cannot be run ({error})") from error
     if returncode:
         raise DataError(
-            f"the harness ended with {returncode}; its log is {place / 'log.txt'}: {_tail(place)}{_hint(place)}"
+            f"the harness ended with {returncode}; its log is {folder / 'log.txt'}: {_tail(folder)}{_hint(folder)}"
         )
 
 
-def _hint(place: Path) -> str:
+def _hint(folder: Path) -> str:
     """What to do about a failure that its log names."""
-    log = (place / "log.txt").read_text(encoding="utf-8", errors="replace").lower()
+    log = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").lower()
     for words, hint in HINTS:
         if any(word in log for word in words):
             return f". {hint}"
     return ""
 
 
-def _tail(place: Path) -> str:
-    lines = (place / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+def _tail(log: Path) -> str:
+    lines = (log / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
     messages = [line.strip() for line in lines if line.strip()]
     return " / ".join(messages[-TAIL:]) or "it is empty"

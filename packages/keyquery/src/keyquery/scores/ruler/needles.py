@@ -141,13 +141,13 @@ def _filled(plan: _Plan, start: int, unit: int, budget: int, count: Count, name:
             units = min(units, high - 1)
 
 
-def _plan(task: str, depth: int, draw: random.Random) -> _Plan:
+def _plan(task: str, depth: int, rng: random.Random) -> _Plan:
     several = task != "noise_single"
-    keys = draw.sample(KEYS, SEVERAL if task in ("noise_multikey", "noise_multiquery") else 1)
+    keys = rng.sample(KEYS, SEVERAL if task in ("noise_multikey", "noise_multiquery") else 1)
     each = SEVERAL if task == "noise_multivalue" else 1
-    values = [str(value) for value in draw.sample(range(1_000_000, 10_000_000), len(keys) * each)]
+    values = [str(value) for value in rng.sample(range(1_000_000, 10_000_000), len(keys) * each)]
     held = {key: values[place * each : (place + 1) * each] for place, key in enumerate(keys)}
-    others = draw.sample([other for other in DEPTHS if other != depth], len(values) - 1) if several else []
+    others = rng.sample([other for other in DEPTHS if other != depth], len(values) - 1) if several else []
     sentences = [NEEDLE.format(key=key, value=value) for key, own in held.items() for value in own]
     needles = tuple(zip([depth, *others], sentences, strict=True))
     asked = keys if task == "noise_multiquery" else keys[:1]

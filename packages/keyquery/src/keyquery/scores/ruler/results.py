@@ -100,7 +100,7 @@ def read(paths: Sequence[Path]) -> Results:
     return Results(list(cells.values()), str(first.get("model_name") or "unknown"), facts)
 
 
-def require(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequence[str]) -> None:
+def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequence[str]) -> None:
     """Refuse results in which a task lacks a length.
 
     Raises

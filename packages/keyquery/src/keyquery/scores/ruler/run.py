@@ -11,7 +11,7 @@ from boundpaper.store.validation import short
 from keyquery.measure.bar import Bar
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.thoughts import opens, split_thoughts
-from keyquery.models.checkpoints.loading import Loaded
+from keyquery.models.checkpoints.loading import LoadedModel
 from keyquery.models.checkpoints.memory import exhausted
 from keyquery.scores import records
 from keyquery.scores.ruler import needles as ruler_needles
@@ -47,7 +47,7 @@ class RulerSettings:
     chat_template: bool = False
 
 
-def answer(loaded: Loaded, settings: RulerSettings, folder: Path, progress: Bar) -> Path:
+def answer(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress: Bar) -> Path:
     """Ask for every needle, greedily, and return the file of records `FOLDER/needles.jsonl`.
 
     A record has id, task, length, depth, prompt tokens, references, prediction and score. Answers of an earlier run
@@ -71,7 +71,7 @@ def answer(loaded: Loaded, settings: RulerSettings, folder: Path, progress: Bar)
         lambda text: str(tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True))
     )
     path = folder / "needles.jsonl"
-    records.agree(path, plan(loaded, settings))
+    records.write_or_match_settings(path, plan(loaded, settings))
     done = {record["id"] for _, record in records.saved_records(path)}
     total = len(settings.tasks) * len(settings.lengths) * settings.samples
     finished, start = 0, time.monotonic()
@@ -124,7 +124,7 @@ def cells(path: Path, settings: RulerSettings) -> list[Score]:
     return made
 
 
-def plan(loaded: Loaded, settings: RulerSettings) -> dict[str, Any]:
+def plan(loaded: LoadedModel, settings: RulerSettings) -> dict[str, Any]:
     """Settings that determine the answers, as JSON values; lengths, tasks and samples may be added."""
     facts = loaded.facts
     return {
@@ -142,7 +142,7 @@ def plan(loaded: Loaded, settings: RulerSettings) -> dict[str, Any]:
 class _Prompts:
     """The text a model sees, and its tokens."""
 
-    def __init__(self, loaded: Loaded, *, chat: bool) -> None:
+    def __init__(self, loaded: LoadedModel, *, chat: bool) -> None:
         self._tokenizer = loaded.tokenizer
         self._chat = chat
         name = loaded.facts["model"]
@@ -187,7 +187,7 @@ def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[
         raise ModelError(f"{name}: too long: {', '.join(above)}; the model has only {positions} positions; {mend}")
 
 
-def _answer(loaded: Loaded, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
+def _answer(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
     texts = [prompts.text(sample.question, sample.begin) for sample in batch]
     try:
         said = greedy(loaded.model, loaded.tokenizer, texts, NEW_TOKENS, len(batch), pad=True)

@@ -47,7 +47,12 @@ def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
 
 @click.command("zip")
 @click.option("--arxiv", is_flag=True, help="Pack for arXiv, as `bundle` does.")
-@click.option("--overleaf-upload", "upload", is_flag=True, help="Pack for an editor, as `bundle --overleaf` does.")
+@click.option(
+    "--overleaf-upload",
+    "upload",
+    is_flag=True,
+    help="Pack for Overleaf or another online editor, as `bundle --overleaf` does.",
+)
 @jobs_option
 @click.pass_context
 def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> None:
@@ -83,7 +88,7 @@ def _converting(form: str, words: str) -> click.Command:
     return convert
 
 
-def marked(ctx: click.Context, revision: str) -> None:
+def write_changes_pdf(ctx: click.Context, revision: str) -> None:
     """Write out/thesis-changes.pdf: the thesis, marked where its print differs from a git revision's."""
     from boundpaper.adopt import export
     from boundpaper.adopt.revision import require

@@ -30,7 +30,7 @@ def steps_of_results(graph: Graph) -> list[str]:
     return [key for key, step in graph.steps.items() if step.kind.name in {"result", *gathering}]
 
 
-def build_aside(project: Session, *keys: str) -> Path:
+def build_in_copy(project: Session, *keys: str) -> Path:
     """Build steps that make results in a copy; return the folder of their results.
 
     Parameters
