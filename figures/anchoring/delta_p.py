@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Points
+from boundpaper.figures import Axis, Figure, Panel
 from boundpaper.figures.series import Series
+from figures.anchoring._series import read_and_unread
 from figures.population._arms import ARMS, LOOKS
 
 SHIPPED = {"tiny-rope": "A", "tiny-continued": "B", "tiny-drope": "C"}
@@ -27,7 +28,6 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
     panels = []
     for group, title in GROUPS.items():
         series: list[Series] = []
-        blind: list[pd.DataFrame] = []
         for number, ((model, data), curve) in enumerate(drawn.items(), start=1):
             rows = curve[curve["group"] == group].sort_values("layer")
             if rows.empty:
@@ -35,37 +35,8 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             arm = SHIPPED.get(model, "")
             entity = arm or f"series-{number}"
             name = f"{arm}: {ARMS[arm]}" if arm else str(small["label"].get(model, rows["display_name"].iloc[0]))
-            series.append(
-                Line(
-                    entity=entity,
-                    label=name if data == "planted" else f"{name}, {data}",
-                    origin="measured",
-                    x=rows[place],
-                    y=rows["delta_p"],
-                    low=rows["delta_p_low"],
-                    high=rows["delta_p_high"],
-                    uncertainty="band",
-                    marks=True,
-                )
-            )
-            with_control = rows[rows["control"].notna()]
-            if len(with_control) and len(drawn) <= MOST // 2:
-                series.append(
-                    Line(
-                        entity=entity,
-                        dash="densely dotted",
-                        x=with_control[place],
-                        y=with_control["control"],
-                        marks=False,
-                        legend=False,
-                    )
-                )
-            blind.append(rows[~rows["above_chance"].astype(bool)])
-        unread = pd.concat(blind) if blind else split.head(0)
-        if len(unread):
-            series.append(
-                Points(entity="reported", origin="reported", x=unread[place], y=unread["delta_p"], legend=False)
-            )
+            name = name if data == "planted" else f"{name}, {data}"
+            series += read_and_unread(rows, place, entity, name, "control" if len(drawn) <= MOST // 2 else "")
         panels.append(Panel(title=title, series=series, x=_axis(split, place), y=Axis(label="$\\Delta P$, points")))
     return Figure(
         panels=panels,
@@ -84,8 +55,8 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         short="Measured $\\Delta P$ over the layers",
         note=(
             "Models of the population, by their arms. Dotted, near zero: as many other tokens cut as the "
-            "question has. A point is hollow where the probe is not above chance. The charts of the description show "
-            "other models and data; of them only landmarks are known."
+            "question has. Hollow and not joined: layers that are not read, since the probe is not above chance. The "
+            "charts of the description show other models and data; of them only landmarks are known."
         ),
     )
 

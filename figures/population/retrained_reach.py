@@ -1,16 +1,19 @@
 """Plasticity and exchange of positions along texts of four training lengths, a line per model of the second run."""
 
+from dataclasses import replace
+
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Panel, Rule
+from boundpaper.figures import Annotation, Axis, Figure, Panel, Points, Rule
 from figures.population._arms import LOOKS, bases
-from figures.population._runs import bundles, measured
+from figures.population._runs import BEYOND, bundles, measured
 
+PARTS = (-0.3, 0, 0.3)
 SHOWN = (
-    ("plasticity", "bucket_full", "pooled", Axis(label="plasticity", low=0.3, high=0.9, ticks=[0.3, 0.5, 0.7, 0.9])),
-    ("plasticity", "aligned_full", "one position", Axis(low=0.3, high=0.9, ticks=[0.3, 0.5, 0.7, 0.9])),
-    ("sway", "aligned_full", "winners turned", Axis(label="share of pairs", ticks=[0, 0.2, 0.4, 0.6])),
-    ("position_part", "aligned_full", "position part", Axis(label="of the spread", ticks=[-0.2, 0, 0.2])),
+    ("plasticity", "bucket_full", "pooled", Axis(label="plasticity", low=0.2, high=1, ticks=[0.2, 0.4, 0.6, 0.8])),
+    ("plasticity", "aligned_full", "one position", Axis(low=0.2, high=1, ticks=[0.2, 0.4, 0.6, 0.8])),
+    ("sway", "aligned_full", "winners turned", Axis(label="share of pairs", low=-0.05, high=0.8, ticks=[0, 0.3, 0.6])),
+    ("position_part", "aligned_full", "position part", Axis(label="of the spread", low=-0.4, high=0.6, ticks=PARTS)),
 )
 ARMS = ("A", "B", "C")
 TICKS = {1.0: "1", 2.0: "2", 3.0: "3", 4.0: "4"}
@@ -27,10 +30,17 @@ def figure(
     for base in shown:
         for quantity, estimator, title, axis in SHOWN:
             part = rows[(rows["base"] == base) & (rows["quantity"] == quantity) & (rows["estimator"] == estimator)]
+            first, others = part[part["arm"] == "A"].groupby("place")["value"].mean(), part[part["arm"] != "A"]
+            legend = not panels
             panels.append(
                 Panel(
-                    title=title if base == shown[0] else f"base {base:,}",  # below the same quantity of the first
-                    series=bundles(part, legend=(quantity, estimator) == SHOWN[0][:2]),
+                    title=title,
+                    series=[  # A lies on B: its mean as points, without its seeds
+                        *bundles(others, legend=legend),
+                        Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=legend),
+                    ],
+                    shades=[BEYOND] if base == shown[0] else [replace(BEYOND, label="")],
+                    annotations=[Annotation(x=0.9, y=axis.high, text=f"base {base:,}", anchor="below right")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,
                     rules=[Rule(at=0.0, dash="solid")] if quantity == "position_part" else [],
@@ -43,11 +53,12 @@ def figure(
         height=34,
         entities=LOOKS,
         caption=(
-            "Plasticity and position by quarter of texts of four training lengths, of which the first was trained on: "
-            f"(a) queries pooled in bins of {words['population_bin']} words, (b) at one position, bins of "
-            f"{words['second_bin']}; (c) the share of pairs whose winner changes when two keys exchange positions; (d) "
-            "what position prefers, above 0 the nearer key. Mean over heads. "
-            f"Thin lines: seeds; thick lines: their mean. {measured(rows, population_members)} Unit: one training seed."
+            "Plasticity and position by quarter of texts of four training lengths, grey beyond the first, trained on: "
+            f"(a, e) queries pooled in bins of {words['population_bin']} words, (b, f) at one position, bins of "
+            f"{words['second_bin']}; (c, g) the share of pairs whose winner changes when two keys exchange positions; "
+            "(d, h) what position prefers, above 0 the nearer key. In C, which has no rotation, (c, d, g, h) are 0 by "
+            "construction. Mean over heads. Thin lines: seeds of B and C; thick lines: their mean; points: the mean of "
+            f"A, without its seeds. {measured(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",
     )
