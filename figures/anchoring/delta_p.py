@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Panel
+from boundpaper.figures import Axis, Figure, Line, Panel, Points
 from boundpaper.figures.series import Series
-from figures.anchoring._series import read_and_unread
 from figures.population._arms import ARMS, LOOKS
 
 SHIPPED = {"tiny-rope": "A", "tiny-continued": "B", "tiny-drope": "C"}
@@ -25,6 +24,10 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
     shown = [(model, data) for model in order for data in dict.fromkeys(split.loc[split["model"] == model, "data"])]
     drawn = {pair: split[(split["model"] == pair[0]) & (split["data"] == pair[1])] for pair in shown[:MOST]}
     place = "layer" if split.groupby("model")["layer"].max().nunique() == 1 else "depth"
+    last = int(split["layer"].max())
+    layers = Axis(label="layer", ticks=range(0, last + 1, max(1, round(last / 5))))
+    if place == "depth":
+        layers = Axis(label="layer, from first to last, %", ticks=[0, 25, 50, 75, 100])
     panels = []
     for group, title in GROUPS.items():
         series: list[Series] = []
@@ -37,7 +40,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             name = f"{arm}: {ARMS[arm]}" if arm else str(small["label"].get(model, rows["display_name"].iloc[0]))
             name = name if data == "planted" else f"{name}, {data}"
             series += read_and_unread(rows, place, entity, name, "control" if len(drawn) <= MOST // 2 else "")
-        panels.append(Panel(title=title, series=series, x=_axis(split, place), y=Axis(label="$\\Delta P$, points")))
+        panels.append(Panel(title=title, series=series, x=layers, y=Axis(label="$\\Delta P$, points")))
     return Figure(
         panels=panels,
         columns=2,
@@ -61,8 +64,22 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
     )
 
 
-def _axis(rows: pd.DataFrame, place: str) -> Axis:
-    if place == "depth":
-        return Axis(label="layer, from first to last, %", ticks=[0, 25, 50, 75, 100])
-    last = int(rows["layer"].max())
-    return Axis(label="layer", ticks=list(range(0, last + 1, max(1, round(last / 5)))))
+def read_and_unread(rows: pd.DataFrame, place: str, entity: str, label: str, control: str) -> list[Series]:
+    """A line, its band and its dotted control through layers whose probe is above chance; the others as hollow points.
+
+    `control` is the column of the control; it is not drawn if that is empty.
+    """
+    above = rows["above_chance"].astype(bool)
+    read, unread = rows[above], rows[~above]
+    series: list[Series] = []
+    if len(read):
+        ends = {"low": read["delta_p_low"], "high": read["delta_p_high"], "uncertainty": "band"}
+        series.append(Line(entity=entity, label=label, x=read[place], y=read["delta_p"], marks=True, **ends))
+    cut = read[read[control].notna()] if control else read.head(0)
+    if len(cut):
+        x, y = cut[place], cut[control]
+        series.append(Line(entity=entity, dash="densely dotted", x=x, y=y, marks=False, legend=False))
+    if len(unread):
+        x, y, alone = unread[place], unread["delta_p"], read.empty
+        series.append(Points(entity=entity, label=label, origin="reported", x=x, y=y, legend=alone))
+    return series

@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Rule, Style, display
 from boundpaper.figures.series import Series
-from figures.anchoring._series import read_and_unread
+from figures.anchoring.delta_p import read_and_unread
 from figures.pretrained._models import full_attention
 
 GROUPS = {"question": "needs the beginning", "answer": "end alone tells"}

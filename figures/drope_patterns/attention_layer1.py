@@ -19,12 +19,9 @@ def figure(
     layer = attention_layers.set_index("layer").loc[1]
     printed = drope_attention_layer1.set_index(["metric", "positional"])["value"]
     low, high = uniform_bos_attention["bos"].min(), uniform_bos_attention["bos"].max()
-    sinks = attention_experiments[attention_experiments["quantity"] == "sink heads"]
-    places = {
-        "layer 1, Exp. 4": sinks[(sinks["layers"] == "layer 1") & (sinks["experiment"] == 4)].iloc[0],
-        "all layers, Exp. 4": sinks[(sinks["layers"] == "all layers") & (sinks["experiment"] == 4)].iloc[0],
-        "all layers, Exp. 7": sinks[(sinks["layers"] == "all layers") & (sinks["experiment"] == 7)].iloc[0],
-    }
+    sinks = attention_experiments[attention_experiments["quantity"] == "sink heads"].set_index(["layers", "experiment"])
+    shown = (("layer 1", 4), ("all layers", 4), ("all layers", 7))
+    places = {f"{layers}, Exp. {number}": sinks.loc[(layers, number)] for layers, number in shown}
     panels = [
         Panel(
             title="attention in layer 1",

@@ -56,15 +56,14 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         panels=panels,
         columns=3,
         letters=True,
-        height=27,
+        height=25,
         caption=(
             "What the exchange of positions tells. (a) Drawn: each of two keys is turned to where the other stands; "
-            f"content stays. (b, c) Key 1, which content prefers, is ahead by the part of content ({content:.2f} of "
-            f"the spread) plus that of position ({position:.2f}) while it is the nearer one, and by their difference "
-            "once it is the farther one. Percentages: how often each key wins; grey: where key 2 does. Dark: the "
-            f"{100 * turned:.0f} % of queries whose winner turns for a pair of such means. Measured pair by pair it is "
-            f"{100 * swayed:.0f} %, since pairs lie on both sides of the mean. Parts: means of arm {ARM} at base "
-            f"{BASE} over its training length; curves: normal distributions, a share a spread."
+            "content stays. (b, c) Key 1, which content prefers, is ahead by the part of content "
+            f"({content:.2f} of the spread) plus that of position ({position:.2f}) while it is the nearer one, and by "
+            "their difference once it is the farther one. Percentages: how often each key wins; dark: the "
+            f"{100 * turned:.0f} % of queries whose winner turns. Pair by pair {100 * swayed:.0f} % turn, since pairs "
+            f"lie on both sides of these means (of arm {ARM} at base {BASE} over its training length). Curves: normal."
         ),
         short="What the exchange of positions of two keys tells of position and content",
     )

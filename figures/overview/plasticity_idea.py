@@ -52,7 +52,7 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
         panels=panels,
         columns=3,
         letters=True,
-        height=30,
+        height=27,
         caption=(
             "What plasticity measures. Two keys compete for the queries at one place of a text; a query's content "
             f"decides how far key 1 is ahead. Mean (dashed) and spread are those of {row['display_name']} over heads "

@@ -43,7 +43,7 @@ def figure(
         panels=panels,
         columns=3,
         letters=True,
-        height=40,
+        height=34,
         entities=LOOKS,
         caption=(
             "One model, trained on with its rotation (B) and without it (C). (a) Keys found that lie beyond the "

@@ -10,7 +10,7 @@ HIGHEST = 0.3
 """End of the axis of the drop, with room for the correlation above the points."""
 FIRST = 0.2
 """Start of the logarithmic axis of the bias per token."""
-NETWORKS = "per token, networks over the same window"
+EQUAL = {unit: f"per token, {unit} over the same window" for unit in ("models", "networks")}
 
 
 def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.DataFrame:
@@ -36,11 +36,15 @@ def figure(
     window = int(same["captured_context"].min())
     tests = bias_plasticity_tests[bias_plasticity_tests["test"] == "pearson"].set_index("comparison")
     run = {unit: float(tests["estimate"][f"per {unit}, checkpoints"]) for unit in ("token", "window")}
-    own, equal = bias_plasticity, "per token, models over the same window"
+    own = bias_plasticity
     shown = (
-        (_drawn(own, "bias_strength", "ap_drop", 1e3), "own window, per token", "per token, captured models"),
-        (_drawn(own, "bias_window", "ap_drop"), "the same, per window", "per window, captured models"),
-        (_drawn(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all", equal),
+        (
+            _drawn(own, "bias_strength", "ap_drop", 1e3),
+            "own window, per token",
+            {"models": "per token, captured models"},
+        ),
+        (_drawn(own, "bias_window", "ap_drop"), "the same, per window", {"models": "per window, captured models"}),
+        (_drawn(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all", EQUAL),
     )
     labels = ("bias per token ($\\times 10^{-3}$)", "bias per window", "bias per token ($\\times 10^{-3}$)")
     return Figure(
@@ -74,22 +78,21 @@ def figure(
                 annotations=[
                     *(
                         Annotation(x=0 if position == 1 else FIRST, y=y * HIGHEST, text=said, anchor="right")
-                        for y, (unit, comparison) in zip((0.95, 0.87), {"models": test, **twins}.items(), strict=False)
+                        for y, (unit, comparison) in zip((0.95, 0.87), asked.items(), strict=False)
                         for row in [pick(bias_plasticity_tests, comparison=comparison, test="pearson")]
                         for said in [f"{int(row['n'])} {unit}: {correlation_phrase(row).partition(', $p')[0]}"]
                     ),
                     *(
                         Annotation(x=at["x"], y=at["y"], text=name, anchor=anchor, entity="smollm3-3b")
-                        for name, anchor, place in (
-                            ("start", "below", 0),
-                            ("end", "right" if position else "above right", -1),
+                        for name, anchor, states in (
+                            ("start", "below", _states(data).head(1)),
+                            ("end", "right" if position else "above right", _states(data).tail(1)),
                         )
-                        for _, at in _states(data).iloc[[place] if len(_states(data)) else []].iterrows()
+                        for _, at in states.iterrows()
                     ),
                 ],
             )
-            for position, ((data, title, test), label) in enumerate(zip(shown, labels, strict=True))
-            for twins in [{"networks": NETWORKS} if position == 2 else {}]
+            for position, ((data, title, asked), label) in enumerate(zip(shown, labels, strict=True))
         ],
         columns=3,
         height=40,
