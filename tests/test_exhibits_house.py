@@ -173,16 +173,17 @@ def test_names_at_points_and_numbers_at_rules_are_clear_of_lines():
     assert "fill=white, inner sep=0.8pt] at" in crossed
 
 
-def test_every_small_model_is_drawn_with_its_interval(shipped):
+def test_every_small_model_is_drawn_with_its_interval_where_its_probe_is_read(shipped):
     frame = pd.read_csv(shipped / "artifacts/results/anchoring_curves.csv")
     rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["n"] > 0)]
-    made = spec(shipped, "figure", "delta_p")
-    drawn = [series for series in made.panels[0].series if getattr(series, "label", "")[1:2] == ":"]
-    assert len(drawn) == 3
-    for series, name in zip(drawn, ("tiny-rope", "tiny-continued", "tiny-drope"), strict=True):
-        mine = rows[rows["model"] == name].sort_values("layer")
-        assert list(series.y) == pytest.approx(list(mine["delta_p"]))
-        assert list(series.low) == pytest.approx(list(mine["delta_p_low"]))
+    named = [each for each in spec(shipped, "figure", "delta_p").panels[0].series if each.label[1:2] == ":"]
+    for entity, name in {"A": "tiny-rope", "B": "tiny-continued", "C": "tiny-drope"}.items():
+        of_model = dict(list(rows[rows["model"] == name].sort_values("layer").groupby("above_chance")))
+        drawn = {isinstance(each, Line): each for each in named if each.entity == entity}
+        assert set(drawn) == set(of_model), "read layers are a line, the others points"
+        for above, series in drawn.items():
+            assert list(series.y) == pytest.approx(list(of_model[above]["delta_p"]))
+            assert not above or list(series.low) == pytest.approx(list(of_model[above]["delta_p_low"]))
 
 
 # --- tables

@@ -39,7 +39,7 @@ def figure(
                         *bundles(others, legend=legend),
                         Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=legend),
                     ],
-                    shades=[BEYOND] if base == shown[0] else [replace(BEYOND, label="")],
+                    shades=[replace(BEYOND, label="")],
                     annotations=[Annotation(x=0.9, y=axis.high, text=f"base {base:,}", anchor="below right")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,
@@ -50,15 +50,15 @@ def figure(
         panels=panels,
         columns=len(SHOWN),
         letters=True,
-        height=34,
+        height=27,
         entities=LOOKS,
         caption=(
-            "Plasticity and position by quarter of texts of four training lengths, grey beyond the first, trained on: "
-            f"(a, e) queries pooled in bins of {words['population_bin']} words, (b, f) at one position, bins of "
-            f"{words['second_bin']}; (c, g) the share of pairs whose winner changes when two keys exchange positions; "
-            "(d, h) what position prefers, above 0 the nearer key. In C, which has no rotation, (c, d, g, h) are 0 by "
-            "construction. Mean over heads. Thin lines: seeds of B and C; thick lines: their mean; points: the mean of "
-            f"A, without its seeds. {measured(rows, population_members)} Unit: one training seed."
+            "Plasticity and position by quarter of texts of four training lengths, grey beyond the first: (a, e) "
+            f"queries pooled in bins of {words['population_bin']} words, (b, f) at one position, bins of "
+            f"{words['second_bin']}; (c, g) pairs whose winner changes when two keys exchange positions; (d, h) what "
+            "position prefers, above 0 the nearer key. In C, without rotation, (c, d, g, h) are 0 by construction. "
+            "Mean over heads. Thin: seeds of B and C; thick: their mean; points: the mean of A. "
+            f"{measured(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",
     )
