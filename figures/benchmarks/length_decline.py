@@ -61,7 +61,7 @@ def figure(
         height=60,
         caption=(
             "Share of the LongBench Pro score that is lost from 8K to 128K tokens against the plasticity drop. The "
-            f"smallest $p$ after Holm's correction over {len(length_decline_tests)} tests is {least:.2f}. Unit: one "
+            f"smallest $p$ after Holm's correction over {len(length_decline_tests)} tests is {least:.3f}. Unit: one "
             "model. Scores as published [@longbenchpro2026], drop as printed [@shcherb2026]. Lines: "
             "least squares, without a band, since the models are few and of three families."
         ),

@@ -19,7 +19,6 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         float(levels.loc[(BASE, ARM, name, "aligned_full", 1, "all", 0)])
         for name in ("content_part", "position_part", "sway")
     )
-    turned = NormalDist().cdf(content + position) - NormalDist().cdf(content - position)
     stands = Panel(
         title="positions",
         series=[
@@ -59,11 +58,11 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         height=25,
         caption=(
             "What the exchange of positions tells. (a) Drawn: each of two keys is turned to where the other stands; "
-            "content stays. (b, c) Key 1, which content prefers, is ahead by the part of content "
-            f"({content:.2f} of the spread) plus that of position ({position:.2f}) while it is the nearer one, and by "
-            "their difference once it is the farther one. Percentages: how often each key wins; dark: the "
-            f"{100 * turned:.0f} % of queries whose winner turns. Pair by pair {100 * swayed:.0f} % turn, since pairs "
-            f"lie on both sides of these means (of arm {ARM} at base {BASE} over its training length). Curves: normal."
+            f"content stays. (b, c) Key 1, which content prefers, is ahead by the part of content ({content:.2f} of "
+            f"the spread) plus that of position ({position:.2f}) while it is the nearer one, and by their difference "
+            "once it is the farther one. Percentages: how often each key wins; dark: queries whose winner turns. "
+            f"Measured pair by pair {100 * swayed:.0f} % turn, since pairs lie on both sides of these means (of arm "
+            f"{ARM} at base {BASE} over its training length). Curves: normal."
         ),
         short="What the exchange of positions of two keys tells of position and content",
     )

@@ -33,7 +33,7 @@ def figure(
     quarter = Axis(label="quarter of the text", ticks=QUARTERS)
     panels = [Panel(title="far keys found", series=bundles(found, 100), x=length, y=Axis(label="% of far keys"))]
     for quantity, title, factor, axis in (
-        ("plasticity", "plasticity", 1, Axis(label="plasticity at one position", low=0.2, high=0.8, ticks=TICKS)),
+        ("plasticity", "plasticity", 1, Axis(label="at one position", low=0.2, high=0.8, ticks=TICKS)),
         ("sway", "winners turned", 100, Axis(label="% of pairs of keys", low=-3, high=70, ticks=[0, 20, 40, 60])),
     ):
         part = again[again["quantity"] == quantity]

@@ -25,6 +25,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     phases = known.drop_duplicates("name").set_index("name")["phase"]
     first = set(phases.drop_duplicates().index)
     start, steps = known.iloc[0], names[0].rpartition(" ")[2]
+    named = Annotation(x=start["middle"], y=start["plasticity"], text=f"{steps} steps", anchor="above right")
     panels = (
         ("middle", "position", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
         ("gathered_bias", "gathered bias", Axis(label="bias per token $\\times$ position", scale="log")),
@@ -47,7 +48,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                 y=Axis(label="plasticity", ticks=[0.4, 0.5, 0.6, 0.7], low=0.4, high=0.7),
                 annotations=[
                     Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}$", anchor="right"),
-                    Annotation(x=start[column], y=start["plasticity"], text=f"{steps} steps", anchor="above right"),
+                    *([named] if column == "middle" else []),
                 ],
             )
             for column, name, axis in panels
