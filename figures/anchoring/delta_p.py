@@ -1,5 +1,7 @@
 """Delta P over the layers of every measured model, in the two groups that its own flips make."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel, Points
@@ -65,16 +67,14 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
 
 
 def read_and_unread(rows: pd.DataFrame, place: str, entity: str, label: str, control: str) -> list[Series]:
-    """A line, its band and its dotted control through layers whose probe is above chance; the others as hollow points.
-
-    `control` is the column of the control; it is not drawn if that is empty.
-    """
+    """A line with band and control (a column, or none) where the probe is above chance; else hollow points."""
     above = rows["above_chance"].astype(bool)
     read, unread = rows[above], rows[~above]
     series: list[Series] = []
     if len(read):
-        ends = {"low": read["delta_p_low"], "high": read["delta_p_high"], "uncertainty": "band"}
-        series.append(Line(entity=entity, label=label, x=read[place], y=read["delta_p"], marks=True, **ends))
+        low, high = read["delta_p_low"], read["delta_p_high"]
+        line = Line(entity=entity, label=label, x=read[place], y=read["delta_p"], low=low, high=high, marks=True)
+        series.append(replace(line, uncertainty="band"))
     cut = read[read[control].notna()] if control else read.head(0)
     if len(cut):
         x, y = cut[place], cut[control]

@@ -21,7 +21,7 @@ def figure(
     low, high = uniform_bos_attention["bos"].min(), uniform_bos_attention["bos"].max()
     sinks = attention_experiments[attention_experiments["quantity"] == "sink heads"].set_index(["layers", "experiment"])
     shown = (("layer 1", 4), ("all layers", 4), ("all layers", 7))
-    places = {f"{layers}, Exp. {number}": sinks.loc[(layers, number)] for layers, number in shown}
+    names = [f"{layers}, Exp. {number}" for layers, number in shown]
     panels = [
         Panel(
             title="attention in layer 1",
@@ -43,8 +43,8 @@ def figure(
         Panel(
             title="sink heads",
             series=[
-                Bars(entity=entity, x=list(places), y=[row[entity] for row in places.values()], values=True, decimals=0)
-                for entity in MODELS
+                Bars(entity=each, x=names, y=[sinks[each][place] for place in shown], values=True, decimals=0)
+                for each in MODELS
             ],
             y=Axis(label="share of heads, %", low=0, high=115),
         ),

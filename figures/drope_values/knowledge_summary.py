@@ -1,5 +1,7 @@
 """The replication of Jin et al. in one view (Figure 11 of the report): categories, and tasks in both experiments."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Bars, Figure, Panel
@@ -20,9 +22,9 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
             mine = rows[rows["positional"] == name].set_index(key).loc[list(names)]
             value, low, high = (mine[column] for column in columns)
             quoted = jin if entity == "rope" and names is CATEGORIES else None
-            ends = {"low": low.fillna(value), "high": high.fillna(value)}
-            x, label = list(names.values()), "Jin et al."
-            series.append(Bars(entity=entity, x=x, y=value, **ends, reported=quoted, reported_label=label))
+            low, high = (end.fillna(value) for end in (low, high))
+            made = Bars(entity=entity, x=list(names.values()), y=value, low=low, high=high, reported=quoted)
+            series.append(replace(made, reported_label="Jin et al."))
         return series
 
     averages = bars(

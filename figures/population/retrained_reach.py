@@ -25,22 +25,20 @@ def figure(
     """Return the figure: a row per base of the rotation."""
     words = plasticity_settings.set_index("setting")["value"]
     rows = retrained_points[(retrained_points["weights"] == "all") & retrained_points["arm"].isin(ARMS)]
-    panels = []
+    panels: list[Panel] = []
     shown = bases(rows)
     for base in shown:
         for quantity, estimator, title, axis in SHOWN:
             part = rows[(rows["base"] == base) & (rows["quantity"] == quantity) & (rows["estimator"] == estimator)]
             first, others = part[part["arm"] == "A"].groupby("place")["value"].mean(), part[part["arm"] != "A"]
             legend = not panels
+            mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=legend)]
             panels.append(
                 Panel(
                     title=title,
-                    series=[  # A lies on B: its mean as points, without its seeds
-                        *bundles(others, legend=legend),
-                        Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=legend),
-                    ],
+                    series=[*bundles(others, legend=legend), *mean[: len(first)]],  # A without seeds, which hide B
                     shades=[replace(BEYOND, label="")],
-                    annotations=[Annotation(x=0.9, y=axis.high, text=f"base {base:,}", anchor="below right")],
+                    annotations=[Annotation(x=0.9, y=axis.high or 1.0, text=f"base {base:,}", anchor="below right")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,
                     rules=[Rule(at=0.0, dash="solid")] if quantity == "position_part" else [],

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Bundle, Figure, Line, Panel
+from boundpaper.figures.series import Series
 from boundpaper.typeset.wording import whole
 from figures.pretrained._models import models
 
@@ -28,9 +29,10 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
     for entity, name, rows in models(pretrained_profiles):
         heads = head_profile[head_profile["model"] == rows["model"].iloc[0]]
         single = heads.pivot_table(index=["layer", "key_head"], columns="bin", values="plasticity")
-        x, few = 100 * rows["position"], len(single) < FEWEST
-        ends = {} if few else {"low": rows["ci_low"], "high": rows["ci_high"]}
-        series = [beside, Line(entity=entity, label=name, x=x, y=rows["plasticity"], origin="measured", **ends)]
+        x, few = 100 * rows["position"], 0 < len(single) < FEWEST
+        low, high = (None, None) if few else (rows["ci_low"], rows["ci_high"])
+        mean = Line(entity=entity, label=name, x=x, y=rows["plasticity"], low=low, high=high, origin="measured")
+        series: list[Series] = [beside, mean]
         if few:
             series.append(Bundle(entity=entity, x=x, lines=single, band=False, mean=False, origin="measured"))
         panels.append(

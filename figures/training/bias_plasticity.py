@@ -3,6 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
+from boundpaper.figures.spec import Anchor
 from boundpaper.store.frames import pick
 from boundpaper.typeset.wording import correlation_phrase
 
@@ -10,6 +11,8 @@ HIGHEST = 0.3
 """End of the axis of the drop, with room for the correlation above the points."""
 FIRST = 0.2
 """Start of the logarithmic axis of the bias per token."""
+STARTS: Anchor = "below"
+ENDS: tuple[Anchor, ...] = ("above right", "right", "right")
 EQUAL = {unit: f"per token, {unit} over the same window" for unit in ("models", "networks")}
 
 
@@ -84,11 +87,8 @@ def figure(
                     ),
                     *(
                         Annotation(x=at["x"], y=at["y"], text=name, anchor=anchor, entity="smollm3-3b")
-                        for name, anchor, states in (
-                            ("start", "below", _states(data).head(1)),
-                            ("end", "right" if position else "above right", _states(data).tail(1)),
-                        )
-                        for _, at in states.iterrows()
+                        for name, anchor, place in (("start", STARTS, 0), ("end", ENDS[position], -1))
+                        for _, at in _states(data).iloc[place:].head(1).iterrows()
                     ),
                 ],
             )
