@@ -174,18 +174,20 @@ def test_names_at_points_and_numbers_at_rules_are_clear_of_lines():
     assert named.count("fill=white, fill opacity=0.75") == 2
     crossed = tex(panel(Bars(x=["a"], y=[49.0], values=True, entity="rope"), rules=[Rule(at=50)]), "t")
     assert "fill=white, inner sep=0.8pt] at" in crossed
+    short = tex(panel(Line(x=[0, 3.7], y=[0, 1], direct="a"), x=Axis(low=0, high=4)), "t")
+    assert "line width=0.35pt] (axis description cs:" in short, "a line that ends before the edge is led to its name"
 
 
-def test_every_small_model_is_drawn_with_its_interval(shipped):
+def test_every_small_model_is_drawn_with_its_interval_where_its_probe_is_read(shipped):
     frame = pd.read_csv(shipped / "artifacts/results/anchoring_curves.csv")
     rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["n"] > 0)]
-    made = spec(shipped, "figure", "delta_p")
-    drawn = [series for series in made.panels[0].series if getattr(series, "label", "")[1:2] == ":"]
-    assert len(drawn) == 3
-    for series, name in zip(drawn, ("tiny-rope", "tiny-continued", "tiny-drope"), strict=True):
-        mine = rows[rows["model"] == name].sort_values("layer")
-        assert list(series.y) == pytest.approx(list(mine["delta_p"]))
-        assert list(series.low) == pytest.approx(list(mine["delta_p_low"]))
+    named = [each for each in spec(shipped, "figure", "delta_p").panels[0].series if each.label[1:2] == ":"]
+    for entity, name in {"A": "tiny-rope", "B": "tiny-continued", "C": "tiny-drope"}.items():
+        for above, mine in rows[rows["model"] == name].sort_values("layer").groupby("above_chance"):
+            kind = Line if above else Points  # read layers are a line, the others points
+            (series,) = (each for each in named if each.entity == entity and isinstance(each, kind))
+            assert list(series.y) == pytest.approx(list(mine["delta_p"]))
+            assert not above or list(series.low) == pytest.approx(list(mine["delta_p_low"]))
 
 
 # --- tables

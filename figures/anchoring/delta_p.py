@@ -1,5 +1,7 @@
 """Delta P over the layers of every measured model, in the two groups that its own flips make."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel, Points
@@ -24,10 +26,13 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
     shown = [(model, data) for model in order for data in dict.fromkeys(split.loc[split["model"] == model, "data"])]
     drawn = {pair: split[(split["model"] == pair[0]) & (split["data"] == pair[1])] for pair in shown[:MOST]}
     place = "layer" if split.groupby("model")["layer"].max().nunique() == 1 else "depth"
+    last = int(split["layer"].max())
+    layers = Axis(label="layer", ticks=range(0, last + 1, max(1, round(last / 5))))
+    if place == "depth":
+        layers = Axis(label="layer, from first to last, %", ticks=[0, 25, 50, 75, 100])
     panels = []
     for group, title in GROUPS.items():
         series: list[Series] = []
-        blind: list[pd.DataFrame] = []
         for number, ((model, data), curve) in enumerate(drawn.items(), start=1):
             rows = curve[curve["group"] == group].sort_values("layer")
             if rows.empty:
@@ -35,38 +40,9 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             arm = SHIPPED.get(model, "")
             entity = arm or f"series-{number}"
             name = f"{arm}: {ARMS[arm]}" if arm else str(small["label"].get(model, rows["display_name"].iloc[0]))
-            series.append(
-                Line(
-                    entity=entity,
-                    label=name if data == "planted" else f"{name}, {data}",
-                    origin="measured",
-                    x=rows[place],
-                    y=rows["delta_p"],
-                    low=rows["delta_p_low"],
-                    high=rows["delta_p_high"],
-                    uncertainty="band",
-                    marks=True,
-                )
-            )
-            with_control = rows[rows["control"].notna()]
-            if len(with_control) and len(drawn) <= MOST // 2:
-                series.append(
-                    Line(
-                        entity=entity,
-                        dash="densely dotted",
-                        x=with_control[place],
-                        y=with_control["control"],
-                        marks=False,
-                        legend=False,
-                    )
-                )
-            blind.append(rows[~rows["above_chance"].astype(bool)])
-        unread = pd.concat(blind) if blind else split.head(0)
-        if len(unread):
-            series.append(
-                Points(entity="reported", origin="reported", x=unread[place], y=unread["delta_p"], legend=False)
-            )
-        panels.append(Panel(title=title, series=series, x=_axis(split, place), y=Axis(label="$\\Delta P$, points")))
+            name = name if data == "planted" else f"{name}, {data}"
+            series += read_and_unread(rows, place, entity, name, "control" if len(drawn) <= MOST // 2 else "")
+        panels.append(Panel(title=title, series=series, x=layers, y=Axis(label="$\\Delta P$, points")))
     return Figure(
         panels=panels,
         columns=2,
@@ -84,14 +60,26 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         short="Measured $\\Delta P$ over the layers",
         note=(
             "Models of the population, by their arms. Dotted, near zero: as many other tokens cut as the "
-            "question has. A point is hollow where the probe is not above chance. The charts of the description show "
-            "other models and data; of them only landmarks are known."
+            "question has. Hollow and not joined: layers that are not read, since the probe is not above chance. The "
+            "charts of the description show other models and data; of them only landmarks are known."
         ),
     )
 
 
-def _axis(rows: pd.DataFrame, place: str) -> Axis:
-    if place == "depth":
-        return Axis(label="layer, from first to last, %", ticks=[0, 25, 50, 75, 100])
-    last = int(rows["layer"].max())
-    return Axis(label="layer", ticks=list(range(0, last + 1, max(1, round(last / 5)))))
+def read_and_unread(rows: pd.DataFrame, place: str, entity: str, label: str, control: str) -> list[Series]:
+    """A line with band and control (a column, or none) where the probe is above chance; else hollow points."""
+    above = rows["above_chance"].astype(bool)
+    read, unread = rows[above], rows[~above]
+    series: list[Series] = []
+    if len(read):
+        low, high = read["delta_p_low"], read["delta_p_high"]
+        line = Line(entity=entity, label=label, x=read[place], y=read["delta_p"], low=low, high=high, marks=True)
+        series.append(replace(line, uncertainty="band"))
+    cut = read[read[control].notna()] if control else read.head(0)
+    if len(cut):
+        x, y = cut[place], cut[control]
+        series.append(Line(entity=entity, dash="densely dotted", x=x, y=y, marks=False, legend=False))
+    if len(unread):
+        x, y, alone = unread[place], unread["delta_p"], read.empty
+        series.append(Points(entity=entity, label=label, origin="reported", x=x, y=y, legend=alone))
+    return series

@@ -2,13 +2,16 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, display
+from boundpaper.figures import Axis, Figure, Panel, Rule, Style, display
 from boundpaper.figures.series import Series
+from figures.anchoring.delta_p import read_and_unread
+from figures.pretrained._models import full_attention
 
-GROUPS = {"question": "needs the question", "answer": "answer alone tells"}
+GROUPS = {"question": "needs the beginning", "answer": "end alone tells"}
+LOOKS = {"question": Style(color="okblack"), "answer": Style(color="okgrey", mark="square*", dash="dashed")}
 
 
-def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
+def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_heads: pd.DataFrame) -> Figure:
     """One panel per model, a line per group; hollow where the probe is not above chance."""
     role = subjects[subjects["role"] == "pretrained"].set_index("model")["label"]
     mine = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
@@ -17,43 +20,17 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
     for model in [each for each in role.index if each in set(mine["model"])]:
         curves = mine[mine["model"] == model]
         series: list[Series] = []
-        for number, (group, words) in enumerate(GROUPS.items(), start=1):
+        for group, words in GROUPS.items():
             rows = curves[curves["group"] == group].sort_values("layer")
-            series.append(
-                Line(
-                    entity=f"series-{number}",
-                    label=words,
-                    origin="measured",
-                    x=rows["layer"],
-                    y=rows["delta_p"],
-                    low=rows["delta_p_low"],
-                    high=rows["delta_p_high"],
-                    uncertainty="band",
-                    marks=True,
-                )
-            )
-            series.append(
-                Line(
-                    entity=f"series-{number}",
-                    dash="densely dotted",
-                    x=rows["layer"],
-                    y=rows["filler"],
-                    marks=False,
-                    legend=False,
-                )
-            )
-        unread = curves[~curves["above_chance"].astype(bool)]
-        if len(unread):
-            series.append(
-                Points(entity="reported", origin="reported", x=unread["layer"], y=unread["delta_p"], legend=False)
-            )
+            series += read_and_unread(rows, "layer", group, words, "filler")
         last = int(curves["layer"].max())
         panels.append(
             Panel(
                 title=display(model),
                 series=series,
                 rules=[Rule(at=0, dash="solid")],
-                x=Axis(label="layer", ticks=list(range(0, last + 1, max(1, round(last / 5))))),
+                shades=full_attention(curves, pretrained_heads),
+                x=Axis(label="layer", low=-0.5, high=last + 0.5, ticks=range(0, last + 1, max(1, round(last / 5)))),
                 y=Axis(label="$\\Delta P$, points"),
             )
         )
@@ -64,6 +41,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         letters=True,
         share_y=True,
         height=45,
+        entities=LOOKS,
         caption=(
             "Belief of a probe of truth when the end of a statement can no longer attend to its beginning, in "
             "statements about cities and athletes that the model itself completes rightly: $\\Delta P$ by layer, by "
@@ -71,8 +49,8 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         ),
         short="$\\Delta P$ of planted statements in pretrained models",
         note=(
-            "Dotted: as many tokens of the text before cut. A point is hollow where the probe is not above chance on "
-            "statements that need the question. The answer alone tells where a statement ends in what nothing is in or "
-            "plays."
+            "Dotted: as many tokens of the text before cut. Hollow and not joined: layers that are not read, since the "
+            "probe is not above chance on statements that need their beginning. The end alone tells where it is a word "
+            "such as butter, in which no city lies and which nobody plays."
         ),
     )

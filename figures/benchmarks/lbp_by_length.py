@@ -15,12 +15,12 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     shown = {tokens: name for place, (tokens, name) in enumerate(sorted(ticks.items())) if place % 2 == 0}
     x = Axis(label="length (tokens)", scale="log", base=2, ticks=shown)
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
-    least, most = math.floor(10 * binned["plasticity"].min()) / 10, math.ceil(10 * binned["plasticity"].max()) / 10
+    most = math.ceil(10 * binned["plasticity"].max()) / 10
     rows_of = [
         (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", told, Axis(label="score", low=0, high=top))
         for mode, told in words("mode").items()
     ]
-    rows_of.append((binned, "plasticity", "plasticity", Axis(label="plasticity", low=least, high=most)))
+    rows_of.append((binned, "plasticity", "plasticity", Axis(label="plasticity", low=0, high=most)))
     families = list(dict.fromkeys(matched_models["family"]))
     panels = [
         Panel(
@@ -42,6 +42,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
         height=24,
         legend="none",
         share_x=True,
+        letters=True,
         caption=(
             f"LongBench Pro by input length for {len(models)} matched models in both prompt modes [@longbenchpro2026], "
             "and plasticity of the length bin that ends at each length [@shcherb2026]; all values as reported (hollow "

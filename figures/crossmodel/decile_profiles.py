@@ -1,11 +1,12 @@
 """Plasticity by decile of the context, one panel per family."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from boundpaper.typeset.wording import short_names, whole
+from boundpaper.typeset.wording import whole
 from figures.pretrained._models import models
 
 
@@ -34,21 +35,10 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         title = str(family) if context == full else f"{family} ({whole(context)} tokens)"
         panels.append(Panel(series=lines, x=position, y=scale, title=title))
     null = measured_profiles["model"] == "random-llama"
-    for title, shown in {"Measured here": measured_profiles[~null], "Random weights": measured_profiles[null]}.items():
-        drawn = list(models(shown))
-        labels = short_names((name for _, name, _ in drawn), most=14)
-        measured = [
-            Line(
-                entity=entity if title == "Measured here" else "measured",
-                x=10 * rows["decile"] + 5,
-                y=rows["plasticity"],
-                direct=labels[name] if title == "Measured here" else "",
-                origin="measured",
-                legend=False,
-            )
-            for entity, name, rows in drawn
-        ]
-        panels += [Panel(series=measured, x=position, y=scale, title=title)] if measured else []
+    for entity, name, rows in models(measured_profiles[~null]):
+        panels.append(Panel(series=[_measured(rows, entity)], x=position, y=scale, title=f"{name}, measured here"))
+    beside = [_measured(rows, "neutral", "random") for _, _, rows in models(measured_profiles[null])]
+    panels = [replace(panel, series=[*panel.series, *beside]) for panel in panels]
     shown = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
     said = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in shown.iterrows())
     return Figure(
@@ -61,9 +51,8 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         share_y=True,
         note=(
             f"Measured by this project (solid marks): {_contexts(measured_profiles)}; intervals over heads stand with "
-            "the profiles of pretrained models. The model random-llama has random weights and reads random words: a "
-            "null reference, no model of language. Profiles with a rise that rounding cannot explain, and its size: "
-            f"{said}."
+            "the profiles of pretrained models. Grey, in every panel: random-llama, which has random weights and reads "
+            f"random words, a null reference. Profiles with a rise that rounding cannot explain, and its size: {said}."
         ),
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
@@ -73,6 +62,12 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         ),
         short="Plasticity by decile of the context",
     )
+
+
+def _measured(rows: pd.DataFrame, entity: str, direct: str = "") -> Line:
+    """The profile of a model measured here."""
+    middles = 10 * rows["decile"] + 5
+    return Line(entity=entity, x=middles, y=rows["plasticity"], direct=direct, origin="measured", legend=False)
 
 
 def _short(name: str, family: str) -> str:

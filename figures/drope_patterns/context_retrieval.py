@@ -10,7 +10,7 @@ PANELS = {"lengths": "lengths", "errors": "error analysis", "formats": "prompt f
 
 
 def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
-    """Points with Wilson intervals; the training range is shaded; a point of the report without data is marked."""
+    """Points with Wilson intervals, shaded beyond the training length; a point of the report without data is hollow."""
     known = context_cells[context_cells["share"].notna()]
     trained = int(context_cells["context"][~context_cells["beyond"].astype(bool)].max())
     drawn = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
@@ -42,10 +42,10 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         if protocol == "lengths":
             series.append(
                 Points(
-                    entity="reported",
-                    label="DroPE, drawn only",
+                    entity="drope",
+                    label="DroPE, drawn but not printed",
                     origin="reported",
-                    x=alone["x"].astype(int).map(place),
+                    x=alone["x"].astype(int).map(place) + ASIDE["simple"],
                     y=alone["value"],
                 )
             )
@@ -54,7 +54,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
             Panel(
                 title=f"{title}, $n = {trials}$",
                 series=series,
-                shades=[Shade(low=None, high=place[trained] + 0.5, label="training length")],
+                shades=[Shade(low=place[trained] + 0.5, high=None, label="beyond training")],
                 x=Axis(
                     label="context (tokens)",
                     low=-0.5,
@@ -74,13 +74,13 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         caption=(
             "Passkey accuracy by context length in the three protocols of Section 11 of the report [@africa2026]: "
             "(a) Section 11.2, (b) 11.5, (c) 11.7, where DroPE has RULER's prompt unless named. Bars: 95 % Wilson "
-            "intervals; lengths in their order, points of one length side by side. Shaded: up to the training length. "
+            "intervals; lengths in their order, points of one length side by side. Grey: beyond the training length. "
             "Unit: trial, unseeded."
         ),
         short="Passkey accuracy by context length",
         note=(
-            "The hollow point is drawn in the report's Figure H and in none of its tables; that figure joins (a) and "
-            "the first point of (b) into one line. DroPE at 8K tokens has "
+            "Hollow: a value that the report draws in its Figure H and prints nowhere, so that no interval can be "
+            "given; that figure joins (a) and the first point of (b) into one line. DroPE at 8K tokens has "
             f"{_cell(known, 'lengths', last)} in (a) and {_cell(known, 'errors', last)} in (b)."
         ),
     )

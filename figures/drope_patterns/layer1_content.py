@@ -15,35 +15,27 @@ def figure(
     ratios = layer1_ratios.set_index("metric")
     norms = layer_norms[layer_norms["layer"] == 1].set_index("tensor").loc[list(TENSORS)]
 
-    def bars(metrics: dict[str, str], decimals: int) -> list[Bars]:
-        return [
-            Bars(
-                entity=entity,
-                x=list(metrics.values()),
-                y=[ratios[f"{entity}_published"][metric] for metric in metrics],
-                values=True,
-                decimals=decimals,
-            )
-            for entity in MODELS
-        ]
+    def bars(
+        metrics: dict[str, str], rows: pd.DataFrame = ratios, of: str = "{}_published", decimals: int = 1
+    ) -> list[Bars]:
+        names = list(metrics.values())
+        heights = {entity: [rows[of.format(entity)][metric] for metric in metrics] for entity in MODELS}
+        return [Bars(entity=each, x=names, y=y, values=True, decimals=decimals) for each, y in heights.items()]
 
     panels = [
         Panel(
             title="output norms",
-            series=bars({"attention_output_norm": "attention", "mlp_output_norm": "MLP"}, 1),
+            series=bars({"attention_output_norm": "attention", "mlp_output_norm": "MLP"}),
             y=Axis(label="L2 norm", scale="log", low=0.5, high=1000),
         ),
         Panel(
             title="share of the summed norms",
-            series=bars({"attention_contribution": "attention", "mlp_contribution": "MLP"}, 1),
+            series=bars({"attention_contribution": "attention", "mlp_contribution": "MLP"}),
             y=Axis(label="share, %", low=0, high=115),
         ),
         Panel(
             title="projections",
-            series=[
-                Bars(entity=entity, x=list(TENSORS), y=norms[f"mean_{entity}"], values=True, decimals=0)
-                for entity in MODELS
-            ],
+            series=bars(dict(zip(TENSORS, TENSORS, strict=True)), norms, "mean_{}", 0),
             y=Axis(label="L2 norm", scale="log"),
         ),
         Panel(

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Axis, Figure, Line, Panel, Rule, Shade
 
 PANELS = {"norm": "norm of the first token", "ratio": "ratio to other tokens"}
 
@@ -11,7 +11,7 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
     """Two panels on logarithmic axes."""
     limit = float(drope_stated.set_index("statement")["value"]["s5_4_spike_ratio"])
     protocol = drope_protocols.set_index("section")
-    last = phase_layers.iloc[-1]
+    last = int(phase_layers["layer"].max())
     panels = [
         Panel(
             title=title,
@@ -26,16 +26,9 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
                 )
                 for model in ("rope", "drope")
             ],
-            annotations=[
-                Annotation(
-                    x=float(last["layer"]),
-                    y=0.6 * float(last[f"{metric}_drope"]),
-                    text="after the final norm",
-                    anchor="below left",
-                )
-            ],
+            shades=[Shade(low=last - 0.5, high=last + 0.5, label="final norm")],
             rules=[Rule(at=limit, label="spike")] if metric == "ratio" else [],
-            x=Axis(label="layer", ticks=[0, 10, 20, 30]),
+            x=Axis(label="layer", low=-1, high=last + 0.5, ticks=[0, 10, 20, 30]),
             y=Axis(label="L2 norm" if metric == "norm" else "ratio", scale="log"),
         )
         for metric, title in PANELS.items()
@@ -52,7 +45,7 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         ),
         short="Norm of the first token by layer",
         note=(
-            "Both norms rise in layer 1; layer 31 is read after the final normalisation. The two runs differ "
+            f"Both norms rise in layer 1; layer {last} is read after the final normalisation. The two runs differ "
             f"({protocol['precision']['5 (phase metrics)']})."
         ),
     )

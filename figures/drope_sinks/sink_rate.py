@@ -2,10 +2,11 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Rule, Shade
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Rule, Shade
 
 FIRST = 4
-"""Layers that are drawn: beyond them both models stay near all heads."""
+"""Layers that are drawn one by one: beyond them both models stay near all heads."""
+REST, LAST = 4.5, 5.5  # places on the axis, behind the break
 
 
 def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
@@ -16,23 +17,29 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
     near, rest = (
         sink_rate_layers[part] for part in (sink_rate_layers["layer"] < FIRST, sink_rate_layers["layer"] >= FIRST)
     )
-    least = rest.set_index("layer")[["rope", "drope"]].min(axis=1)
-    series = [
-        Line(
-            entity=model,
-            x=near["layer"],
-            y=near[model],
-            low=near[model] - near[f"{model}_sd"],
-            high=(near[model] + near[f"{model}_sd"]).clip(upper=100),
+    middle, end = rest.iloc[:-1], rest.iloc[-1]
+    series = []
+    for model, aside in (("rope", -0.08), ("drope", 0.08)):
+        alone, last = near[model], end[model]
+        sd, sd_last = near[f"{model}_sd"], end[f"{model}_sd"]
+        runs = (
+            (near["layer"], alone, alone - sd, alone + sd),
+            ([REST + aside], [middle[model].mean()], [middle[model].min()], [middle[model].max()]),
+            ([LAST + aside], [last], [last - sd_last], [last + sd_last]),
         )
-        for model in ("rope", "drope")
-    ]
+        for number, (x, y, low, high) in enumerate(runs):
+            series.append(
+                Line(entity=model, x=x, y=y, low=low, high=pd.Series(high).clip(upper=100), legend=not number)
+            )
+    ticks = {float(layer): str(layer) for layer in near["layer"]}
+    ticks |= {REST: f"{middle['layer'].min()}–{middle['layer'].max()}", LAST: str(int(end["layer"]))}
     return Figure(
         panels=[
             Panel(
                 title="heads that are sinks",
                 series=series,
-                x=Axis(label="layer", ticks=list(near["layer"])),
+                x=Axis(label="layer", low=-0.2, high=LAST + 0.2, ticks=ticks),
+                annotations=[Annotation(x=(FIRST - 1 + REST) / 2, y=0, text="$/\\!/$", anchor="center")],
                 y=Axis(label="sink heads, %", low=0, high=104, ticks=[0, 25, 50, 75, 100]),
             ),
             Panel(
@@ -57,8 +64,8 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
         caption=(
             "(a) Share of heads whose mean attention to the first token reaches the threshold, published series of "
             "both models with one standard deviation over prompts, cut at 100 % "
-            f"({drope_protocols.set_index('section')['items']['5 (sinks)']}); from layer {FIRST} on both models have "
-            f"at least {least[:-1].min():.0f} %, and {least.iloc[-1]:.0f} % in the last layer. (b) The score "
+            f"({drope_protocols.set_index('section')['items']['5 (sinks)']}); behind the break the mean of layers "
+            f"{ticks[REST]} with their range, and the last layer. (b) The score "
             f"$H_T / T$ of attention spread evenly over T tokens [@africa2026]: up to {passing} tokens it is called a "
             "sink. Shaded: lengths of the prompts of Experiment 4, which are those of (a), and of Experiment 7."
         ),

@@ -1,55 +1,41 @@
 """The replication of Jin et al. in one view (Figure 11 of the report): categories, and tasks in both experiments."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Bars, Figure, Panel
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
 SERIES = {"rope": "RoPE", "drope": "DroPE"}
-CATEGORIES = ("parametric", "contextual")
+CATEGORIES = {"parametric": "parametric", "contextual": "contextual"}
 
 
 def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> Figure:
     """Categories beside the values that Jin et al. report, then the change of every task in Experiments 3 and 4."""
     stated = drope_stated.set_index("statement")["value"]
     jin = [float(stated[f"s4_1_jin_{category}"]) for category in CATEGORIES]
-    averages = []
-    for entity, name in SERIES.items():
-        rows = knowledge_categories[knowledge_categories["positional"] == name].set_index("category")
-        rows = rows.loc[list(CATEGORIES)]
-        averages.append(
-            Bars(
-                entity=entity,
-                x=list(CATEGORIES),
-                y=rows["degradation"],
-                low=rows["degradation_low"].fillna(rows["degradation"]),
-                high=rows["degradation_high"].fillna(rows["degradation"]),
-                reported=jin if entity == "rope" else None,
-                reported_label="Jin et al.",
-            )
-        )
-    panels = [Panel(title="categories", series=averages, y=Axis(label="degradation, %", zero=True))]
-    for experiment in ("3", "4"):
-        bars = []
+
+    def bars(rows: pd.DataFrame, key: str, names: dict[str, str], columns: tuple[str, str, str]) -> list[Bars]:
+        series = []  # an end that is not known lies at the value
         for entity, name in SERIES.items():
-            rows = knowledge_protocols[knowledge_protocols["positional"] == name].set_index("task").loc[list(TASKS)]
-            change = rows[f"change_{experiment}"]
-            bars.append(
-                Bars(
-                    entity=entity,
-                    x=list(TASKS.values()),
-                    y=change,
-                    low=rows[f"change_low_{experiment}"].fillna(change),
-                    high=rows[f"change_high_{experiment}"].fillna(change),
-                )
-            )
-        panels.append(
-            Panel(
-                title=f"tasks, Experiment {experiment}",
-                series=bars,
-                y=Axis(label="change, points", low=-105, high=30, ticks=[-100, -75, -50, -25, 0, 25]),
-            )
-        )
+            mine = rows[rows["positional"] == name].set_index(key).loc[list(names)]
+            value, low, high = (mine[column] for column in columns)
+            quoted = jin if entity == "rope" and names is CATEGORIES else None
+            low, high = (end.fillna(value) for end in (low, high))
+            made = Bars(entity=entity, x=list(names.values()), y=value, low=low, high=high, reported=quoted)
+            series.append(replace(made, reported_label="Jin et al."))
+        return series
+
+    averages = bars(
+        knowledge_categories, "category", CATEGORIES, ("degradation", "degradation_low", "degradation_high")
+    )
+    panels = [Panel(title="categories", series=averages, y=Axis(label="degradation, %", zero=True))]
+    axis = Axis(label="change, points", low=-105, high=30, ticks=[-100, -75, -50, -25, 0, 25])
+    for experiment in ("3", "4"):
+        columns = (f"change_{experiment}", f"change_low_{experiment}", f"change_high_{experiment}")
+        changes = bars(knowledge_protocols, "task", TASKS, columns)
+        panels.append(Panel(title=f"tasks, Experiment {experiment}", series=changes, y=axis))
     first = knowledge_protocols.iloc[0]
     return Figure(
         panels=panels,

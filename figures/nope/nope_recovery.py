@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, display
+from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, Style, display
 
 
 def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Figure:
@@ -20,7 +20,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         for name, *ends in rows[["name", "dip", "level"]].itertuples(index=False)
     ]
     apart = (printed["reported"] - printed["recovery"]).abs().max()
-    draw_up = Points(x=rows["draw_up"], y=rows["name"], entity="recomputed", legend=False)
+    draw_up = Points(x=rows["draw_up"], y=rows["name"], entity="total", legend=False)
     off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
     zero = (Rule(at=0, axis="x", dash="solid"),)
     short = rows.loc[rows["captured_context"] < rows["captured_context"].max(), "name"]
@@ -29,8 +29,8 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
             Panel(
                 series=[
                     *between,
-                    Points(x=rows["dip"], y=rows["name"], entity="series-2", label="40–60% of the context"),
-                    Points(x=rows["level"], y=rows["name"], entity="series-1", label="60–80%"),
+                    Points(x=rows["dip"], y=rows["name"], entity="dip", label="40–60% of the context"),
+                    Points(x=rows["level"], y=rows["name"], entity="total", label="60–80%"),
                 ],
                 x=Axis(label="plasticity", ticks=[0.5, 0.55, 0.6]),
                 y=models,
@@ -38,7 +38,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
             ),
             Panel(
                 series=[draw_up],
-                x=Axis(label="draw-up", ticks=[-0.01, 0, 0.01, 0.02, 0.03, 0.04], high=0.041),
+                x=Axis(label="draw-up (below 0: it only falls)", ticks=[-0.01, 0, 0.01, 0.02, 0.03, 0.04], high=0.041),
                 y=models,
                 rules=zero,
                 title="largest rise anywhere",
@@ -48,6 +48,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         height=58,
         share_y=True,
         letters=True,
+        entities={"dip": Style(color="okgrey", mark="square")},
         caption=(
             "Recovery of plasticity by model: (a) the levels in the two fixed windows, joined by the recovery, the "
             "second less the first; (b) the largest rise from a decile to a later one [@shcherb2026]. Only where the "

@@ -15,8 +15,9 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
     """Return the figure, of the control at the primary base within its training length, queries at one position."""
     keys = ["base", "arm", "quantity", "estimator", "width", "weights", "low"]
     levels = retrained_levels.set_index(keys)["value"]
-    content, position = (
-        float(levels.loc[(BASE, ARM, f"{name}_part", "aligned_full", 1, "all", 0)]) for name in ("content", "position")
+    content, position, swayed = (
+        float(levels.loc[(BASE, ARM, name, "aligned_full", 1, "all", 0)])
+        for name in ("content_part", "position_part", "sway")
     )
     stands = Panel(
         title="positions",
@@ -32,7 +33,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
     )
     panels, leads = [stands], [step / 20 for step in range(-60, 81)]
     for sign, name in zip((1, -1), KEYS, strict=True):
-        law = NormalDist(content + sign * position, 1)
+        law, changed = NormalDist(content + sign * position, 1), 2 * sign * position
         panels.append(
             Panel(
                 title=name,
@@ -40,12 +41,13 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
                     Line(x=leads, y=[law.pdf(lead) for lead in leads], marks=False, entity="neutral", legend=False)
                 ],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
-                y=Axis(label="density", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
-                shades=[Shade(low=None, high=0, label="key 2 wins")],
+                y=Axis(label="share of queries", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
+                shades=[Shade(low=None, high=0), Shade(low=min(0, changed), high=max(0, changed), label="turned")],
                 rules=[Rule(at=law.mean, axis="x")],
                 annotations=[
-                    Annotation(x=x, y=0.3, text=f"{100 * share:.0f} %", anchor="center")
-                    for x, share in ((-1.9, law.cdf(0)), (2.9, 1 - law.cdf(0)))
+                    Annotation(x=x, y=y, text=text, anchor="center")
+                    for x, key, share in ((-2.2, 2, law.cdf(0)), (2.9, 1, 1 - law.cdf(0)))
+                    for y, text in ((0.36, f"key {key}"), (0.3, f"{100 * share:.0f} %"))
                 ],
             )
         )
@@ -53,13 +55,14 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         panels=panels,
         columns=3,
         letters=True,
-        height=27,
+        height=25,
         caption=(
             "What the exchange of positions tells. (a) Drawn: each of two keys is turned to where the other stands; "
-            "content stays. (b, c) Key 1, which content prefers, is ahead by the part of content "
-            f"({content:.2f} of the spread) plus that of position ({position:.2f}) while it is the nearer one, and by "
-            "their difference once it is the farther one. Percentages: shares of both. Parts: means of arm B at base "
-            f"{BASE} over its training length; curves: normal distributions."
+            f"content stays. (b, c) Key 1, which content prefers, is ahead by the part of content ({content:.2f} of "
+            f"the spread) plus that of position ({position:.2f}) while it is the nearer one, and by their difference "
+            "once it is the farther one. Percentages: how often each key wins; dark: queries whose winner turns. "
+            f"Measured pair by pair {100 * swayed:.0f} % turn, since pairs lie on both sides of these means (of arm "
+            f"{ARM} at base {BASE} over its training length). Curves: normal."
         ),
         short="What the exchange of positions of two keys tells of position and content",
     )

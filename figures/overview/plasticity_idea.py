@@ -27,10 +27,11 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
                 series=[Line(x=scores, y=[BIN * law.pdf(score) for score in scores], marks=False, entity="neutral")],
                 x=Axis(label="lead of key 1 in score", ticks=[-80, 0, 80]),
                 y=Axis(label="share of queries", ticks=[0, 0.1, 0.2], low=0, high=0.25),
-                shades=[Shade(low=None, high=0, label="key 2 wins")],
+                shades=[Shade(low=None, high=0)],
                 annotations=[
-                    Annotation(x=x, y=0.15, text=f"{100 * share:.0f} %", anchor="center")
-                    for x, share in ((-60, law.cdf(0)), (84, 1 - law.cdf(0)))
+                    Annotation(x=x, y=y, text=text, anchor="center")
+                    for x, key, share in ((-60, 2, law.cdf(0)), (84, 1, 1 - law.cdf(0)))
+                    for y, text in ((0.17, f"key {key}"), (0.14, f"{100 * share:.0f} %"))
                 ],
                 rules=[Rule(at=law.mean, axis="x")],
             )
@@ -51,13 +52,13 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
         panels=panels,
         columns=3,
         letters=True,
-        height=30,
+        height=27,
         caption=(
             "What plasticity measures. Two keys compete for the queries at one place of a text; a query's content "
             f"decides how far key 1 is ahead. Mean (dashed) and spread are those of {row['display_name']} over heads "
-            "and pairs: (a) in its first bin of queries, (b) in its last. Percentages: shares of both. (c) Plasticity "
-            "of such a pair, four times the product of both keys' shares; the model's is a mean over pairs. Curves: "
-            f"normal distributions, as shares in a score interval of {BIN}."
+            "and pairs: (a) in its first bin of queries, (b) in its last. Percentages: how often each key wins; grey: "
+            "where key 2 does. (c) Plasticity of such a pair, four times the product of both keys' shares; the model's "
+            f"is a mean over pairs. Curves: normal distributions, as shares in a score interval of {BIN}."
         ),
         short="What plasticity measures: mean, spread and the share of queries that turn the winner",
     )

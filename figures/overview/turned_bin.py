@@ -7,7 +7,7 @@ import pandas as pd
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
 
 TURN = 0.9  # radians by which the drawn pair of dimensions turns from the first to the last position of the bin
-CONTENTS = 21  # drawn queries at each position
+CONTENTS = 15  # drawn queries at each position, of contents that the others do not have
 PLACES = {"first": -0.5, "middle": 0.0, "last": 0.5}
 
 
@@ -39,8 +39,8 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
         height=27,
         caption=(
             "What rotation inside a bin does to the spread of queries. (a) Drawn, in one pair of dimensions: the "
-            "same contents at three positions are turned by different angles, and their pooled cloud is wider "
-            "than that of one. (b) Turned to the middle of the bin the clouds fall upon each other. (c) Measured: "
+            "contents of one spread at three positions are turned by different angles, and their pooled cloud is "
+            "wider than that of one. (b) Turned to the middle of the bin they are one cloud. (c) Measured: "
             f"plasticity of {name} in the first bins that have keys before them rises with their width as captured, "
             "and not when queries are turned."
         ),
@@ -53,8 +53,8 @@ def cloud(title: str, kept: float) -> Panel:
     series = []
     for place, (name, at) in enumerate(PLACES.items(), 1):
         points = []
-        for item in range(CONTENTS):
-            radius, angle = 0.42 * math.sqrt(item / CONTENTS), 2.39996 * item  # a sunflower: even over a disc
+        for item in range(place - 1, CONTENTS * len(PLACES), len(PLACES)):
+            radius, angle = 0.42 * math.sqrt(item / CONTENTS / len(PLACES)), 2.39996 * item  # even over a disc
             x, y = 1.2 + radius * math.cos(angle), radius * math.sin(angle)
             turn = kept * at * TURN
             points.append((x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)))

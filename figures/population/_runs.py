@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boundpaper.figures import Bundle
+from boundpaper.figures import Bundle, Shade
 from figures.population._arms import ARMS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from boundpaper.figures.series import Series
+
+BEYOND = Shade(low=1.5, high=None, label="beyond training")
+"""The quarters of a text of four training lengths that are new to the model."""
 
 
 def bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:

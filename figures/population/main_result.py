@@ -4,12 +4,13 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel
 from figures.population._arms import LOOKS, seeds
-from figures.population._runs import bundles, measured
+from figures.population._runs import BEYOND, bundles, measured
 
 ARMS = ("B", "C")
 BASE = 400
 LENGTHS = {2.0: "2", 4.0: "4", 8.0: "8"}
 QUARTERS = {1.0: "1", 2.0: "2", 3.0: "3", 4.0: "4"}
+TICKS = [0.2, 0.4, 0.6, 0.8]
 
 
 def figure(
@@ -32,24 +33,25 @@ def figure(
     quarter = Axis(label="quarter of the text", ticks=QUARTERS)
     panels = [Panel(title="far keys found", series=bundles(found, 100), x=length, y=Axis(label="% of far keys"))]
     for quantity, title, factor, axis in (
-        ("plasticity", "at one position", 1, Axis(label="plasticity", low=0.3, high=0.8, ticks=[0.3, 0.5, 0.7])),
-        ("sway", "winners turned", 100, Axis(label="% of pairs of keys")),
+        ("plasticity", "plasticity", 1, Axis(label="at one position", low=0.2, high=0.8, ticks=TICKS)),
+        ("sway", "winners turned", 100, Axis(label="% of pairs of keys", low=-3, high=70, ticks=[0, 20, 40, 60])),
     ):
         part = again[again["quantity"] == quantity]
-        panels.append(Panel(title=title, series=bundles(part, factor, legend=False), x=quarter, y=axis))
+        lines = bundles(part, factor, legend=False)
+        panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND]))
     return Figure(
         panels=panels,
         columns=3,
         letters=True,
-        height=40,
+        height=34,
         entities=LOOKS,
         caption=(
             "One model, trained on with its rotation (B) and without it (C). (a) Keys found that lie beyond the "
-            f"trained distance, by length of the prompt: {seeds(found)}, so this is exploratory. "
-            "(b) Plasticity with queries at one position, and (c) the share of pairs of keys whose winner changes "
-            "when they exchange positions (0 in C, by construction), by quarter of texts of four trained lengths, "
-            f"the first as trained on. {measured(again, population_members)} Thin lines: single seeds; thick: their "
-            "mean. Unit: one training seed."
+            f"trained distance, by length of the prompt: {seeds(found)}, so this is exploratory. (b) Plasticity with "
+            "queries at one position, and (c) the share of pairs of keys whose winner changes when they exchange "
+            "positions (0 in C, by construction), by quarter of texts of four trained lengths; grey: beyond the "
+            f"trained length. {measured(again, population_members)} Thin lines: single seeds; thick: their mean. Unit: "
+            "one training seed."
         ),
         short="Retrieval, plasticity and exchange of positions with rotation and without",
     )

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boundpaper.figures import Shade
 from boundpaper.figures.style import styles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
+
+
+def full_attention(layers: pd.DataFrame, heads: pd.DataFrame) -> list[Shade]:
+    """Ranges of the layers that attend to the whole text, which are those with captured heads, where others do not."""
+    model = layers["model"].iloc[0]
+    full = sorted(heads.loc[heads["model"] == model, "layer"].unique())
+    if len(full) == layers["layer"].nunique():
+        return []
+    named = full[len(full) // 2 : len(full) // 2 + 1]
+    told = dict.fromkeys(named, "layers of full attention")
+    return [Shade(low=at - 0.5, high=at + 0.5, label=told.get(at, ""), entity="neutral") for at in full]
 
 
 def models(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:

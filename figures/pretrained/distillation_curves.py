@@ -9,7 +9,7 @@ ARMS = {"nope": ("drope", "without rotation"), "continued": ("rope", "control, r
 
 
 def figure(distillation_curves: pd.DataFrame) -> Figure:
-    """Loss and divergence on held-out text over tokens, with the levels of teacher and untouched model."""
+    """Loss and divergence on held-out text over tokens, with the levels of the teacher and before any step."""
     rows = distillation_curves[(distillation_curves["text"] == "all") & (distillation_curves["seed"] == 0)]
     thousands = rows.assign(tokens=rows["tokens"] / 1000)
     first, last = rows.iloc[0], rows.iloc[-1]
@@ -40,19 +40,18 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
             panel(
                 "loss",
                 "held-out loss",
-                {"teacher": float(first["teacher_loss"]), "untouched": float(untouched["loss"])},
+                {"teacher": float(first["teacher_loss"]), "before any step": float(untouched["loss"])},
             ),
-            panel("kl", "divergence from the teacher", {"untouched": float(untouched["kl"])}),
+            panel("kl", "divergence from the teacher", {"before any step": float(untouched["kl"])}),
         ],
         columns=2,
         letters=True,
         caption=(
             "A rotary model distilled into itself without rotation, and the control that keeps it: (a) loss of the "
-            "next token, (b) divergence from the teacher, on held-out documents, mean over "
-            f"{whole(int(first['n']))} tokens of all sets of texts. Both arms read the same windows; "
-            f"{int(last['step'])} of "
-            f"{int(last['of'])} steps of the schedule. *Untouched* is the model whose rotation is removed before any "
-            "step. Unit: one training, so there are no error bars."
+            f"next token, (b) divergence from the teacher, on held-out documents, mean over {whole(int(first['n']))} "
+            f"tokens of all sets of texts. Both arms read the same windows; {int(last['step'])} of {int(last['of'])} "
+            "steps of the schedule. *Before any step*: the rotation just removed (in tables, untouched). Unit: one "
+            "training, so there are no error bars."
         ),
         short="Distillation without rotation, and its control",
     )

@@ -2,12 +2,15 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel
+from boundpaper.figures import Axis, Bundle, Figure, Line, Panel
+from boundpaper.figures.series import Series
 from boundpaper.typeset.wording import whole
 from figures.pretrained._models import models
 
+FEWEST = 10  # key heads over which an interval means something
 
-def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame) -> Figure:
+
+def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, head_profile: pd.DataFrame) -> Figure:
     """A panel per measured model, over the range of the reported ones."""
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
@@ -24,20 +27,18 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame) -> 
     )
     panels, said = [], []
     for entity, name, rows in models(pretrained_profiles):
-        line = Line(
-            entity=entity,
-            label=name,
-            x=100 * rows["position"],
-            y=rows["plasticity"],
-            low=rows["ci_low"],
-            high=rows["ci_high"],
-            uncertainty="bars",
-            origin="measured",
-        )
+        heads = head_profile[head_profile["model"] == rows["model"].iloc[0]]
+        single = heads.pivot_table(index=["layer", "key_head"], columns="bin", values="plasticity")
+        x, few = 100 * rows["position"], 0 < len(single) < FEWEST
+        low, high = (None, None) if few else (rows["ci_low"], rows["ci_high"])
+        mean = Line(entity=entity, label=name, x=x, y=rows["plasticity"], low=low, high=high, origin="measured")
+        series: list[Series] = [beside, mean]
+        if few:
+            series.append(Bundle(entity=entity, x=x, lines=single, band=False, mean=False, origin="measured"))
         panels.append(
             Panel(
-                title=name,
-                series=[beside, line],
+                title=f"{name}, {len(single)} key heads",
+                series=series,
                 x=Axis(label="% of the context", low=0, high=100, ticks=[0, 25, 50, 75, 100]),
                 y=Axis(label="plasticity"),
             )
@@ -51,11 +52,12 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame) -> 
         letters=len(panels) > 1,
         share_y=True,
         legend="none",
-        height=40,
+        height=35,
         caption=(
             f"Plasticity along the context of models measured here ({'; '.join(said)}): mean over heads by query bin, "
-            "with 95 % bootstrap intervals over key heads, which cover heads and not texts. Grey: median and range of "
-            f"the {len(reported)} reported models by tenth of their own contexts [@shcherb2026]."
+            "with 95 % bootstrap intervals over key heads, which cover heads and not texts; where key heads are too "
+            f"few for an interval, each as a thin line. Grey: median and range of the {len(reported)} reported models "
+            "by tenth of their own contexts [@shcherb2026]."
         ),
         short="Plasticity of pretrained models along the context",
     )

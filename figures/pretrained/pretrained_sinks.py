@@ -3,10 +3,10 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from figures.pretrained._models import models
+from figures.pretrained._models import full_attention, models
 
 
-def figure(pretrained_layers: pd.DataFrame) -> Figure:
+def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> Figure:
     """One panel per model."""
     panels, said = [], []
     for entity, name, rows in models(pretrained_layers):
@@ -25,7 +25,8 @@ def figure(pretrained_layers: pd.DataFrame) -> Figure:
                         legend=False,
                     )
                 ],
-                x=Axis(label="layer"),
+                x=Axis(label="layer", low=-0.5, high=int(rows["layer"].max()) + 0.5),
+                shades=full_attention(rows, pretrained_heads),
                 y=Axis(label="attention to the first token", low=0, high=0.8, ticks=[0, 0.2, 0.4, 0.6, 0.8]),
                 title=name,
             )

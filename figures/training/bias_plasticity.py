@@ -3,19 +3,28 @@
 import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
+from boundpaper.figures.spec import Anchor
 from boundpaper.store.frames import pick
 from boundpaper.typeset.wording import correlation_phrase
 
 HIGHEST = 0.3
 """End of the axis of the drop, with room for the correlation above the points."""
-FIRST, HALVES = 0.2, (0, 0.5, 1, 1.5)
-"""Start of the logarithmic axis of the bias per token, and ticks of the linear one."""
+FIRST = 0.2
+"""Start of the logarithmic axis of the bias per token."""
+STARTS: Anchor = "below"
+ENDS: tuple[Anchor, ...] = ("above right", "right", "right")
+EQUAL = {unit: f"per token, {unit} over the same window" for unit in ("models", "networks")}
 
 
 def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.DataFrame:
     """`rows` with what is drawn: the bias `x`, its ends `low` and `high` by rounding, and the drop `y`."""
     ends = {end: scale * rows[f"{bias}_{end}"] for end in ("low", "high")}
     return rows.assign(x=scale * rows[bias], y=rows[drop], **ends)
+
+
+def _states(rows: pd.DataFrame) -> pd.DataFrame:
+    """The checkpoints of the one run among `rows`."""
+    return rows[rows["kind"] != "model"] if "kind" in rows else rows.head(0)
 
 
 def figure(
@@ -30,11 +39,15 @@ def figure(
     window = int(same["captured_context"].min())
     tests = bias_plasticity_tests[bias_plasticity_tests["test"] == "pearson"].set_index("comparison")
     run = {unit: float(tests["estimate"][f"per {unit}, checkpoints"]) for unit in ("token", "window")}
-    own, equal = bias_plasticity, "per token, models over the same window"
+    own = bias_plasticity
     shown = (
-        (_drawn(own, "bias_strength", "ap_drop", 1e3), "own window, per token", "per token, captured models"),
-        (_drawn(own, "bias_window", "ap_drop"), "the same, per window", "per window, captured models"),
-        (_drawn(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all", equal),
+        (
+            _drawn(own, "bias_strength", "ap_drop", 1e3),
+            "own window, per token",
+            {"models": "per token, captured models"},
+        ),
+        (_drawn(own, "bias_window", "ap_drop"), "the same, per window", {"models": "per window, captured models"}),
+        (_drawn(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all", EQUAL),
     )
     labels = ("bias per token ($\\times 10^{-3}$)", "bias per window", "bias per token ($\\times 10^{-3}$)")
     return Figure(
@@ -44,7 +57,7 @@ def figure(
                     *(
                         Line(x=states["x"], y=states["y"], entity=entity, marks=False, dash="solid", legend=False)
                         for family, entity in zip(families["family"], families["entity"], strict=True)
-                        if len(states := data[(data["family"] == family) & (data.get("kind", "model") != "model")])
+                        if len(states := _states(data[data["family"] == family]))
                     ),
                     *(
                         Points(
@@ -60,18 +73,26 @@ def figure(
                         if len(rows := data[data["family"] == family])
                     ),
                 ],
-                x=Axis(label=label, scale="log", low=FIRST)
-                if position == 0
-                else Axis(label=label, low=0, high=1.08 * data["high"].max(), ticks=None if position == 1 else HALVES),
+                x=Axis(label=label, low=0, high=1.08 * data["high"].max())
+                if position == 1
+                else Axis(label=label, scale="log", low=FIRST, high=30),
                 y=Axis(label="plasticity drop", low=0, high=HIGHEST, ticks=(0, 0.1, 0.2, 0.3)),
                 title=title,
                 annotations=[
-                    Annotation(x=0 if position else FIRST, y=0.95 * HIGHEST, text=f"models: {said}", anchor="right")
-                    for row in [pick(bias_plasticity_tests, comparison=test, test="pearson")]
-                    for said in [correlation_phrase(row).partition(", $p")[0]]
+                    *(
+                        Annotation(x=0 if position == 1 else FIRST, y=y * HIGHEST, text=said, anchor="right")
+                        for y, (unit, comparison) in zip((0.95, 0.87), asked.items(), strict=False)
+                        for row in [pick(bias_plasticity_tests, comparison=comparison, test="pearson")]
+                        for said in [f"{int(row['n'])} {unit}: {correlation_phrase(row).partition(', $p')[0]}"]
+                    ),
+                    *(
+                        Annotation(x=at["x"], y=at["y"], text=name, anchor=anchor, entity="smollm3-3b")
+                        for name, anchor, place in (("start", STARTS, 0), ("end", ENDS[position], -1))
+                        for _, at in _states(data).iloc[place:].head(1).iterrows()
+                    ),
                 ],
             )
-            for position, ((data, title, test), label) in enumerate(zip(shown, labels, strict=True))
+            for position, ((data, title, asked), label) in enumerate(zip(shown, labels, strict=True))
         ],
         columns=3,
         height=40,
@@ -79,14 +100,14 @@ def figure(
         letters=True,
         caption=(
             f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "
-            f"{int((~models).sum())} checkpoints of SmolLM3-3B (joined in their order), each over its own window, with "
-            "the bias (a) per token "
-            f"and (b) per window; (c) {len(same)} models, SmolLM3 at its last checkpoint, over {window:,} tokens."
+            f"{int((~models).sum())} checkpoints of SmolLM3-3B (joined from start to end), each over its own window, "
+            f"with the bias (a) per token and (b) per window; (c) {len(same)} models, SmolLM3 at its last checkpoint, "
+            f"over {window:,} tokens."
         ),
         note=(
-            "In the panels: Pearson's $r$ over models, with its 95 % interval. Over checkpoints alone it is "
-            f"${run['token']:.2f}$ in (a) and ${run['window']:.2f}$ in (b); they are states of "
-            "one run. Unit: one model or checkpoint, mean over heads; the study gives no uncertainty. Bars: what "
+            "In the panels: Pearson's $r$ with its 95 % interval; two of the models run one text network. Over "
+            f"checkpoints alone $r$ is ${run['token']:.2f}$ in (a) and ${run['window']:.2f}$ in (b); they are states "
+            "of one run. Unit: one model or checkpoint, mean over heads; the study gives no uncertainty. Bars: what "
             "the rounding of the bias leaves open."
         ),
         short="The plasticity drop against the bias per token and per window",

@@ -8,10 +8,10 @@ from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Style
 from boundpaper.store.frames import pick
 
 LOOKS = {
-    "Pre-train": Style(color="okblue", mark="*"),
-    "Anneal": Style(color="okblack", mark="diamond*", dash="densely dotted"),
-    "LC 4K-32K": Style(color="okorange", mark="square*", dash="dashed"),
-    "LC 32K-64K": Style(color="okvermillion", mark="triangle*", dash="dash dot"),
+    "Pre-train": Style(color="okpurple", mark="*"),
+    "Anneal": Style(color="okpurple!75!black", mark="diamond*", dash="densely dotted"),
+    "LC 4K-32K": Style(color="okpurple!50!black", mark="square*", dash="dashed"),
+    "LC 32K-64K": Style(color="okblack", mark="triangle*", dash="dash dot"),
 }
 PHASES = {"Pre-train": "pre-training", "Anneal": "annealing", "LC 4K-32K": "to 32K", "LC 32K-64K": "to 64K"}
 TICKS = {512: "512", 4096: "4K", 32768: "32K"}
@@ -24,6 +24,8 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     names = list(dict.fromkeys(known["name"]))
     phases = known.drop_duplicates("name").set_index("name")["phase"]
     first = set(phases.drop_duplicates().index)
+    start, steps = known.iloc[0], names[0].rpartition(" ")[2]
+    named = Annotation(x=start["middle"], y=start["plasticity"], text=f"{steps} steps", anchor="above right")
     panels = (
         ("middle", "position", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
         ("gathered_bias", "gathered bias", Axis(label="bias per token $\\times$ position", scale="log")),
@@ -45,7 +47,8 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                 x=axis,
                 y=Axis(label="plasticity", ticks=[0.4, 0.5, 0.6, 0.7], low=0.4, high=0.7),
                 annotations=[
-                    Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}$", anchor="right")
+                    Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}$", anchor="right"),
+                    *([named] if column == "middle" else []),
                 ],
             )
             for column, name, axis in panels
@@ -60,9 +63,9 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
             "more plastic at equal positions; by gathered bias their far ends join those of pre-training."
         ),
         note=(
-            f"Points are the middles of the {len(known)} bins of Tables 6 and 7, a line for each checkpoint. "
-            "Spearman's $\\rho$ is over these bins; those of a checkpoint are not independent. Unit: mean over heads; "
-            "the study gives no uncertainty."
+            f"Points are the middles of the {len(known)} bins of Tables 6 and 7, a line for each checkpoint, later "
+            "ones darker. Spearman's $\\rho$ is over these bins; those of a checkpoint are not independent. Unit: mean "
+            "over heads; the study gives no uncertainty."
         ),
         short="SmolLM3 by position, and by the bias gathered up to it",
     )

@@ -40,7 +40,9 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
                 x=axis,
                 y=scale,
                 annotations=[
-                    Annotation(x=last, y=float(end[name]), text=_times(end[name] / annealed[name]), anchor="above")
+                    Annotation(
+                        x=last + 0.3, y=float(end[name]), text=_since(end[name] / annealed[name]), anchor="above left"
+                    )
                 ],
                 shades=[
                     Shade(
@@ -72,6 +74,6 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
     )
 
 
-def _times(factor: float) -> str:
+def _since(factor: float) -> str:
     """By what a quantity is multiplied, or divided where it falls."""
-    return f"$\\times {factor:.3g}$" if factor > 1 else f"$\\div {1 / factor:.3g}$"
+    return (f"$\\times {factor:.3g}$" if factor > 1 else f"$\\div {1 / factor:.3g}$") + " since annealing"

@@ -139,7 +139,7 @@ def name_edges(canvas: Canvas) -> None:
     moved = any(abs(centre - want) > 0.9 for want, centre in zip(wanted, centres, strict=True))
     for name, want, centre in zip(names, wanted, centres, strict=True):
         start = canvas.x.length + (2.6 if moved else 1.2)
-        if abs(centre - want) > 0.9:
+        if abs(centre - want) > 0.9 or (name.end is not None and canvas.x.length - canvas.x.at(name.end) > 3.0):
             end = canvas.x.length if name.end is None else canvas.x.at(name.end) + MARK_MM + 0.3
             canvas.lead((end, want), (start - 0.3, centre), name.color)
         text = r"\\".join(cell(part) for part in name.lines)
