@@ -40,7 +40,6 @@ def items(
         .str.replace("training length", "1×")
         .replace({"within layers": "1×"})
     )
-    rows["there"] = [f"{seeds} of {planned}" for seeds, planned in zip(rows["seeds"], rows["planned"], strict=True)]
     rows["shown"] = [f"base {int(base):,}" for base in rows["base"].astype(str)]
     rows["order"] = rows["base"].astype(int)
     rows = rows.sort_values("order", kind="stable", ignore_index=True)
@@ -48,6 +47,7 @@ def items(
     closed = int((rows["outcome"] != "open").sum())
     waiting = [name for name, part in measured.groupby(rows["shown"]) if not part.any()]
     rows = rows[~rows["shown"].isin(waiting)].reset_index(drop=True)
+    rows["shown"] += rows["shown"].map({name: _seeds(part) for name, part in rows.groupby("shown")})
     left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
     return Table(
         rows=rows,
@@ -55,7 +55,6 @@ def items(
             Column("what", "Quantity"),
             Column("sides", "First less second"),
             Column("at", "At"),
-            Column("there", "Seeds"),
             Column("value", "Difference", fixed(2), ci=("low", "high"), reason="note"),
             Column("p_holm", "differs", pvalue(), group="p", blank=True),
             Column("p_same_holm", "within", pvalue(), group="p", blank=True),
@@ -63,7 +62,7 @@ def items(
         ],
         groups="shown",
         size="footnotesize",
-        column_space=2.0,
+        column_space=4,
         caption=(
             f"{caption}; {int(measured.sum())} of {asked_items} have a seed, {closed} are decided. "
             "Unit: one training seed; means over all trained models with Student's intervals, which decide nothing."
@@ -75,6 +74,12 @@ def items(
             f"neither, and may be too few to do so. {note}{left_out}"
         ),
     )
+
+
+def _seeds(rows: pd.DataFrame) -> str:
+    """Say how many seeds the items of one base have, of those planned."""
+    least, most = (f"{end} of {rows['planned'].max()}" for end in (rows["seeds"].min(), rows["seeds"].max()))
+    return f", {most} seeds" if least == most else f", {least.partition(' ')[0]} to {most} seeds"
 
 
 def _quantity(quantity: str, family: str) -> str:
