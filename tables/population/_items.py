@@ -33,7 +33,11 @@ def items(
     rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
     rows["what"] = [_quantity(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
     rows["sides"] = [_sides(*each) for each in zip(rows["first"], rows["second"], rows["family"], strict=True)]
-    rows["at"] = rows["place"].replace({"quarter 4 less quarter 1": "4 − 1"}).str.replace("quarter ", "")
+    rows["at"] = (
+        rows["place"]
+        .replace({"quarter 4 less quarter 1": "4\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1"})
+        .str.replace("quarter ", "")
+    )
     rows["at"] = (
         rows["at"]
         .str.replace(" training lengths", "×")
@@ -78,8 +82,8 @@ def items(
 
 def _seeds(rows: pd.DataFrame) -> str:
     """Say how many seeds the items of one base have, of those planned."""
-    least, most = (f"{end} of {rows['planned'].max()}" for end in (rows["seeds"].min(), rows["seeds"].max()))
-    return f", {most} seeds" if least == most else f", {least.partition(' ')[0]} to {most} seeds"
+    least, most = rows["seeds"].min(), rows["seeds"].max()
+    return f", {'' if least == most else f'{least} to '}{most} of {rows['planned'].max()} seeds"
 
 
 def _quantity(quantity: str, family: str) -> str:

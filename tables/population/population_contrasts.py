@@ -16,7 +16,6 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
     for name in ("seeds", "difference", "low", "high", "note", "p_holm"):
         rows[f"every_{name}"] = rows["item"].map(every[name])
     rows = worded(rows, ("every_difference", "every_low", "every_high"))
-    seeds = _between(every["seeds"], "seed")
     counted, smallest = _between(rows["seeds"]), fixed_number(3).show(rows["p_holm"].min(), "plain")
     measured = int((rows["every_seeds"] > 0).sum())
     return Table(
@@ -40,25 +39,24 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         size="footnotesize",
         marks={"primary": "The primary contrast."},
         caption=(
-            f"Planned contrasts of the population, {measured} of {len(rows)} measured: means over {seeds} of the first "
-            "arm minus the second. Unit: one training seed."
+            f"Planned contrasts of the population, {measured} of {len(rows)} measured: means over "
+            f"{_between(every['seeds'])} seeds of the first arm minus the second. Unit: one training seed."
         ),
         short="Planned contrasts of the population",
         note=(
             "Arms as in the record of the plan; keys and facts are in points. Far keys lie farther than one and a "
             "quarter training lengths from the question; At: multiples of the training length. Differences of all "
             "trained models, with Student's intervals over seeds; p of exact sign flips over the seeds, Holm within "
-            "a family. The plan does not include comparing all trained models: this was added after two seeds, in "
-            f"which arms missed the criterion. By the plan {counted} seeds count, and the smallest corrected p is {smallest}."
+            "a family. The plan does not compare all trained models: this was added after two seeds, in which "
+            f"arms missed the criterion. By the plan {counted} seeds count; the smallest corrected p is {smallest}."
         ),
     )
 
 
-def _between(counts: pd.Series, unit: str = "") -> str:
+def _between(counts: pd.Series) -> str:
     """Return the least and the most of some counts; one number where they are alike."""
     least, most = int(counts.min()), int(counts.max())
-    shown = str(least) if least == most else f"{least} to {most}"
-    return f"{shown} {unit}{'s' if most > 1 else ''}" if unit else shown
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def _base(base: str, first: str, second: str) -> str:

@@ -20,7 +20,7 @@ def table(population_record: pd.DataFrame) -> Table:
         rows.append({"base": shown, "arm": arm, "what": ARMS[str(arm)], **named, "seeds": seeds})
     frame = pd.DataFrame(rows)
     left = [Column("seeds", "Seeds not trained yet")] if frame["seeds"].any() else []
-    seeds = population_record.groupby(["arm", "base"]).size().max()
+    each = population_record.groupby(["arm", "base"]).size().max()
     done = int((population_record["status"] != "not trained").sum())
     return Table(
         rows=frame,
@@ -34,7 +34,7 @@ def table(population_record: pd.DataFrame) -> Table:
         ],
         caption=(
             f"The plan of the population and its record: {done} of {len(population_record)} models are trained and "
-            f"measured, {seeds} planned for each row. Unit: one model."
+            f"measured, {each} planned for each row. Unit: one model."
         ),
         short="The plan of the population and its record",
         note=(

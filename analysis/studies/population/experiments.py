@@ -25,8 +25,9 @@ def population_experiments(
     dropped less kept, `since_start` dropped less start, which is what a comparison without the control sees; both are
     paired by seed, with Student's interval. `appears` and `appears_since_start` say whether the reported direction is
     in that interval: `yes` when it lies on the reported side of zero, `opposite` on the other, `no` when it holds zero;
-    `two directions` when the report states both of what is one quantity here; `not measurable` when fewer than two seeds have the quantity in both arms, or it is zero in all of them; `no
-    direction` when the reported values are equal or their test does not tell them apart; `not reported` without them.
+    `two directions` when the report states both of what is one quantity here; `not measurable` when fewer than two
+    seeds have the quantity in both arms, or it is zero in all of them; `no direction` when the reported values are
+    equal or their test does not tell them apart; `not reported` without them.
     """
     models = population_models[population_models["base"] == BASE]
     arms = {row.model: (row.arm, row.seed) for row in each(models)}
