@@ -41,6 +41,12 @@ def faults(text: str) -> list[str]:
     return broken + [f"a name from the code: {name!r}" for name in NAME.findall(text) if name not in PRINTED]
 
 
+def constant(grid):
+    """Titles of columns that show one thing in all of three or more rows: a caption says it once."""
+    columns = zip(grid.columns, zip(*body(grid, "html"), strict=True), strict=True)
+    return [column.title for column, cells in columns if len(cells) > 2 and len(set(cells)) == 1]
+
+
 def table_texts(grid):
     """Each place of a table with the text that a reader finds there."""
     shown = body(grid, "html")
@@ -71,10 +77,7 @@ def figure_texts(figure):
             for column in ("labels", "rows", "groups", "texts"):
                 words += [str(each) for each in getattr(series, column, None) or ()]
             words += [str(each) for each in (getattr(series, "x", None) or ()) if isinstance(each, str)]
-            words += (
-                [str(each) for each in (getattr(series, "values", None) or ()) if isinstance(each, str)]
-                if (type(series).__name__ == "Bars" and series.values not in (True, False))
-                else []
-            )
+            values = getattr(series, "values", None) if type(series).__name__ == "Bars" else None
+            words += [] if isinstance(values, bool) else [each for each in values or () if isinstance(each, str)]
         for word in words:
             yield f"panel {number}", seen(word)

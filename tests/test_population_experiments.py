@@ -6,6 +6,7 @@ import pytest
 from analysis.claims.thesis.population import experiments as claims
 from analysis.studies.population.errors import population_errors
 from analysis.studies.population.experiments import population_directions, population_experiments
+from conftest import ROOT
 from keyquery.language.book import BOOK
 from keyquery.language.words import NAMES, WORDS
 from keyquery.measure.quantities import QUANTITIES
@@ -92,6 +93,12 @@ def test_what_the_pair_shows_the_control_may_take_back(kept, word, since):
     table = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, (1, 2)), models((1, 2)), reported())
     row = table.set_index("quantity").loc[SHARE]
     assert (row["appears"], row["appears_since_start"]) == (word, since)
+
+
+def test_one_quantity_of_which_two_directions_are_reported_counts_for_neither():
+    rows = pd.read_csv(ROOT / "artifacts/results/population_experiments.csv")
+    rows = rows[rows["direction"].isin(["higher", "lower"]) & rows["dropped"].gt(0)]
+    assert set(rows.loc[rows.duplicated(["kept", "dropped"], keep=False), "appears"]) == {"two directions"}
 
 
 SEEDS = tuple(range(1, 8))

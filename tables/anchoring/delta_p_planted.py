@@ -12,6 +12,7 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
     own = subjects[subjects["role"] == "lab"]
     mine = anchoring_curves[anchoring_curves["model"].isin(own["model"]) & (anchoring_curves["data"] == "planted")]
     wide = _side_by_side(mine[mine["split"] == "design"], own)
+    filler = max(wide[f"{group}_filler"].abs().max() for group in ("question", "answer"))
     seeds = sorted(set(own["seed"].astype(int)))
     return Table(
         rows=wide,
@@ -21,11 +22,9 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
             Column("question", "$\\Delta P$", fixed(1), ci=_ends("question"), group="needs the question"),
             Column("question_share", "flips", fixed(0), group="needs the question"),
             Column("question_control", "other", fixed(1), group="needs the question"),
-            Column("question_filler", "filler", fixed(1), group="needs the question"),
             Column("answer", "$\\Delta P$", fixed(1), ci=_ends("answer"), group="answer alone tells"),
             Column("answer_share", "flips", fixed(0), group="answer alone tells"),
             Column("answer_control", "other", fixed(1), group="answer alone tells"),
-            Column("answer_filler", "filler", fixed(1), group="answer alone tells"),
         ],
         groups="name",
         marks={"blind": "The probe is not above chance here: the row is not interpreted."},
@@ -39,7 +38,8 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
         note=(
             "AUROC: of the probe, over the statements that need the question. Flips: percent of statements "
             "whose predicted class changes. Other: $\\Delta P$ when as many tokens outside of the question are "
-            "cut, drawn from all before the answer; filler: from the text before the sentence. The answer alone "
+            "cut, drawn from all before the answer; drawn from the text before the sentence they move $\\Delta P$ by "
+            f"{filler:.1f} at most. The answer alone "
             "shows that a statement is false if its object belongs to no name; all other statements need the "
             "question. One training each: intervals are over names and say nothing about other seeds."
         ),

@@ -33,14 +33,17 @@ def items(
     rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
     rows["what"] = [_quantity(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
     rows["sides"] = [_sides(*each) for each in zip(rows["first"], rows["second"], rows["family"], strict=True)]
-    rows["at"] = rows["place"].replace({"quarter 4 less quarter 1": "4 − 1"}).str.replace("quarter ", "")
+    rows["at"] = (
+        rows["place"]
+        .replace({"quarter 4 less quarter 1": "4\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1"})
+        .str.replace("quarter ", "")
+    )
     rows["at"] = (
         rows["at"]
         .str.replace(" training lengths", "×")
         .str.replace("training length", "1×")
         .replace({"within layers": "1×"})
     )
-    rows["there"] = [f"{seeds} of {planned}" for seeds, planned in zip(rows["seeds"], rows["planned"], strict=True)]
     rows["shown"] = [f"base {int(base):,}" for base in rows["base"].astype(str)]
     rows["order"] = rows["base"].astype(int)
     rows = rows.sort_values("order", kind="stable", ignore_index=True)
@@ -48,6 +51,7 @@ def items(
     closed = int((rows["outcome"] != "open").sum())
     waiting = [name for name, part in measured.groupby(rows["shown"]) if not part.any()]
     rows = rows[~rows["shown"].isin(waiting)].reset_index(drop=True)
+    rows["shown"] += rows["shown"].map({name: _seeds(part) for name, part in rows.groupby("shown")})
     left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
     return Table(
         rows=rows,
@@ -55,7 +59,6 @@ def items(
             Column("what", "Quantity"),
             Column("sides", "First less second"),
             Column("at", "At"),
-            Column("there", "Seeds"),
             Column("value", "Difference", fixed(2), ci=("low", "high"), reason="note"),
             Column("p_holm", "differs", pvalue(), group="p", blank=True),
             Column("p_same_holm", "within", pvalue(), group="p", blank=True),
@@ -63,7 +66,7 @@ def items(
         ],
         groups="shown",
         size="footnotesize",
-        column_space=2.0,
+        column_space=4,
         caption=(
             f"{caption}; {int(measured.sum())} of {asked_items} have a seed, {closed} are decided. "
             "Unit: one training seed; means over all trained models with Student's intervals, which decide nothing."
@@ -75,6 +78,12 @@ def items(
             f"neither, and may be too few to do so. {note}{left_out}"
         ),
     )
+
+
+def _seeds(rows: pd.DataFrame) -> str:
+    """Say how many seeds the items of one base have, of those planned."""
+    least, most = rows["seeds"].min(), rows["seeds"].max()
+    return f", {'' if least == most else f'{least} to '}{most} of {rows['planned'].max()} seeds"
 
 
 def _quantity(quantity: str, family: str) -> str:

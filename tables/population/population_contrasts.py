@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from boundpaper.tables import Column, Table, fixed, integer
+from boundpaper.tables import Column, Table, fixed
+from boundpaper.typeset.numbers import fixed as fixed_number
 from tables.population._contrasts import worded
 
 
@@ -15,6 +16,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
     for name in ("seeds", "difference", "low", "high", "note", "p_holm"):
         rows[f"every_{name}"] = rows["item"].map(every[name])
     rows = worded(rows, ("every_difference", "every_low", "every_high"))
+    counted, smallest = _between(rows["seeds"]), fixed_number(3).show(rows["p_holm"].min(), "plain")
     measured = int((rows["every_seeds"] > 0).sum())
     return Table(
         rows=rows,
@@ -23,37 +25,38 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             Column("arms", "Arms"),
             Column("base", "Base"),
             Column("multiple", "At", fixed(0)),
-            Column("every_seeds", "all", integer(), group="Seeds"),
-            Column("seeds", "count", integer(), group="Seeds"),
             Column(
                 "every_difference",
-                "Difference, all",
+                "Difference",
                 fixed(1),
                 digits="digits",
                 ci=("every_low", "every_high"),
                 reason="every_note",
             ),
-            Column("every_p_holm", "all", fixed(3), group="p", reason="every_note"),
-            Column("p_holm", "count", fixed(3), group="p", blank=True),
+            Column("every_p_holm", "p", fixed(3), reason="every_note"),
         ],
-        column_space=2.0,
         space="family",
         size="footnotesize",
         marks={"primary": "The primary contrast."},
-        reason="note",
         caption=(
-            f"Planned contrasts of the population, {measured} of {len(rows)} measured: means over seeds of the first "
-            "arm minus the second. Unit: one training seed."
+            f"Planned contrasts of the population, {measured} of {len(rows)} measured: means over "
+            f"{_between(every['seeds'])} seeds of the first arm minus the second. Unit: one training seed."
         ),
         short="Planned contrasts of the population",
         note=(
             "Arms as in the record of the plan; keys and facts are in points. Far keys lie farther than one and a "
             "quarter training lengths from the question; At: multiples of the training length. Differences of all "
             "trained models, with Student's intervals over seeds; p of exact sign flips over the seeds, Holm within "
-            "a family. The plan does not include comparing all trained "
-            "models: this was added after two seeds, in which arms missed the criterion."
+            "a family. The plan does not compare all trained models: this was added after two seeds, in which "
+            f"arms missed the criterion. By the plan {counted} seeds count; the smallest corrected p is {smallest}."
         ),
     )
+
+
+def _between(counts: pd.Series) -> str:
+    """Return the least and the most of some counts; one number where they are alike."""
+    least, most = int(counts.min()), int(counts.max())
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def _base(base: str, first: str, second: str) -> str:

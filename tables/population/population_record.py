@@ -17,9 +17,10 @@ def table(population_record: pd.DataFrame) -> Table:
         shown = "none" if base == 0 else f"{base:,}"
         named = {state.replace(" ", "_"): int(counts.get(state, 0)) for state in STATES}
         seeds = ", ".join(str(seed) for seed in missing)
-        rows.append({"base": shown, "arm": arm, "what": ARMS[str(arm)], "planned": len(part), **named, "seeds": seeds})
+        rows.append({"base": shown, "arm": arm, "what": ARMS[str(arm)], **named, "seeds": seeds})
     frame = pd.DataFrame(rows)
     left = [Column("seeds", "Seeds not trained yet")] if frame["seeds"].any() else []
+    each = population_record.groupby(["arm", "base"]).size().max()
     done = int((population_record["status"] != "not trained").sum())
     return Table(
         rows=frame,
@@ -27,14 +28,13 @@ def table(population_record: pd.DataFrame) -> Table:
             Column("arm", "Arm"),
             Column("what", "Training"),
             Column("base", "Base"),
-            Column("planned", "Planned", integer(), group="Models"),
             Column("counted", "Counted", integer(), group="Models"),
             Column("excluded", "Excluded", integer(), group="Models"),
             *left,
         ],
         caption=(
             f"The plan of the population and its record: {done} of {len(population_record)} models are trained and "
-            "measured. Unit: one model."
+            f"measured, {each} planned for each row. Unit: one model."
         ),
         short="The plan of the population and its record",
         note=(

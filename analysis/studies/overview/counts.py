@@ -9,6 +9,8 @@ def counts(
     checkpoints: pd.DataFrame,
     published_lbp: pd.DataFrame,
     published_ruler: pd.DataFrame,
+    population_record: pd.DataFrame,
+    retrained_models: pd.DataFrame,
 ) -> pd.DataFrame:
     """How many models, families, checkpoints, questions and lengths the thesis rests on: one row per quantity."""
     lengths = published_lbp[published_lbp["length"] != "overall"]
@@ -25,6 +27,8 @@ def counts(
         "lbp_questions": int(overall["questions"].max()),
         "lbp_questions_per_length": int(lengths["questions"].max()),
         "lbp_lengths": lengths["length"].nunique(),
+        "planned_models": len(population_record),
+        "retrained_models": len(retrained_models),
     }
     return pd.DataFrame({"quantity": list(rows), "value": list(rows.values())})
 

@@ -12,7 +12,8 @@ from keyquery.measure.quantities import QUANTITIES
 
 ARMS = {"start": "A", "kept": "B", "dropped": "C"}
 BASE = 400  # the primary one
-WORDS = ("yes", "opposite", "no", "not measurable", "no direction", "not reported")
+TWICE = ("first_mass", "first_attention")  # one quantity here; the report states two directions of it
+WORDS = ("yes", "opposite", "no", "two directions", "not measurable", "no direction", "not reported")
 
 
 def population_experiments(
@@ -24,8 +25,9 @@ def population_experiments(
     dropped less kept, `since_start` dropped less start, which is what a comparison without the control sees; both are
     paired by seed, with Student's interval. `appears` and `appears_since_start` say whether the reported direction is
     in that interval: `yes` when it lies on the reported side of zero, `opposite` on the other, `no` when it holds zero;
-    `not measurable` when fewer than two seeds have the quantity in both arms, or it is zero in all of them; `no
-    direction` when the reported values are equal or their test does not tell them apart; `not reported` without them.
+    `two directions` when the report states both of what is one quantity here; `not measurable` when fewer than two
+    seeds have the quantity in both arms, or it is zero in all of them; `no direction` when the reported values are
+    equal or their test does not tell them apart; `not reported` without them.
     """
     models = population_models[population_models["base"] == BASE]
     arms = {row.model: (row.arm, row.seed) for row in each(models)}
@@ -85,6 +87,8 @@ def _appears(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
         return "not measurable"
     if row["direction"] == "none":
         return "no direction"
+    if row["quantity"] in TWICE:
+        return "two directions"
     sign = 1 if row["direction"] == "higher" else -1
     low, high = sorted((sign * row[f"{name}_low"], sign * row[f"{name}_high"]))
     return "yes" if low > 0 else "opposite" if high < 0 else "no"

@@ -101,13 +101,8 @@ def test_settings_beside_records_that_are_damaged_are_told(tmp_path):
     records.append(path, [{"id": "a"}])
     records.write_or_match_settings(tmp_path / "none.jsonl", {"seed": 0})
     (tmp_path / "given.settings.json").write_text('{"seed": ')
-<<<<<<< HEAD
-    with pytest.raises(DataError, match=r"given\.settings\.json:1: not valid JSON"):
-        records.agree(path, {"seed": 0})
-=======
     with pytest.raises(DataError, match=r"given\.settings\.json:1: not valid JSON"):
         records.write_or_match_settings(path, {"seed": 0})
->>>>>>> w/plain
 
 
 def test_records_are_added_to_only_as_they_were_made_but_for_what_is_free(tmp_path):

@@ -155,11 +155,7 @@ def _begin(
         require(argv[0])
     with _lock:
         if _closed:
-<<<<<<< HEAD
-            raise Ended(f"{argv[0]}: not started, because the build is stopping")
-=======
             raise ProgramEnded(f"{argv[0]}: not started, because the build is stopping")
->>>>>>> w/plain
         process = subprocess.Popen(
             [*GATE, program or argv[0], *argv[1:]],
             cwd=cwd,

@@ -58,7 +58,8 @@ def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, stric
     at_revision(root(), revision, RESULTS)  # a misspelt one is told before anything is computed
     with session() as project:
         built = build_in_copy(project)
-        changes = list(results(root(), revision, tolerance, built))
+        with waiting(f"comparing with {revision}"):
+            changes = list(results(root(), revision, tolerance, built))
     if changes:
         click.echo("\n".join(map(str, changes) if every else summary(changes)))
     click.echo(f"{counted(len(changes), 'difference')} from {revision}", err=True)

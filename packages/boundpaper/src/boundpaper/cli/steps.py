@@ -1,9 +1,16 @@
 """Commands for steps: run studies, check artifacts, say what would be built and why."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import click
 
 from boundpaper.cli.project import complete, read_graph, root, session, steps_named, waiting
 from boundpaper.places import shown
+
+if TYPE_CHECKING:
+    from boundpaper.build.graph import Step
 
 MOST = 20  # faults of one table that `check` prints
 
@@ -66,7 +73,17 @@ def list_steps(kind: str | None) -> None:
     for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
         if kind in (None, step.kind.name):
             file = shown(root(), step.file)
-            click.echo(f"{step.key:<40} {file}:{step.line}" if not kind else f"{step.name:<32} {step.doc or file}")
+            click.echo(f"{step.key:<40} {file}:{step.line}" if not kind else f"{step.name:<32} {_about(step) or file}")
+
+
+def _about(step: Step) -> str:
+    """Say in a line what a step is: an exhibit by the first words of its file, another by those of its function."""
+    import ast
+
+    if step.kind.name not in ("table", "figure"):
+        return step.doc
+    said = ast.get_docstring(ast.parse((root() / step.file).read_text(encoding="utf-8"))) or step.doc
+    return said.partition("\n")[0]
 
 
 @click.command()

@@ -74,6 +74,7 @@ def latex(grid: Grid, setting: TablePlacement | None = None) -> str:
         short=_short(table.caption, table.short),
         caption=prose(table.caption, "latex"),
         size=chosen.size,
+        small="footnotesize" if chosen.size == "small" else "scriptsize",
         space=f"{chosen.space:g}",
         width=f"{setting.page.narrow:g}pt" if stretched else "",
         columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid, chosen) + "@{}",

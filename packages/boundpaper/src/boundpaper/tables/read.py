@@ -180,13 +180,7 @@ class _CellReader:
             return None
         digits = self._number(column.digits, row, where)
         if digits is None or not float(digits).is_integer():
-<<<<<<< HEAD
-            raise DataError(
-                f"{where}: {column.digits} holds {digits!r}, which is not a number of decimals (0, 1, 2...)"
-            )
-=======
             raise DataError(f"{where}: {column.digits} holds {digits!r}, but must hold a whole number of decimals")
->>>>>>> w/plain
         return int(digits)
 
     def _marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:

@@ -139,11 +139,7 @@ def _date(fields: Mapping[str, str], made: dict[str, str]) -> None:
             elif 21 <= number <= 24:
                 made.setdefault("month", ("Spring", "Summer", "Autumn", "Winter")[number - 21])
             else:
-<<<<<<< HEAD
-                raise WordFault(f"date = {{{fields['date']}}} is no date: months are 1 to 12, seasons 21 to 24", "date")
-=======
                 raise WordFault(f"date = {{{fields['date']}}}: no month {number}; give 1 to 12, or 21 to 24", "date")
->>>>>>> w/plain
     month = made.get("month", "").strip("{} .")
     if month.isdigit():
         if not 1 <= int(month) <= 12:

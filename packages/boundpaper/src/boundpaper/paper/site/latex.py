@@ -21,7 +21,7 @@ SIGNS = {
     "insignificant": ("∼", "not significant"),
     "unsupported": ("○", "not supported"),
     "contradicted": ("×", "contradicted"),
-    "untestable": ("?", "not testable"),
+    "untestable": ("□", "not testable"),
 }
 """Character and verdict of each sign of a chapter."""
 WRAPPED = {

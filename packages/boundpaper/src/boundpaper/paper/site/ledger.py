@@ -36,12 +36,20 @@ def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
             "ledger.html",
             title="The ledger",
             works={each.key: link(held[each.citation]) for each in project.documents if each.citation in held},
-            rows=list(_with_steps(project)),
+            rows=sorted(_with_steps(project), key=_weight),
             choices=choices,
             titles=titles,
             project=project,
             addresses=addresses,
         ),
+    )
+
+
+def _weight(shown: tuple[Mapping[str, Any], str, tuple[str, int]]) -> tuple[bool, int]:
+    """Put statements before checks of cells, and what a conclusion rests on before details."""
+    row = shown[0]
+    return row["kind"] != "statement", SEVERITIES.index(row["severity"]) if row["severity"] in SEVERITIES else len(
+        SEVERITIES
     )
 
 

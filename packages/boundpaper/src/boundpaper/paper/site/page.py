@@ -9,6 +9,7 @@ import jinja2
 from markupsafe import Markup
 
 from boundpaper.errors import SpecError
+from boundpaper.typeset.text import numerals
 
 FOLDER = Path(__file__).parent / "templates"
 ASSETS = ("site.css", "site.js")
@@ -27,6 +28,7 @@ def environment() -> jinja2.Environment:
         autoescape=True,
     )
     templates.filters["shown"] = cell_text
+    templates.filters["numerals"] = numerals
     templates.globals["slug"] = slug
     return templates
 

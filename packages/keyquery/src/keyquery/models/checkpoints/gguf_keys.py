@@ -215,11 +215,7 @@ def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text:
     if not rope:
         if keys or divided:
             raise ModelError(
-<<<<<<< HEAD
-                f"{next(iter(keys), 'rope_freqs.weight')}: the model's class has no rotary embedding; {MEND}"
-=======
                 f"{next(iter(keys), 'rope_freqs.weight')}: its rotary settings are not applied by the model's class; {MEND}"
->>>>>>> w/plain
             )
         return
     nested = all(each is None or isinstance(each, dict) for each in rope.values())
