@@ -132,7 +132,7 @@ def test_sarif_keeps_the_rules_of_its_schema(folder):
 
 
 def baseline(folder, **changed):
-    (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
+    (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
     entry = {key: finding[key] for key in ("id", "kind", "printed")}
     entry["reason"] = "The field c was watered, as the note says."
     (folder / "audit.yaml").write_text(json.dumps([entry | changed]), encoding="utf-8")
@@ -197,7 +197,7 @@ def test_sentences_of_one_file_are_held_against_tables_of_all(folder):
 
 def promoted(folder, text):
     (folder / "a.md").write_text(text, encoding="utf-8")
-    (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
+    (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
     result = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
     assert result.exit_code == 0, result.output
     scope: dict = {}
@@ -250,14 +250,23 @@ def test_an_equation_a_share_and_a_copy_become_checks_that_find_the_same(folder,
 )
 def test_a_kind_that_is_no_check_is_refused_by_name(folder, text, kind):
     (folder / "a.md").write_text(text, encoding="utf-8")
-    (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
+    (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
     refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
     assert f"is [{kind}] and cannot be promoted" in str(refused.exception)
 
 
+def test_a_less_certain_kind_is_counted_and_shown_on_demand(folder):
+    (folder / "a.md").write_text("The drop is 12.5 - 3.1 = 9.9 in all.\n", encoding="utf-8")
+    silent, told = run("a.md"), run("a.md", "--level", "note")
+    assert "12.5" not in silent.output
+    assert "1 less certain (--level note shows all)" in silent.output
+    assert "note [arithmetic] 12.5 - 3.1 = 9.9, expected 9.3 to 9.5" in told.output
+    assert (silent.exit_code, told.exit_code) == (0, 1)
+
+
 def test_what_is_no_relation_is_not_promoted(folder):
     (folder / "a.md").write_text("It rose from 12.0 to 18.0 cm (a 30% increase).\n", encoding="utf-8")
-    (finding,) = json.loads(run("a.md", "--format", "json").output)["findings"]
+    (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
     refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
     assert "cannot be promoted: only a relation of cells becomes a declared check" in str(refused.exception)
     assert f"known: {finding['id']}" in run("a.md", "--promote", "absent", "-o", "lamps.py").output

@@ -39,6 +39,7 @@ _BRACKETS = re.compile(rf"(?P<c>{_N})[^.;:,()\ue000-\uf8ff]{{0,60}}\((?:from )?$
 _CUE = re.compile(
     rf"(?i){_CHANGE}|increas|decreas|improv|reduc|\brose|\bfell|declin|grow|grew|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b"
 )
+_COVERAGE = re.compile(r"\s?(?:CI|confidence|credible|[A-Z][\w-]{1,20}\s(?:CI|interval|upper|lower|bound))\b")
 _PLAIN = str.maketrans("\u2212\u2013÷×", "--/*")
 _NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
 
@@ -85,6 +86,7 @@ def _shares(sentence: Sentence) -> Iterator[Finding]:
     for match in (*_SHARE.finditer(sentence.signed), *_OF_SHARE.finditer(sentence.signed)):
         count, of, percent = numbers = [sentence.number(match[name]) for name in "knp"]
         whole = not count.unit and not of.unit and count.decimals <= 0 and of.decimals <= 0
+        whole = whole and not _COVERAGE.match(sentence.text, percent.end)
         if percent.unit != "%" or not whole or not 0 <= count.value <= of.value or not of.value:
             continue
         share, half = 100 * count.value / of.value, percent.loose.width / 2 + percent.interval.width / 2
@@ -98,7 +100,8 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
     for match in _ENDS.finditer(sentence.signed):
         one, two, before = sentence.number(match["a"]), sentence.number(match["b"]), sentence.signed[: match.start()]
         gap = match["gap"].strip()
-        if (gap == "to" and not _FROM.search(before)) or "bound" in (one.qualifier, two.qualifier):
+        chained = before.rstrip().endswith(("→", "->", "⟶", "="))  # or the value of a setting
+        if chained or (gap == "to" and not _FROM.search(before)) or "bound" in (one.qualifier, two.qualifier):
             continue
         if one.unit not in ("", two.unit) or (one.decimals != two.decimals and not two.unit):
             continue
@@ -117,7 +120,7 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
         readings = _readings(one, two, change)
         size, half = abs(change.loose.middle), change.loose.width / 2  # cut, not rounded, it is up to a unit below
         printed = [Interval(size - half, size + half + change.interval.width / 2), *(each.loose for each in others)]
-        interval = re.match(r"\s?(?:CI|confidence)", sentence.text[change.end :])
+        interval = _COVERAGE.match(sentence.text, change.end)
         if not interval and not any(meets(reading, each) for reading in readings for each in printed):
             nearest = min(readings, key=lambda each: abs(each.middle - abs(change.value)))
             unit = {"%": " %", "x": " x"}.get(change.unit, " points")

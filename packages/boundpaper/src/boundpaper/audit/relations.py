@@ -113,7 +113,9 @@ def _counted(table: ReadTable) -> Iterator[ColumnRelation]:
     """The column of percentages that is best kept as the share of counts `k of n`, where most rows keep it."""
     for count, of in pairwise(table.columns):
         if of.name == ALL_OF + count.name:
-            shares = [each for each in table.columns if any(one and one.unit == "%" for one in each.numbers)]
+            percent = [each for each in table.columns if any(one and one.unit == "%" for one in each.numbers)]
+            own = [each for each in percent if each.name == f"share of {count.name}"]  # of the same cells
+            shares = own or [each for each in percent if not each.name.startswith("share of ")]
             tried = [held for each in shares if (held := fares(table, "share", (each, count, of)))]
             for best in sorted(tried, key=lambda held: len(held.broken) - len(held.kept))[:1]:
                 kept, broken = len(best.kept), len(best.broken)
@@ -131,7 +133,8 @@ def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
     names = {_bare(each.name) for each in columns}
     pieces = {sign: _bare(target.name).split(sign) for sign in "+-/"}
     written = [sign for sign, parts in pieces.items() if len(parts) == 2 and names.issuperset(parts)]
-    said = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", target.name))}
+    name = re.sub(r"[^\W_]++\s?[<>≤≥]", " ", target.name)  # `delta < 5` is a condition
+    said = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", name))}
     return written or [formula for formula, words in _CUES.items() if not said.isdisjoint(words.split())]
 
 
@@ -167,7 +170,7 @@ def fares(
     shown = [one for one in columns[0].numbers if one]
     width = max(one.value for one in shown) - min(one.value for one in shown) if shown else 0.0
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
-    kept, broken, turned = [], [], 0
+    kept, broken, turned, copies = [], [], 0, 0
     chance, sharp = 1.0, 2.0  # of values within the intervals, and of values to the digit, one of two things tried
     seen: set[tuple[float, ...]] = set()
     exact = columns[-1].name.startswith(ALL_OF)
@@ -193,13 +196,14 @@ def fares(
                 return None
         elif values[0] != 0 or total:
             kept.append(row)
+            copies += not total and formula in "+-*/" and meets(parts[0], printed)
             apart = max(values[1:]) - min(values[1:])
             room = apart if formula == "mean" else sum(map(abs, values[1:])) if total else width
             chance *= min(1.0, (expected.width + printed.width) / room) if room else 1.0
             off = 2 * abs(expected.middle - printed.middle) > printed.width * (1 + 1e-9)
             sharp *= math.inf if off else min(1.0, printed.width / room) if room else 1.0
-    if not (kept or (total and broken)) or 2 * turned > len(kept) + len(broken):
-        return None  # where most are turned, the other order of the operands says the same
+    if not (kept or (total and broken)) or 2 * turned > len(kept) + len(broken) or 2 * copies > len(kept):
+        return None  # where most are turned, the other order of the operands says the same; copies say nothing
     return ColumnRelation(table, formula, columns, tuple(kept), tuple(broken), min(chance, sharp), total)
 
 

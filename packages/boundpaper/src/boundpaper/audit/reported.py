@@ -61,7 +61,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
                 continue
             if low.middle > high.middle:
                 yield _finding(sentence, match, "", "the ends of the interval run downwards")
-            elif not meets(value, Interval(low.low, high.high)):
+            elif not meets(value, Interval(low.low, high.high)) and not (match["unit"] and high.high <= 1):
                 ends = f"{match['low']} to {match['high']}"
                 yield _finding(sentence, match, ends, "the interval does not hold its estimate")
         for match in _GRIM.finditer(text):

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from boundpaper.audit.documents import FileLine, ReadDocument, Sentence
+from boundpaper.audit.documents import ReadDocument, Sentence
 from boundpaper.audit.finding import LEVELS, Finding
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?P<titled>\.?\s+[^\W\d_])?")
@@ -90,15 +90,9 @@ def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
 
 
 def _labels(document: ReadDocument) -> Iterator[Finding]:
-    r"""`\ref` without `\label`, and a label twice."""
-    labels: dict[str, list[FileLine]] = {}
-    for name, place in document.labels:
-        labels.setdefault(name, []).append(place)
+    r"""`\ref` without `\label`."""
+    labels = dict(document.labels)
     for name, place in document.references:
         if name not in labels:
             why = "no \\label of the document has this name"
             yield Finding("reference", "error", place, f"\\ref{{{name}}}", why, values=(name,))
-    for name, (first, *more) in labels.items():
-        if more:
-            what, why = f"\\label{{{name}}}", f"it is set {len(more) + 1} times"
-            yield Finding("reference", "error", more[-1], what, why, values=(name,), other=first)

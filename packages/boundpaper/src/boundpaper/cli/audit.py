@@ -78,6 +78,8 @@ def audit(
     if form == "text":
         counts = [counted(sum(each.level == one for each in shown), one) for one in LEVELS]
         counts.append(f"{len(suppressed)} suppressed")
+        if hidden := sum(not reason for _, reason in reasoned) - len(shown):
+            counts.append(f"{hidden} less certain (--level note shows all)")
         text = "\n".join((*map(str, shown), ", ".join(counts), checks.counts_in_words(covered))) + "\n"
     elif form == "html":
         places = [place for each in shown for place in (each.place, each.other) if place]
