@@ -102,7 +102,7 @@ def test_texts_are_compared_in_pairs_and_corrected_over_quantities():
     assert row["n"] == len(TEXTS)
     assert result["adjustment"].str.startswith("Holm over 4 tests of rotation by text (mine, rotation removed)").all()
     assert result.loc["rotation removed: attention to near tokens", "estimate"] == pytest.approx(-9.75)  # points
-    with pytest.raises(DataError, match="other texts"):
+    with pytest.raises(DataError, match="different texts"):
         by_text(other=range(1, 7))
 
 
