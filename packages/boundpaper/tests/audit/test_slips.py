@@ -151,6 +151,7 @@ RIGHT = [
         ["delta > 10%", "21", "1.010", "14"],
         ["delta <= 10%", "54", "0.988", "27"],
     ),
+    "The ratio's test gives p = 1.2 x 10^-5.",
     "We saw 0 / 500 wrong answers (95 % Wilson upper bound: 0.74 %), and it is 24.9% (95% CI [0.226, 0.276]).",
     "The count fell 2310 → 2328 → 2283 → 2217 (-4.0%). Ordered at K=30 → 60 % (-13.3 pp) it is worse.",
     "Is 4 + 2 = 7? It is $1 + \\sqrt{6} = 3.449$ and 1 + √8 ≈ 3.8284, or √9 + 1 = 4.",

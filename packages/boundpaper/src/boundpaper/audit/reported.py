@@ -23,7 +23,7 @@ _TEST = re.compile(
     rf"\s?=\s?(?P<value>{_VALUE})(?(bare)\s?|[^;()=<>]{{0,10}}(?:[a-zηω²_ ]{{1,12}}=[^;()=<>]{{1,14}})?)[,;(]\s?"
     rf"(?:[nN]\s?=\s?(?P<n>\d{{1,6}})\s?[,;]\s?)?{_P}(?(bare)(?:\s?[,;(]\s?[nN]\s?=\s?(?P<n2>\d{{1,6}})(?![\d.]))?)"
 )
-_ALONE = re.compile(rf"(?<![\w-]){_P}(?!\d)")
+_ALONE = re.compile(rf"(?<![\w-]){_P}(?!\d|\s?[x×*·]\s?10\b)")
 _INTERVAL = re.compile(
     rf"(?<![\w.,/-])(?P<value>{_VALUE})(?P<unit>\s?[%x×])?\s?[,;(\[]\s?\(?(?P<share>9[059]|99\.9|80)\s?% "
     rf"(?:CI|confidence interval|credible interval)s?\s?[:=,]?\s?[\[(]?\s?(?P<low>{_VALUE})\s?[%x×]?\s?"
