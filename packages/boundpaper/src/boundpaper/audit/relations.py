@@ -133,7 +133,7 @@ def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
     names = {_bare(each.name) for each in columns}
     pieces = {sign: _bare(target.name).split(sign) for sign in "+-/"}
     written = [sign for sign, parts in pieces.items() if len(parts) == 2 and names.issuperset(parts)]
-    name = re.sub(r"[^\W_]++\s?[<>≤≥]", " ", target.name)  # `delta < 5` is a condition
+    name = re.sub(r"(?<![^\W_])[^\W_]++\s?[<>≤≥]", " ", target.name)  # `delta < 5` is a condition
     said = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", name))}
     return written or [formula for formula, words in _CUES.items() if not said.isdisjoint(words.split())]
 
