@@ -163,7 +163,7 @@ def _summaries(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> l
     held = list(dict.fromkeys(frame["model"]))
     for name in models:
         if name not in held:
-            raise DataError(f"{experiment} was not measured of {name!r}{or_known(name, held)}")
+            raise DataError(f"{experiment} was not measured on {name!r}{or_known(name, held)}")
     named = frame if experiment != OF_HEADS else frame.drop(columns="name", errors="ignore")
     summaries = [
         line

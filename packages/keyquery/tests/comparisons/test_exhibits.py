@@ -30,7 +30,7 @@ def test_a_table_has_a_row_a_model_and_quantity_and_a_parameter_selects() -> Non
     assert table.rows["model"].tolist() == ["three", "one"] * 2
     assert table.rows["estimate"].tolist() == pytest.approx([55.0, 35.0, 25.0, 25.0])
     assert "no interval: single units are not kept" in table.to_markdown().lower()
-    with pytest.raises(DataError, match="sinks was not measured of 'tow'; did you mean 'two'"):
+    with pytest.raises(DataError, match="sinks was not measured on 'tow'; did you mean 'two'"):
         measured_table(measured(one=0.1, two=0.2), "sinks", ["tow"])
     with pytest.raises(DataError, match="no quantity of it has a summary"):
         measured_table(measured(one=0.1), "massive_values")

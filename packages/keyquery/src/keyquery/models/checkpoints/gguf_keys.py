@@ -215,7 +215,7 @@ def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text:
     if not rope:
         if keys or divided:
             raise ModelError(
-                f"{next(iter(keys), 'rope_freqs.weight')}: its rotary settings are not applied by the model's class; {MEND}"
+                f"{next(iter(keys), 'rope_freqs.weight')}: rotary settings that the class does not apply; {MEND}"
             )
         return
     nested = all(each is None or isinstance(each, dict) for each in rope.values())
