@@ -221,7 +221,9 @@ def main() -> None:
     parser.add_argument("--context", type=int, default=2048)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--long", type=int, default=131072, help="Tokens of the longest text; 0 leaves it out.")
-    parser.add_argument("--against", action="append", default=[], metavar="NAME=PYTHON", help="a library; repeatable")
+    parser.add_argument(
+        "--against", action="append", default=[], metavar="NAME=PYTHON", help="Another library; may be repeated."
+    )
     parser.add_argument("--turns", choices=KINDS, help=argparse.SUPPRESS)
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)

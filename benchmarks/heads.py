@@ -340,9 +340,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--sizes", default="8192,50000")
-    parser.add_argument(
-        "--heads", type=int, default=300, help="Number of heads timed for the last table; 0 leaves the table out."
-    )
+    parser.add_argument("--heads", type=int, default=300, help="Number of heads in the last table; 0 leaves it out.")
     chosen = parser.parse_args()
     arrow.set_cpu_count(1)
     arrow.set_io_thread_count(1)

@@ -323,7 +323,9 @@ def _child(copy: Path, tests: list[str], seconds: int, given: Connection) -> Non
 @click.option("--seed", default=0, show_default=True, help="Seed of the choice of faults.")
 @click.option("--seconds", default=120, show_default=True, help="Processor seconds for the tests of one fault.")
 @click.option("--room", "only", multiple=True, type=click.Choice([*ROOMS]), help="Part of the code; may be repeated.")
-@click.option("--file", "files_only", multiple=True, help="Only files of this name (exchange.py); may be repeated.")
+@click.option(
+    "--file", "files_only", multiple=True, help="Change only files of this name (exchange.py); may be repeated."
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="CSV file of outcomes; a run continues it.")
 def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only: tuple[str, ...], out: Path) -> None:
     """Plant faults one by one and write which test noticed each."""

@@ -145,7 +145,7 @@ def capture_vectors(
 
 
 def sunk(model: PreTrainedModel, texts: list[list[str]]) -> dict[tuple[int, int], tuple[float, float, float]]:
-    """Of every head: mean attention to the first word, what even attention gives, and its value's relative length."""
+    """By head: mean attention to the first word, that of even attention, and the relative norm of its value."""
     torch = need("torch")
     sums: dict[tuple[int, int], list[float]] = {}
     null = 0.0
@@ -170,7 +170,7 @@ def sunk(model: PreTrainedModel, texts: list[list[str]]) -> dict[tuple[int, int]
 
 
 def read_texts(model: PreTrainedModel, texts: list[list[str]], record: Callable[[Call, int], None]) -> None:
-    """Read equally long texts, some at a time; hand every attention call on with the number of its first text."""
+    """Read equally long texts in batches; pass each attention call to `record`, with the index of its first text."""
     torch = need("torch")
     model.train(False)
     for at in range(0, len(texts), PASS):

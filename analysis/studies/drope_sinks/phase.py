@@ -148,7 +148,7 @@ def _binary_entropy(share: float) -> float:
 
 
 def phase_summary(phase_metrics: pd.DataFrame) -> pd.DataFrame:
-    """Contrasts of the two models that the report draws from the phase metrics, from the published series.
+    """Contrasts of both models that the report draws from the phase metrics, recomputed from the published series.
 
     `*_delay` is DroPE's layer less RoPE's.
     """

@@ -226,7 +226,7 @@ def test_rows_of_different_units_have_digits_of_their_own() -> None:
     with pytest.raises(SpecError, match="digits= names the field"):
         render(Table(rows=rows, columns=[Column("k", "K"), replace(column, show=significant(2))], caption="x"), "t")
     broken = rows.assign(d=[0.5, 1])
-    with pytest.raises(DataError, match="not how many digits"):
+    with pytest.raises(DataError, match="must hold a whole number of decimals"):
         render(Table(rows=broken, columns=[Column("k", "K"), column], caption="x"), "t")
 
 

@@ -141,7 +141,7 @@ def lengthless(axis: Axis) -> bool:
 
 
 def bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
-    """Bars side by side, with their values and the values reported elsewhere."""
+    """Bars side by side, with their values and, where given, the reported values."""
     s = item.series
     assert isinstance(s, Bars)
     flat = s.horizontal

@@ -74,7 +74,7 @@ def _home(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> di
     fitting = [one for one in declared if all(fnmatchcase(getattr(row, name), one[name]) for name in fields)]
     test = " / ".join(repr(getattr(row, name)) for name in fields)
     if len(fitting) != 1:
-        raise DataError(f"{where}: {len(fitting)} rows fit the test {test}; declare its family in exactly one")
+        raise DataError(f"{where}: {len(fitting)} rows fit the test {test}; exactly one has to: change their patterns")
     role, share = fitting[0]["role"], independent_share(row.note)
     if role in COUNTED and share is not None and share < ENOUGH:
         raise DataError(

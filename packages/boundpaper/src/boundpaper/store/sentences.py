@@ -214,7 +214,7 @@ def tabled(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> Docume
 
 
 def alone(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
-    """The only sentence that prints what a check reports; None if there are several, or none."""
+    """The sentence that prints the reported value of a check; None unless exactly one does."""
     reported = _typed(row["reported"])
     printing = [each for each in inside if reported and _prints(_typed(each.text), reported)]
     return printing[0] if len(printing) == 1 else None

@@ -92,7 +92,9 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option(
     "--layers", "only_layers", type=Integers(), default=(), metavar="0,1", help="Layers to draw heads from [all]."
 )
-@click.option("--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"Further parts: {', '.join(PARTS)}.")
+@click.option(
+    "--parts", type=Names(PARTS), default=(), metavar="NAMES", help=f"Further vectors to keep: {', '.join(PARTS)}."
+)
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Documents per forward pass.")
 @click.option("--stream", is_flag=True, help="Read weights from disk in every pass, for a model larger than memory.")
 @click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Equal parts of each document.")

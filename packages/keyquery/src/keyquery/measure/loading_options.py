@@ -9,7 +9,9 @@ import click
 from keyquery.measure.choices import DTYPES, EXECUTORS, QUANTIZATIONS
 
 _OPTIONS = (
-    click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True, help="Type of the weights."),
+    click.option(
+        "--dtype", type=click.Choice(DTYPES), default="auto", show_default=True, help="Number type of the weights."
+    ),
     click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Quantize the weights with bitsandbytes."),
     click.option("--device", default="auto", show_default=True, help="Device to run on: auto, cpu, cuda, cuda:N, mps."),
     click.option("--revision", help="Branch, tag or commit of the model on the Hub."),

@@ -196,7 +196,7 @@ def _unrecorded(model: PreTrainedModel, error: ModelError) -> bool:
 
 
 def _places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
-    """Attention modules of a decoder, by layer, with the blocks that they are in: elements of a list of modules."""
+    """Attention modules of a decoder, by layer, each with its block (an element of a ModuleList)."""
     list_type = libraries.torch.nn.ModuleList
     named = dict(model.named_modules())
     found: list[_Place] = []

@@ -259,7 +259,7 @@ def _seen(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
 
 
 def _other_shapes(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Tensor, str]]:
-    """What a layer may see in place of what it is said to see, with the words for it."""
+    """Other masks that a layer may have instead of the stated one, each with its description."""
     torch = libraries.torch
     causal = definition.causal(queries, tokens)
     everything = torch.ones_like(causal)

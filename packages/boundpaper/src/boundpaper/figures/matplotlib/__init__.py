@@ -241,7 +241,7 @@ def _resized(drawing: Drawing, width: float, height: float | None) -> Iterator[N
 
 
 def _with_way(body: str, way: str) -> str:
-    r"""Put a comment on how the body was made before it, without characters that TeX or the armour would read."""
+    r"""Put a comment before the body that says how it was made; characters that TeX would interpret are blanked."""
     shown = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
     return f"% {shown}\n{body}"
 

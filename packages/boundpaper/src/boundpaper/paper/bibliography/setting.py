@@ -36,7 +36,7 @@ def _latex(part: Part, depth: int) -> str:
 
 
 def html(parts: Sequence[Part]) -> Markup:
-    """HTML of parts; formulas as the site's pages take them, links only where they lead to the web."""
+    """HTML of parts; formulas become MathML, and only links to the web stay links."""
     return Markup("").join(map(_html, parts))
 
 

@@ -55,7 +55,9 @@ def works(root: Path) -> dict[str, CitedWork]:
             shown = typeset(setting.html(markup.read(body)))
             name = str(setting.html(markup.read(label)).striptags()) if label else key
         except MarkupFault as error:
-            raise SpecError(f"{FILE}:{held.lines.get(key, 0)}: {key}, as its style sets it, {error}") from None
+            raise SpecError(
+                f"{FILE}:{held.lines.get(key, 0)}: {key}, as the bibliography style prints it: {error}"
+            ) from None
         except Exception as error:  # latex2mathml has no error of its own
             raise SpecError(
                 f"{FILE}:{held.lines.get(key, 0)}: {key}: the site cannot set a formula ({error})"

@@ -257,7 +257,7 @@ class _Book:
 
 
 def _signs(text: str) -> str:
-    """Letters and digits only: an outline and a page differ in blanks and quotes."""
+    """The text without blanks and punctuation, in which an outline and a page may differ."""
     return re.sub(r"\W", "", text)
 
 

@@ -313,7 +313,9 @@ def open_capture(
         heads = manifest.heads_of(noted)
         absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
         if absent:
-            raise DataError(f"{root}: {len(absent)} heads of its manifest have no file (first: {absent[0]})")
+            raise DataError(
+                f"{root}: {len(absent)} heads in its manifest have no file; capture it again (first: {absent[0]})"
+            )
         size = settings["context"] // settings["buckets"]
         return Capture(root, settings["context"], size, heads, noted, rotations=manifest.rotations_of(noted))
     size, top = _bucket_size(root, files)

@@ -46,8 +46,8 @@ def run(
 ) -> list[str]:
     """Read results of lm-evaluation-harness, run it, or ask for needles in generated noise.
 
-    Options are those of the command `bench ruler`, where `generate` is `--run`; `loading` are fields of `ModelSource`. What is finished is kept in
-    `out/bench/ruler/NAME`, so that a stopped run goes on.
+    Options are those of the command `bench ruler`, where `generate` is `--run`; `loading` are fields of `ModelSource`.
+    What is finished is kept in `out/bench/ruler/NAME`, so that a stopped run goes on.
 
     Returns
     -------
