@@ -72,9 +72,13 @@ def test_text_of_the_figure_is_in_the_pdf(format_folder):
 def test_an_error_bar_ends_in_a_cap_across_it(format_folder):
     write(SAMPLES["bars"], "caps", format_folder)
     compile_("caps", format_folder, "-fmt=figure")
-    stream = PdfReader(format_folder / "caps.pdf").pages[0].get_contents().get_data().decode("latin-1")
+    content = PdfReader(format_folder / "caps.pdf").pages[0].get_contents()
+    assert content
     segment = r"([\d.]+) ([\d.]+) m \n([\d.]+) ([\d.]+) l \n"
-    found = [[float(each) for each in path] for path in re.findall(f"{segment}{segment}S ", stream)]
+    found = [
+        [float(each) for each in path]
+        for path in re.findall(f"{segment}{segment}S ", content.get_data().decode("latin-1"))
+    ]
     assert len(found) == 5, "four bars, and the lines of the grid"
     for x, _, end_x, end_y, left, low, right, high in found[1:]:
         assert (x, low, high, left + right) == (end_x, end_y, end_y, pytest.approx(2 * x, abs=0.001))
