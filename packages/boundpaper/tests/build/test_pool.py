@@ -90,8 +90,6 @@ def test_a_build_looks_for_cycles_seldom_and_so_do_its_workers(tmp_path: Path) -
     with Session.opened(tmp_path):
         assert gc.get_threshold()[0] == pool.SELDOM
         workers.begin()
-        call = workers.submit(gc.get_threshold)
-        assert call is not None
-        assert workers.result(call)[0] == pool.SELDOM
+        assert workers.result(workers.submit(gc.get_threshold))[0] == pool.SELDOM
         workers.close()
     assert gc.get_threshold() == before

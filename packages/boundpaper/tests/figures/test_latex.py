@@ -73,14 +73,12 @@ def test_an_error_bar_ends_in_a_cap_across_it(format_folder):
     write(SAMPLES["bars"], "caps", format_folder)
     compile_("caps", format_folder, "-fmt=figure")
     content = PdfReader(format_folder / "caps.pdf").pages[0].get_contents()
-    assert content
+    assert content is not None
     segment = r"([\d.]+) ([\d.]+) m \n([\d.]+) ([\d.]+) l \n"
-    found = [
-        [float(each) for each in path]
-        for path in re.findall(f"{segment}{segment}S ", content.get_data().decode("latin-1"))
-    ]
-    assert len(found) == 5, "four bars, and the lines of the grid"
-    for x, _, end_x, end_y, left, low, right, high in found[1:]:
+    paths = re.findall(f"{segment}{segment}S ", content.get_data().decode("latin-1"))
+    assert len(paths) == 5, "four bars, and the lines of the grid"
+    for path in paths[1:]:
+        x, _, end_x, end_y, left, low, right, high = map(float, path)
         assert (x, low, high, left + right) == (end_x, end_y, end_y, pytest.approx(2 * x, abs=0.001))
 
 
