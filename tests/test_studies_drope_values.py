@@ -298,17 +298,15 @@ def test_pairings_bound_mcnemar_over_all_tables(base: int, disrupted: int, n: in
     assert drope_knowledge._pairings(base, disrupted, n) == pytest.approx((min(collected), max(collected)))
 
 
-def test_a_rate_that_is_no_number_of_items_is_an_error(knowledge: pd.DataFrame) -> None:
+@pytest.mark.parametrize(
+    ("rate", "fault"), [(0.305, r"0\.305 is no number of 100 items"), (0.31, r"30\.0% is printed, 31\.0 % is stored")]
+)
+def test_a_rate_that_is_no_number_of_items_or_not_the_printed_one_is_an_error(
+    knowledge: pd.DataFrame, rate: float, fault: str
+) -> None:
     off = rates()
-    off.loc[(off["task"] == "imdb") & (off["positional"] == "DroPE"), "value"] = 0.305
-    with pytest.raises(DataError, match=r"0\.305 is no number of 100 items"):
-        drope_knowledge.knowledge_tests(knowledge, off, STATED, FAMILIES)
-
-
-def test_a_printed_rate_that_is_not_the_stored_one_is_an_error(knowledge: pd.DataFrame) -> None:
-    off = rates()
-    off.loc[(off["task"] == "imdb") & (off["positional"] == "DroPE"), "value"] = 0.31
-    with pytest.raises(DataError, match=r"30\.0% is printed, 31\.0 % is stored"):
+    off.loc[(off["task"] == "imdb") & (off["positional"] == "DroPE"), "value"] = rate
+    with pytest.raises(DataError, match=fault):
         drope_knowledge.knowledge_tests(knowledge, off, STATED, FAMILIES)
 
 

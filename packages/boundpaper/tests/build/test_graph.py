@@ -70,12 +70,9 @@ def test_an_unknown_artifact_names_the_nearest(tmp_path, write):
     assert "did you mean mean_score" in fault
 
 
-def test_a_clash_of_names_is_a_fault(tmp_path, write):
+def test_a_clash_of_names_and_two_definitions_are_faults(tmp_path, write):
     write("analysis/studies/other.py", "def scores(mean_score): ...\n")
     assert "the artifact name 'scores' is taken by artifacts/sources/scores.csv" in graph(tmp_path).faults[0]
-
-
-def test_two_definitions_are_a_fault(tmp_path, write):
     write("analysis/studies/other.py", "def mean_score(scores): ...\n")
     assert "result:mean_score is also defined in analysis/studies/means.py" in graph(tmp_path).faults[0]
 

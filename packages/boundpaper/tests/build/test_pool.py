@@ -1,5 +1,6 @@
 """A pool of processes ends with the command that began it, also while a worker hears of nothing."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 import pool_work
 from boundpaper.build import pool, watchman
+from boundpaper.build.session import Session
 from waiting import gone, until
 
 PROGRAM = """
@@ -81,3 +83,13 @@ def test_the_watchman_forgets_a_worker_that_was_waited_for(monkeypatch: pytest.M
     assert begun
     assert {process for word, process in told if word == "-"} == begun
     assert not any(told.index(("-", process)) < told.index(("+", process)) for process in begun)
+
+
+def test_a_build_looks_for_cycles_seldom_and_so_do_its_workers(tmp_path: Path) -> None:
+    before, workers = gc.get_threshold(), pool.Workers(1)
+    with Session.opened(tmp_path):
+        assert gc.get_threshold()[0] == pool.SELDOM
+        workers.begin()
+        assert workers.result(workers.submit(gc.get_threshold))[0] == pool.SELDOM
+        workers.close()
+    assert gc.get_threshold() == before

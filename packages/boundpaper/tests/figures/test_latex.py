@@ -1,11 +1,13 @@
 """Every kind compiles, with and without a precompiled format; nothing is clipped, no font is a bitmap."""
 
 import os
+import re
 import subprocess
 
 import pytest
+from pypdf import PdfReader
 
-from boundpaper.figures import Figure, Heatmap, Panel
+from boundpaper.figures import Figure, Heatmap, Panel, from_matplotlib
 from boundpaper.figures.render import assets, tex
 from figure_samples import SAMPLES
 
@@ -48,8 +50,6 @@ def format_folder(tmp_path_factory):
 
 @pytest.mark.parametrize("name", [*SAMPLES, "dense"])
 def test_each_kind_compiles_at_its_width(name, format_folder):
-    from pypdf import PdfReader
-
     figure = SAMPLES.get(name, DENSE)
     write(figure, name, format_folder)
     log = compile_(name, format_folder, "-fmt=figure")
@@ -62,13 +62,24 @@ def test_each_kind_compiles_at_its_width(name, format_folder):
 
 
 def test_text_of_the_figure_is_in_the_pdf(format_folder):
-    from pypdf import PdfReader
-
     write(SAMPLES["bars"], "words", format_folder)
     compile_("words", format_folder, "-fmt=figure")
     text = PdfReader(format_folder / "words.pdf").pages[0].extract_text()
     for word in ("base", "zeroed", "perplexity", "1,500", "5.2", "Beans", "Peas", "reported"):
         assert word in text
+
+
+def test_an_error_bar_ends_in_a_cap_across_it(format_folder):
+    write(SAMPLES["bars"], "caps", format_folder)
+    compile_("caps", format_folder, "-fmt=figure")
+    content = PdfReader(format_folder / "caps.pdf").pages[0].get_contents()
+    assert content is not None
+    segment = r"([\d.]+) ([\d.]+) m \n([\d.]+) ([\d.]+) l \n"
+    paths = re.findall(f"{segment}{segment}S ", content.get_data().decode("latin-1"))
+    assert len(paths) == 5, "four bars, and the lines of the grid"
+    for path in paths[1:]:
+        x, _, end_x, end_y, left, low, right, high = map(float, path)
+        assert (x, low, high, left + right) == (end_x, end_y, end_y, pytest.approx(2 * x, abs=0.001))
 
 
 def test_it_compiles_without_the_format_and_twice_the_same(tmp_path):
@@ -83,8 +94,6 @@ def test_it_compiles_without_the_format_and_twice_the_same(tmp_path):
 
 def pictures(path):
     """Width and height in pixels of the pictures in a PDF."""
-    from pypdf import PdfReader
-
     return [image.image.size for page in PdfReader(path).pages for image in page.images if image.image]
 
 
@@ -92,9 +101,6 @@ def test_a_converted_drawing_compiles_at_its_width(format_folder):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib.figure import Figure as Drawing
-    from pypdf import PdfReader
-
-    from boundpaper.figures import from_matplotlib
 
     drawing = Drawing()
     axes = drawing.subplots()
@@ -115,9 +121,6 @@ def test_a_drawing_of_matplotlib_itself_compiles_at_its_width_with_its_picture_a
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib.figure import Figure as Drawing
-    from pypdf import PdfReader
-
-    from boundpaper.figures import from_matplotlib
 
     drawing = Drawing()
     axes = drawing.subplots()
@@ -142,8 +145,6 @@ def test_a_drawing_in_tex_of_its_own_and_one_in_another_style_compile(style, for
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib.figure import Figure as Drawing
-
-    from boundpaper.figures import from_matplotlib
 
     settings = (
         {"text.usetex": True} if style == "usetex" else {"font.family": ["No Such Face"], "path.sketch": (1, 100, 2)}

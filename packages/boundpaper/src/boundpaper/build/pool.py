@@ -3,6 +3,7 @@
 It imports the standard library and the watchman only, so that a worker follows its parent before it imports more.
 """
 
+import gc
 import os
 import signal
 import threading
@@ -18,6 +19,8 @@ from typing import Any, TypeVar
 from boundpaper.build import watchman
 from boundpaper.errors import ThesisError
 
+SELDOM = 1_000_000
+"""Objects that a build makes before Python looks for cycles: it makes few, and a look at all that it holds is slow."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -44,9 +47,9 @@ class _Context(SpawnContext):
     Process = _Worker
 
 
-def process_pool(workers: int) -> ProcessPoolExecutor:
-    """A pool of so many processes, which leave Ctrl-C to this one."""
-    return ProcessPoolExecutor(workers, _Context(), _begin)
+def process_pool(workers: int, seldom: int = 0) -> ProcessPoolExecutor:
+    """A pool of so many processes, which leave Ctrl-C to this one; `seldom` as `SELDOM` for them."""
+    return ProcessPoolExecutor(workers, _Context(), _begin, (seldom,))
 
 
 class Workers:
@@ -66,7 +69,7 @@ class Workers:
     def begin(self) -> None:
         """Accept calls; each process starts only when there is a call for it."""
         self._stack.enter_context(single_threads())
-        self._pool = process_pool(self.number)
+        self._pool = process_pool(self.number, SELDOM)
         self.begun = True
 
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result] | None:
@@ -132,8 +135,21 @@ def single_threads() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _begin() -> None:
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """In the block, look for cycles of objects only after every `SELDOM` new ones."""
+    before = gc.get_threshold()
+    gc.set_threshold(SELDOM, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def _begin(seldom: int) -> None:
     """In a new process: leave Ctrl-C to the command, and end with it however it ends."""
+    if seldom:
+        gc.set_threshold(seldom, *gc.get_threshold()[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

@@ -16,6 +16,7 @@ from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Step, load
 from boundpaper.build.job import Job
 from boundpaper.build.lock import lock
+from boundpaper.build.pool import seldom_collected
 from boundpaper.build.unchanged import Watch
 from boundpaper.errors import ThesisError
 from boundpaper.store.files import sweep
@@ -53,7 +54,8 @@ class Session:
     @contextmanager
     def opened(cls, root: Path, jobs: int = 0, debug: bool = False) -> Iterator[Session]:
         """A session that holds the build lock, so that two builds wait for each other."""
-        with lock(root / LOCK, lambda who: say(f"another build ({who}) is running; waiting for it")):
+        waits = lock(root / LOCK, lambda who: say(f"another build ({who}) is running; waiting for it"))
+        with waits, seldom_collected():
             for folder in ("out", "artifacts/results"):
                 sweep(root / folder)
             yield cls(root, jobs, debug, Watch(root, root / LOCK))
